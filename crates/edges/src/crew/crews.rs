@@ -203,7 +203,8 @@ pub(super) struct Query {
     token: Option<String>,
 }
 
-/// `GET /crew/agents?crew_name=`: the agents of one crew, or of all crews, in the order of the crew's phases.
+/// `GET /crew/agents?crew_name=`: the agents of one crew, in the order of the crew's phases. Without `crew_name`, the
+/// agents of all crews.
 pub(super) async fn agents(guest: AuthenticatedCaller, Params(query): Params<Query>) -> Answer<Json<Value>> {
     let app = guest.authorize(CHANNEL)?.app;
     let mut known = by_name(&app);

@@ -1,5 +1,5 @@
-//! Carries out a client's commands for its run: decide, pause, resume, cancel. Each is an input of the core, and frames
-//! about its effects come from the journal.
+//! Carries out a client's commands for a run: decide, pause, resume, cancel. Each command becomes an input of the core.
+//! The frames about the effects of a command come from the journal.
 
 use holdshort_core::event;
 use holdshort_core::id::{InterruptId, RunId, StreamId};
@@ -19,7 +19,7 @@ use super::frame::Resolve;
 use super::options::{self, ChosenOption};
 use crate::limits::MARS_PROMPT_CHARS;
 
-/// Decides on an approval of this run. Returns its id if the same decision had already been made.
+/// Decides on an approval of this run. If the same decision had already been made, returns the id of the approval.
 pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> Answer<Option<InterruptId>> {
     let app = &caller.app;
     let unknown = || Refused::new(Code::NotFound, "this task has no such approval");
@@ -48,12 +48,12 @@ pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> A
     Ok(was_resolved.then_some(id))
 }
 
-/// Sends an input to the run. Returns true if it changed anything.
+/// Sends an input to the run. Returns true if the input changed the run.
 pub(super) async fn steer(caller: &Caller, run: &RunId, input: Input) -> Answer<bool> {
     let (driver, run, actor) = (caller.app.driver.clone(), run.clone(), caller.actor.clone());
     match detached(async move { driver.change(&run, input, actor).await }).await {
         Ok(changed) => Ok(changed),
-        // The only text in these inputs is the reason of a cancellation.
+        // Only a cancellation has a `text`: its reason.
         Err(error) => Err(Refused::from(error).map_field_errors(|error| {
             if error.pointer == "/text" {
                 "/reason".clone_into(&mut error.pointer);
@@ -62,7 +62,7 @@ pub(super) async fn steer(caller: &Caller, run: &RunId, input: Input) -> Answer<
     }
 }
 
-/// Returns the subtask that is about to start, if the request is about one.
+/// Returns the subtask that is about to start, if the request asks about the start of a subtask.
 async fn subtask(caller: &Caller, run: &RunId, opened: &Opened) -> Answer<Option<Subtask>> {
     let About::BeforeStep(step) = &opened.about else { return Ok(None) };
     let run = caller.app.driver.load(run).await?;
@@ -78,7 +78,7 @@ fn is_nothing(modifications: &Value) -> bool {
     }
 }
 
-/// Returns the option that a client chose, and its text.
+/// Returns the option that the client chose, and the text that the client sent with it.
 fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Option<String>)> {
     let Resolve { resolution, approved, feedback, user_feedback, .. } = resolve;
     let said = match (resolution, approved) {
@@ -99,7 +99,7 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Optio
             ),
         ));
     };
-    // Clients send both members. They must not contradict each other.
+    // Clients send both `resolution` and `approved`. The two members must not contradict each other.
     let releases = offer.effect.outcome() == Outcome::Approved;
     let (yes, no) = (*approved == Some(true), *approved == Some(false));
     if resolution.is_some() && yes && offer.stops() || no && releases {
@@ -119,14 +119,14 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Optio
     if is_own_words {
         text = Some(said.trim().to_owned());
     }
-    // `submit` sent by mistake would release work without any text (contract E42).
+    // A `submit` without a text is probably a mistake, and accepting it would approve the work (contract E42).
     if options::is_submit(said) && text.as_ref().is_none_or(|text| text.trim().is_empty()) {
         return Err(Refused::invalid_at("/feedback", "is missing: `submit` needs a text"));
     }
     Ok((offer, text))
 }
 
-/// Renames the fields and options of an error to those of this wire.
+/// Converts the field paths and option ids of an error to the names of the MARS wire format.
 fn here(refused: Refused, opened: &Opened, offer: &Offer, edit: &Edit) -> Refused {
     refused.map_field_errors(|error| {
         let there = match error.pointer.as_str() {

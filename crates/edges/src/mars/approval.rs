@@ -1,5 +1,5 @@
-//! Approvals on this wire: requests and their resolutions. `approved` follows from the effect of the decision, never
-//! from the option's name (lesson 31). `subject.rs` renders the subject of a decision.
+//! Approvals in the MARS wire format: requests and their resolutions. `approved` follows from the effect of the
+//! decision, never from the option's name (lesson 31). `subject.rs` renders the subject of a decision.
 
 use holdshort_core::interrupt::{About, Cause, Interrupt, Kind, Offer, Opened, Outcome, Resolution};
 use holdshort_core::run::Run;
@@ -13,16 +13,16 @@ use crate::assignment;
 use crate::change::{self, Change};
 use crate::limits::{MARS_PROMPT_CHARS, MARS_SAID_CHARS};
 
-/// Returns `approval_requested`. `with` is the content of the interrupt's opening event.
+/// Returns the data of an `approval_requested` frame. `with` is the content of the event that opened the interrupt.
 ///
-/// `message` is the runtime's text, or the question itself for a question. The agent's own text is in
-/// `context.agent_says`. `description` is the message with the full subject of the decision: the client draws it first,
-/// and other members on demand (contract A32).
+/// For a question, `message` is the question. For every other request, `message` is a text of Holdshort, and
+/// `context.agent_says` is the agent's own text. `description` contains the message and the full subject of the
+/// decision, because the client shows the description first and other members only on demand (contract A32).
 pub(super) fn requested(run: &Run, opened: &Opened, with: &Value) -> Value {
     let display = config::display_of(&config::from_run(run));
     let text = |pointer: &str| with.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let title = plain::line(text("/title"));
-    // The title of a question holds only its beginning.
+    // The title contains only the beginning of a long question.
     let asks = opened.kind == Kind::Question && matches!(opened.about, About::Call(_));
     let asked = if asks { quoted(text("/payload/question")) } else { title.to_string() };
     let mut context = context(run, opened, with, display);
@@ -67,12 +67,12 @@ pub(super) fn requested(run: &Run, opened: &Opened, with: &Value) -> Value {
     })
 }
 
-/// Returns the request for an interrupt of a run.
+/// Returns the data of an `approval_requested` frame, to send an open request again.
 pub(super) fn asked_again(run: &Run, interrupt: &Interrupt) -> Value {
     requested(run, &interrupt.opened, &interrupt.content)
 }
 
-/// Returns the step that the request is about, or else its phase.
+/// Returns the id of the step that the request is about, or else of the phase.
 fn step_id(opened: &Opened) -> &str {
     let phase = match &opened.about {
         About::Phase(phase) | About::Plan(phase) => phase,
@@ -81,7 +81,8 @@ fn step_id(opened: &Opened) -> &str {
     opened.step.as_deref().unwrap_or(phase)
 }
 
-/// Returns the kind of a request (contract E3). The second layer has its own kind (A5).
+/// Returns the wire name of the request's kind (contract E3). Requests that agents cause in their conversations have a
+/// separate name (contract A5).
 fn action(opened: &Opened) -> &'static str {
     if options::is_of_an_agent(opened) || opened.kind == Kind::Escalation {
         "ag2_dynamic"
@@ -90,13 +91,13 @@ fn action(opened: &Opened) -> &'static str {
     }
 }
 
-/// Returns true if the runtime wrote the message. Otherwise the agent wrote it.
+/// Returns true if Holdshort wrote the message of the request, and false if the agent wrote the message.
 fn is_the_runtimes(opened: &Opened) -> bool {
     let is_its_kind = matches!(opened.kind, Kind::Error | Kind::UnknownOutcome | Kind::Continuation);
     is_its_kind || matches!(opened.about, About::Printed(_))
 }
 
-/// Returns text from an agent: escaped and cut to a readable length.
+/// Escapes an agent's text and truncates it to a readable length.
 fn quoted(said: &str) -> String {
     let said = said.trim();
     match said.char_indices().nth(MARS_SAID_CHARS) {
@@ -138,7 +139,8 @@ fn context(run: &Run, opened: &Opened, asked: &Value, display: Display) -> Map<S
     context
 }
 
-/// Returns members that the client draws for some kinds of requests, under its own names (contracts A24, A32).
+/// Returns the additional members that the client shows for some kinds of requests. The members have the names that the
+/// client expects (contracts A24, A32).
 fn collect_kind_members(run: &Run, opened: &Opened, payload: &Map<String, Value>) -> Map<String, Value> {
     let more = match (opened.kind, &opened.about) {
         (Kind::Question, _) => {
@@ -176,13 +178,13 @@ fn collect_kind_members(run: &Run, opened: &Opened, payload: &Map<String, Value>
     more.as_object().cloned().unwrap_or_default()
 }
 
-/// Returns the categories that the session's grants allowed when the request opened. Each is true.
+/// Returns a map from each category that the session's grants allowed when the request opened to `true`.
 fn permissions(payload: &Map<String, Value>) -> Map<String, Value> {
     let granted = payload.get("granted_categories").and_then(Value::as_array).into_iter().flatten();
     granted.filter_map(Value::as_str).map(|category| (category.to_owned(), true.into())).collect()
 }
 
-/// Returns the copilot's own phase, and the ended phases that its agents have started, by name.
+/// Returns the names of the copilot's own phase and of the ended phases that its agents had started.
 fn phases_executed(run: &Run, phase: &str) -> Vec<&'static str> {
     let own = run.definition.phases.iter().filter(|each| each.id == phase).map(|each| each.kind.name());
     let ended =
@@ -195,7 +197,6 @@ pub(super) fn plan(native: &Value) -> Value {
     json!({ "sub_tasks": steps(native) })
 }
 
-/// Returns the steps of a plan.
 fn steps(native: &Value) -> Value {
     let subtasks = native.get("subtasks").and_then(Value::as_array);
     subtasks.into_iter().flatten().map(subtask).collect()
@@ -213,8 +214,8 @@ fn subtask(native: &Value) -> Value {
     })
 }
 
-/// Splits a subtask's description into its text and its bullets, which are its last lines. Joined again they equal the
-/// description, so a plan that a client sends back untouched is unchanged.
+/// Splits a subtask's description into a text and the bullets at the end of the description. Joining text and bullets
+/// results in the same description, so a plan that a client sends back without edits is unchanged.
 pub(super) fn parts(description: &str) -> (&str, Vec<&str>) {
     let (mut words, mut bullets) = (description, Vec::new());
     while let Some((before, bullet)) = words.rsplit_once('\n')
@@ -223,7 +224,7 @@ pub(super) fn parts(description: &str) -> (&str, Vec<&str>) {
         words = before;
         bullets.push(bullet);
     }
-    // A client sends the text back without surrounding white space.
+    // Clients trim the text, so it could not be joined to the same description.
     if words.trim() != words {
         return (description, Vec::new());
     }
@@ -231,18 +232,18 @@ pub(super) fn parts(description: &str) -> (&str, Vec<&str>) {
     (words, bullets)
 }
 
-/// Returns `approval_received`, or null while the interrupt is open.
+/// Returns the data of an `approval_received` frame, or null while the interrupt is open.
 pub(super) fn received(run: &Run, interrupt: &Interrupt) -> Value {
     let (opened, Some(resolution)) = (&interrupt.opened, &interrupt.resolution) else { return Value::Null };
     let offer = resolution.option.as_deref().and_then(|id| interrupt.offers(id));
-    // A grant, or a checkpoint that asks no person, also approves without an option.
+    // A grant also approves without an option, and so does a checkpoint that asks no person.
     let released = match resolution.outcome {
         Outcome::Approved => true,
         Outcome::Expired => offer.is_some_and(Offer::releases),
         Outcome::Answered | Outcome::Rejected | Outcome::Cancelled | Outcome::Superseded => false,
     };
     let vote = interrupt.settled_by();
-    // Without a decision by a person, the actor of the event did not decide.
+    // The event's actor decided only if the cause is a decision or a grant.
     let spoke = matches!(resolution.cause, Cause::Decision | Cause::Grant(_));
     json!({
         "approval_id": opened.interrupt.to_string(),
@@ -261,7 +262,7 @@ pub(super) fn received(run: &Run, interrupt: &Interrupt) -> Value {
     })
 }
 
-/// Returns the status in the words of A12, for every kind.
+/// Returns the status of the resolution. All kinds of requests use the values of contract A12.
 fn status(offer: Option<&Offer>, resolution: &Resolution, released: bool) -> &'static str {
     match (resolution.outcome, &resolution.cause) {
         (Outcome::Expired, _) if released => "timeout_auto_approved",

@@ -1,5 +1,5 @@
-//! Frames for the calls of a run (contracts A28, A32): one `agent_tool_call` when a call is made, and one frame with
-//! its result. Frames for its files (`files.rs`) follow.
+//! Frames for the calls of a run (contracts A28, A32): one `agent_tool_call` when an agent makes a call, and one frame
+//! with the result of the call. The frames for the files that the call changed follow (`files.rs`).
 
 use holdshort_core::run::{Call, CallEnd, Run};
 use holdshort_web::view::variant_name;
@@ -16,7 +16,7 @@ pub(super) fn proposed(run: &Run, id: &str) -> Option<FrameBody> {
     Some(("agent_tool_call", told))
 }
 
-/// Returns the frame with the result of a call, and then the frames for its files.
+/// Returns the frame with the result of a call, followed by the frames for the files that the call changed.
 pub(super) fn finished(
     run: &Run,
     id: &str,

@@ -1,6 +1,6 @@
-//! The newest connection of each task, and the last frame that was written to it. A client that reconnects without a
-//! position resumes there (contract A32). Runs know nothing of connections. After a restart of the process the client
-//! must name its position.
+//! The newest connection of each task, and the last frame that was written for the task. A client that reconnects
+//! without a position resumes after this frame (contract A32). Runs do not depend on connections. After a restart of
+//! the server, a client must send its position to resume.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use super::frame::FrameId;
 use super::start::TaskId;
 use crate::limits::MARS_TASKS;
 
-/// Longest wait for the previous connection to report the frames that it has written.
+/// Maximum time to wait until the previous connection has reported the frames that it wrote.
 const HANDED_OVER: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
@@ -26,28 +26,30 @@ struct Attachments {
 }
 
 struct Attachment {
-    /// Number of the connection that has the task, or had it last.
+    /// Number of the newest connection of the task. The connection may already have ended.
     number: u64,
     replace: Option<oneshot::Sender<()>>,
-    /// Resolves when that connection has left. None afterwards.
+    /// Completes when the newest connection has ended. `None` after the end.
     left: Option<oneshot::Receiver<()>>,
-    /// Previous connection, until it has left. Frames that it writes until then still advance the position.
+    /// Number of the previous connection, until this connection has ended. Frames that the previous connection writes
+    /// still advance the position.
     before: Option<u64>,
     told: Option<FrameId>,
 }
 
-/// A connection's hold on its task. It ends when another connection takes the task, or when it is given back.
+/// Ownership of a task by its newest connection. The ownership ends when a newer connection takes the task, or when the
+/// connection gives the task back.
 pub(super) struct Hold {
     pub(super) number: u64,
     pub(super) replaced: oneshot::Receiver<()>,
     before: Option<oneshot::Receiver<()>>,
-    /// Dropped when the connection leaves.
+    /// Dropped when the connection ends, which completes `left` of the task.
     leaves: Option<oneshot::Sender<()>>,
 }
 
 impl Hold {
-    /// Waits until the previous connection has left and all its frames are recorded. A client that reconnects at once
-    /// then receives no frame twice.
+    /// Waits until the previous connection has ended and all frames that it wrote are recorded. A client that
+    /// reconnects immediately therefore receives no frame twice.
     pub(super) async fn wait_for_handover(&mut self) {
         if let Some(before) = self.before.take() {
             let _ = timeout(HANDED_OVER, before).await;
@@ -56,7 +58,7 @@ impl Hold {
 }
 
 impl TaskConnections {
-    /// Takes the task and notifies the connection that had it.
+    /// Takes the task for a new connection and tells the previous connection to end.
     pub(super) fn take(&self, task: &TaskId) -> Hold {
         let (tell, replaced) = oneshot::channel();
         let (leaves, left) = oneshot::channel();
@@ -69,13 +71,14 @@ impl TaskConnections {
         let now = Attachment { number, replace: Some(tell), left: Some(left), before, told };
         places.by_task.insert(task.clone(), now);
         let (replace, before) = older.map(|older| (older.replace, older.left)).unwrap_or_default();
-        // The send fails if that connection is already leaving.
+        // The send fails if the previous connection is already ending, which is no error.
         replace.map(|older| older.send(()));
         places.forget_the_oldest();
         Hold { number, replaced, before, leaves: Some(leaves) }
     }
 
-    /// Gives the task back, unless a newer connection has it. Frames written after this do not advance the position.
+    /// Gives the task back, unless a newer connection owns the task. Frames of this connection that are recorded later
+    /// no longer advance the position.
     pub(super) fn leave(&self, task: &TaskId, hold: &mut Hold) {
         if let Some(held) = self.lock().by_task.get_mut(task) {
             if held.number == hold.number {
@@ -88,19 +91,21 @@ impl TaskConnections {
         hold.leaves = None;
     }
 
-    /// Returns the last frame that was written to the task's connections. None if this process wrote none.
+    /// Returns the last frame that was written to any connection of the task. Returns `None` if this process has
+    /// written no frame of the task.
     pub(super) fn last_frame(&self, task: &TaskId) -> Option<FrameId> {
         self.lock().by_task.get(task)?.told
     }
 
-    /// Marks a new task, of which no frame has been written.
+    /// Records that a task is new, so no frame of the task has been written.
     pub(super) fn record_new_task(&self, task: &TaskId) {
         if let Some(held) = self.lock().by_task.get_mut(task) {
             held.told.get_or_insert_default();
         }
     }
 
-    /// Records a frame that was written to the connection. Frames of a connection that has left are ignored.
+    /// Records that a frame was written to a connection. The record is ignored if the connection has given the task
+    /// back.
     pub(super) fn record_frame(&self, task: &TaskId, number: u64, frame: FrameId) {
         let mut places = self.lock();
         let held = places.by_task.get_mut(task);

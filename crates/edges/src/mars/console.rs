@@ -1,5 +1,5 @@
-//! Streamed text as lines of a console: one line per frame, never a token (contract A32). When the event with the whole
-//! text arrives, the unfinished line is dropped.
+//! Converts streamed text to console lines. A frame contains one complete line, never a single token (contract A32).
+//! When the event with the complete text arrives, the unfinished line is dropped.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use holdshort_engine::real::Preview;
 
 use crate::limits::MARS_LINE_BYTES;
 
-/// Unfinished lines, by the step or call that writes them.
+/// Unfinished lines, by the id of the step or call that writes the line.
 #[derive(Default)]
 pub(super) struct Console(BTreeMap<String, String>);
 
 impl Console {
-    /// Returns the lines that this text completes.
+    /// Adds streamed text. Returns the lines that the text completes.
     pub(super) fn lines(&mut self, preview: &Preview) -> Vec<String> {
         let begun = self.0.entry(preview.call.as_ref().unwrap_or(&preview.step).clone()).or_default();
         begun.push_str(&preview.text);
@@ -29,7 +29,8 @@ impl Console {
         lines
     }
 
-    /// Drops an unfinished line when its reply or result has arrived, or when a new attempt begins.
+    /// Drops the unfinished line of a step or call when the complete reply or result has arrived, or when a new attempt
+    /// begins.
     pub(super) fn apply_event(&mut self, event: &Event) {
         let event::Fact::Run(fact) = &event.fact else { return };
         match fact {
@@ -42,7 +43,7 @@ impl Console {
     }
 }
 
-/// Splits a line into pieces that fit into a frame, between characters.
+/// Splits a line into pieces that fit into a frame. Never splits a character.
 fn pieces(mut line: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     while line.len() > MARS_LINE_BYTES {

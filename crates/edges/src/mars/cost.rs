@@ -1,5 +1,5 @@
-//! Tokens and cost of model requests, as numbers that clients add up (contract A32). Prices come from the workflow.
-//! Amounts are calculated in the core and become floating-point numbers only here.
+//! Tokens and cost of model requests, as numbers that clients can add up (contract A32). Prices come from the workflow.
+//! The core calculates exact amounts, which are converted to floating-point numbers only here.
 
 use holdshort_core::message::Usage;
 use holdshort_core::pricing;
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::history::text;
 use super::steps;
 
-/// Currency of the clients.
+/// Currency that clients expect.
 const CLIENTS: &str = "USD";
 
-/// Returns `cost_update` for one reply. `total_cost_usd` is the cost of the run so far.
+/// Returns the data of a `cost_update` frame for one model reply. `total_cost_usd` is the cost of the run so far.
 pub(super) fn update(run: &Run, step: &str, model: &str, usage: Usage) -> Value {
     let paid = run
         .cost_of(step, model, usage)
@@ -32,19 +32,19 @@ pub(super) fn update(run: &Run, step: &str, model: &str, usage: Usage) -> Value 
     data
 }
 
-/// Sum of several requests.
+/// Tokens and cost of several model requests in total.
 #[derive(Default)]
 pub(super) struct Cost {
     input: u64,
     output: u64,
     requests: u64,
     paid: Option<Amount>,
-    /// Model of the first request.
+    /// Model of the first request that was added.
     pub(super) model: String,
 }
 
 impl Cost {
-    /// Adds one request. `data` is that of a `cost_update`.
+    /// Adds one model request. `data` is the data of a `cost_update` frame.
     pub(super) fn add(&mut self, data: &Value) {
         let count = |key: &str| data.get(key).and_then(Value::as_u64).unwrap_or_default();
         if self.requests == 0 {
@@ -63,7 +63,7 @@ impl Cost {
         [self.input + self.output, self.input, self.output]
     }
 
-    /// Returns the cost in US dollars.
+    /// Returns the cost in US dollars, or 0 if no request has a price in US dollars.
     pub(super) fn usd(&self) -> f64 {
         dollars(self.paid.as_ref())
     }
@@ -85,7 +85,7 @@ impl Cost {
     }
 }
 
-/// An amount in the currency of the workflow's prices.
+/// Amount of money in the currency of the workflow's prices.
 struct Amount {
     millionths: u64,
     currency: String,
@@ -102,7 +102,8 @@ impl Amount {
     }
 }
 
-/// Returns an amount in dollars. Returns 0 for another currency or an unknown price, because the clients need a number.
+/// Returns an amount in US dollars. Returns 0 if the amount is unknown or in a different currency, because clients need
+/// a number.
 fn dollars(paid: Option<&Amount>) -> f64 {
     let paid = paid.filter(|paid| paid.currency == CLIENTS);
     paid.and_then(|paid| pricing::amount(paid.millionths).parse().ok()).unwrap_or_default()

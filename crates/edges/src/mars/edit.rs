@@ -1,5 +1,5 @@
-//! Reads `modifications` as the edit of a plan, of a step's text, of a call's arguments, or of a text. No member is
-//! ignored: one that does not belong there is rejected with its path.
+//! Reads the member `modifications` as an edit of a plan, of a step's text, of a call's arguments, or of a text. No
+//! member of an edit is ignored: an unexpected member is rejected, and the error names its path.
 
 use holdshort_core::interrupt::{About, Kind, Opened};
 use holdshort_core::plan::{self, Subtask};
@@ -9,12 +9,12 @@ use holdshort_web::problem::{Answer, Refused};
 use serde_json::{Value, json};
 
 const AT: &str = "/modifications";
-/// Path of a plan's steps in the core's edit.
+/// Path of a plan's steps in a native edit.
 const STEPS: &str = "/edit/subtasks";
 
-/// Keys under which a plan holds its steps.
+/// Keys of a plan that may contain the plan's steps.
 const LISTS: [&str; 3] = ["sub_tasks", "subtasks", "steps"];
-/// Keys of a step other than its text, with their native names.
+/// Keys of a step except the keys for its text, each with the native key.
 const OF_A_STEP: [(&str, &str); 5] = [
     ("id", "id"),
     ("agent", "agent"),
@@ -22,21 +22,22 @@ const OF_A_STEP: [(&str, &str); 5] = [
     ("dependencies", "depends_on"),
     ("depends_on", "depends_on"),
 ];
-/// Keys for the text of a step, without its bullets.
+/// Keys for the text of a step, without the step's bullets.
 const WORDS: [&str; 4] = ["title", "sub_task", "task", "description"];
-/// Keys for a text that is sent alone.
+/// Keys for a text that is the only member of an edit.
 const TEXTS: [&str; 4] = ["text", "content", "input", "instructions"];
 
-/// An edit, and its path in the client's frame.
+/// Native edit, and the path of the edit in the client's frame.
 #[derive(Default)]
 pub(super) struct Edit {
     pub(super) value: Value,
-    /// A path in the native edit, and the same path in the sent value.
+    /// A path in the native edit, and the path of the same value in the client's frame.
     moved: Option<(&'static str, String)>,
 }
 
 impl Edit {
-    /// Reads the modifications. `step` is the subtask that is about to start, if the request is about one.
+    /// Reads the modifications that a client sent. `step` is the subtask that is about to start, if the request asks
+    /// about the start of a subtask.
     pub(super) fn read(opened: &Opened, step: Option<&Subtask>, sent: &Value) -> Answer<Self> {
         let is_step = matches!(opened.about, About::BeforeStep(_));
         let is_text = is_step || opened.kind == Kind::Review;
@@ -45,7 +46,7 @@ impl Edit {
             (None, Value::String(_)) if !is_text => {
                 return Err(Refused::invalid_at(AT, "is a text that is not JSON"));
             }
-            // A text such as `42` stays a text.
+            // A text is not parsed as JSON, so `"42"` stays a text.
             _ => sent.clone(),
         };
         let mut problems = Vec::new();
@@ -63,7 +64,7 @@ impl Edit {
         Self { value, moved: None }
     }
 
-    /// Reads a plan in any of its forms. The core's check rejects all other values.
+    /// Reads a plan in any of the accepted forms. Any other value is passed on, and the core rejects it.
     fn plan(sent: Value, problems: &mut Vec<Problem>) -> Self {
         match plan::read(&sent) {
             Some(plan) => {
@@ -74,7 +75,8 @@ impl Edit {
         }
     }
 
-    /// Passes any other edit on unchanged. A plan in it is carried out, so it may hold only one.
+    /// Returns an edit of any other kind unchanged. The edit may contain one plan, which is then executed. Several
+    /// plans are rejected.
     fn pass_through(sent: Value, problems: &mut Vec<Problem>) -> Self {
         let is_plan = plan::sent(&sent).is_some();
         let at =
@@ -92,7 +94,7 @@ impl Edit {
         }
     }
 
-    /// Translates a path in the native edit to the path in the client's frame.
+    /// Converts a path in the native edit to the path of the same value in the client's frame.
     pub(super) fn pointer(&self, native: &str) -> Option<String> {
         let Some((from, to, rest)) =
             self.moved.as_ref().and_then(|(from, to)| Some((*from, to, native.strip_prefix(from)?)))
@@ -106,8 +108,8 @@ impl Edit {
     }
 }
 
-/// Reads the new text of a step, sent as a text or as a step of a plan. All other properties of the step must stay the
-/// same.
+/// Reads the new text of a step. A client may send only the text, or the step in the form of a plan's step. In the
+/// second form, all other properties of the step must be unchanged.
 fn step(sent: Value, opened: &Opened, planned: Option<&Subtask>, problems: &mut Vec<Problem>) -> Value {
     if non_null_fields(&sent).any(|(key, _)| TEXTS.contains(&key)) {
         return text(sent, problems);
@@ -145,7 +147,7 @@ fn step(sent: Value, opened: &Opened, planned: Option<&Subtask>, problems: &mut 
     told
 }
 
-/// Reads a text, sent alone or as the only field of an object.
+/// Reads an edited text. A client may send a string, or an object whose only field is the text.
 fn text(sent: Value, problems: &mut Vec<Problem>) -> Value {
     let Some(name) = TEXTS.into_iter().find(|name| non_null_fields(&sent).any(|(key, _)| key == *name))
     else {
@@ -162,7 +164,7 @@ fn text(sent: Value, problems: &mut Vec<Problem>) -> Value {
     text
 }
 
-/// Returns the path of a plan's steps, at any depth.
+/// Returns the path of the list that contains a plan's steps. The list may be nested at any depth.
 fn steps(sent: &Value, at: &str, problems: &mut Vec<Problem>) -> Option<String> {
     if let Some(inner) = decoded(sent) {
         return steps(&inner, at, problems);
@@ -182,7 +184,7 @@ fn holds_steps(key: &str) -> bool {
     key == "plan" || LISTS.contains(&key)
 }
 
-/// Returns the only field of an object that holds a plan.
+/// Returns the key of an object's field that contains a plan. Several such fields are a problem.
 fn plan_key<'a>(sent: &'a Value, at: &str, problems: &mut Vec<Problem>) -> Option<&'a str> {
     let mut holders = non_null_fields(sent).map(|(key, _)| key).filter(|key| holds_steps(key));
     let holder = holders.next()?;
@@ -190,7 +192,8 @@ fn plan_key<'a>(sent: &'a Value, at: &str, problems: &mut Vec<Problem>) -> Optio
     Some(holder)
 }
 
-/// Rejects keys of a step that neither this wire nor the native form has. Types are checked with the plan.
+/// Rejects keys of a step that exist neither in the MARS wire format nor in the native form. The types of the values
+/// are checked later, with the plan.
 fn reject_unknown_keys(step: &Value, at: &str, problems: &mut Vec<Problem>) {
     let mut names: Vec<(&str, &str)> = Vec::new();
     for (key, value) in non_null_fields(step) {
@@ -215,12 +218,12 @@ fn reject_unknown_keys(step: &Value, at: &str, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Parses a string as JSON.
+/// Returns the parsed value if a string contains JSON.
 fn decoded(value: &Value) -> Option<Value> {
     value.as_str().and_then(|text| holdshort_core::json::parse(text.as_bytes()).ok())
 }
 
-/// Returns the fields of an object. A null field is not given.
+/// Returns the fields of an object that are not null.
 fn non_null_fields(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let fields = value.as_object().into_iter().flatten();
     fields.filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.as_str(), value))
@@ -248,7 +251,7 @@ mod tests {
 
     use super::*;
 
-    /// A review accepts only a text. Any other value is rejected with its path.
+    /// A review accepts only a text. Any other value is rejected, and the error names its path.
     #[test]
     fn a_review_takes_a_text_and_nothing_else() {
         let opened = Opened {

@@ -1,8 +1,9 @@
-//! Frames for the files that a call changed (contracts A28, A32). Each created or changed file has a frame after its
-//! commit, in the order of paths. The wire has no frame for a deleted file: the final `files_updated` lists it.
+//! Frames for the files that a call changed (contracts A28, A32). Each created or changed file has one frame, in the
+//! order of the paths. The frames are sent after the changes are committed. The MARS wire format has no frame for a
+//! deleted file: only the final `files_updated` lists deleted files.
 //!
-//! The files are read from the committed changeset, for file tools, commands and undos alike. Changes of a command that
-//! ran without a trial are unknown.
+//! For file tools, commands and undos, the files are read from the committed changeset. Changes of a command that ran
+//! without a trial are unknown.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -17,7 +18,7 @@ use super::projector::FrameBody;
 use super::steps::{merge, node_of};
 use crate::limits::MARS_FILES;
 
-/// Returns the frames of a call that is done.
+/// Returns the frames for the files that a completed call changed.
 pub(super) fn frames_for_call(run: &Run, call: &Call) -> Vec<FrameBody> {
     let files = match call.committing() {
         Some(found) => Files::committed(found),
@@ -40,12 +41,12 @@ pub(super) fn frames_for_call(run: &Run, call: &Call) -> Vec<FrameBody> {
     there.chain([("files_updated", updated)]).collect()
 }
 
-/// Changed files, by path.
+/// Files that a call changed, by path.
 #[derive(Default)]
 struct Files {
     there: Vec<WrittenFile>,
     gone: Vec<String>,
-    /// Number of all files, including those that are not listed by name.
+    /// Number of all changed files, including the files that are not listed by name.
     touched: usize,
     not_told: usize,
 }
@@ -57,8 +58,8 @@ struct WrittenFile {
 }
 
 impl Files {
-    /// Reads the committed files. Beyond the limit, files that git does not ignore have precedence. Files of git itself
-    /// are only counted.
+    /// Reads the files of a committed changeset. If there are more files than the limit, files that git ignores are
+    /// omitted first. Files inside git's own directory are only counted.
     fn committed(found: &CallChanges) -> Self {
         let Some(changes) = found.changeset.as_deref() else {
             // The changeset was erased, so its files are no longer known.
@@ -80,7 +81,8 @@ impl Files {
         Self { there: there.collect(), gone: gone.collect(), touched, not_told }
     }
 
-    /// Reads the files of a run from before changesets. The preconditions of a file tool name the files that it wrote.
+    /// Reads the files of a call from before Holdshort stored changesets. The preconditions of such a file tool's call
+    /// name the files that the call wrote.
     fn written(call: &Call) -> Self {
         let look = call.look.iter().filter(|look| look.category == Category::FileWrite);
         let files = look.flat_map(|look| &look.preconditions).filter(|file| !file.path.ends_with('/'));
@@ -107,8 +109,8 @@ impl WrittenFile {
     }
 }
 
-/// Returns every path with a committed change in the run, with the file's size after the last commit. None if the file
-/// was deleted.
+/// Returns each path that the run has changed, with the size of the file after the last commit. The size is `None` if
+/// the file was deleted.
 pub(super) fn left(run: &Run) -> BTreeMap<String, Option<u64>> {
     let done = run.calls.values().filter(|call| call.state == CallState::Ended(CallEnd::Done));
     let mut done: Vec<(Option<u64>, &CallChanges)> =
@@ -121,7 +123,7 @@ pub(super) fn left(run: &Run) -> BTreeMap<String, Option<u64>> {
         .collect()
 }
 
-/// Returns the number of existing files that the run has changed and that `named` does not list.
+/// Returns the number of changed files that still exist and that `named` does not contain.
 pub(super) fn others(left: &BTreeMap<String, Option<u64>>, named: &BTreeSet<&str>) -> usize {
     left.iter().filter(|(path, bytes)| bytes.is_some() && !named.contains(path.as_str())).count()
 }
@@ -130,7 +132,6 @@ fn is_gits(change: &Change) -> bool {
     changeset::is_of_git(&change.path)
 }
 
-/// Returns true for a file or a symbolic link.
 fn is_file(entry: &Entry) -> bool {
     !matches!(entry, Entry::Folder { .. })
 }
@@ -142,7 +143,7 @@ fn bytes(entry: &Entry) -> u64 {
     }
 }
 
-/// Returns a path as its client opens it. A path that is not UTF-8 stays escaped.
+/// Returns the path under which a client can open a file. A path that is not UTF-8 stays escaped.
 fn client_path(path: &str) -> String {
     let raw = changeset::bytes_of(path).and_then(|bytes| String::from_utf8(bytes).ok());
     raw.unwrap_or_else(|| path.to_owned())

@@ -1,5 +1,5 @@
-//! Working directory of a task whose config names no usable one (contract E40). The folder is next to the server's data
-//! folder. It is kept, so the task's files remain available.
+//! Working directory of a task whose config names no usable working directory (contract E40). The directory is next to
+//! the server's data folder. It is never deleted, so the task's files remain available.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -13,13 +13,13 @@ use holdshort_web::problem::{Answer, Refused};
 use super::config::{Translated, UnusedKey};
 use super::start::{TaskId, translate_error};
 
-/// Path of the folder in the native API.
+/// Path of the working directory in the errors of the native API.
 const WORKSPACE: &str = "/config/workspace";
-/// Number of digits in the name of a task's folder.
+/// Number of hexadecimal digits in the name of a task's working directory.
 const DIGITS: usize = 16;
 
-/// Makes a folder for a task that needs one and has no usable one. If it cannot be made, the start is rejected with
-/// the problem of the named folder.
+/// Creates a working directory for a task that needs one and whose config names no usable directory. If the creation
+/// fails, the start is rejected with the problem of the directory in the config.
 pub(super) async fn ensure_workspace(app: &App, task: &TaskId, translated: &mut Translated) -> Answer<()> {
     let Translated { definition, config, .. } = &*translated;
     let looked = app.driver.executor().prepare(definition, config.clone()).await;
@@ -28,7 +28,7 @@ pub(super) async fn ensure_workspace(app: &App, task: &TaskId, translated: &mut 
     else {
         return Ok(());
     };
-    // Other problems are reported before a folder is made in vain.
+    // Report other problems first, so that no directory is created for a task that cannot start.
     let mut without = definition.clone();
     without.tools.clear();
     let rest = Config { workspace: None, ..config.clone() };
@@ -59,7 +59,8 @@ pub(super) async fn ensure_workspace(app: &App, task: &TaskId, translated: &mut 
     Ok(())
 }
 
-/// Returns `DATA-work`. Tools never reach the data folder itself.
+/// Returns the path `DATA-work` next to the data folder `DATA`, because tools must not have access to the data folder
+/// itself.
 fn sibling_work_path(data: &Path) -> Option<PathBuf> {
     let name = data.file_name()?.to_str()?;
     Some(data.parent()?.join(format!("{name}-work")))

@@ -1,4 +1,4 @@
-//! Frames in both directions, before they are applied to a run.
+//! Frames of the server and of clients, parsed but not yet carried out.
 
 use axum::extract::ws::Utf8Bytes;
 use holdshort_core::json;
@@ -8,17 +8,17 @@ use holdshort_web::problem::{Answer, Refused};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// Envelope of all frames that the server sends (contract A27).
+/// Frame that the server sends. All frames have this envelope (contract A27).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Frame {
     pub(super) event_type: &'static str,
-    /// RFC 3339, UTC.
+    /// Time of the event, in RFC 3339 format and UTC.
     pub(super) timestamp: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) run_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) session_id: Option<String>,
-    /// Position to resume after. Only frames that come from the journal have one.
+    /// Position after which a client can resume. `None` for frames that do not come from the journal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<FrameId>,
     pub(super) data: Value,
@@ -30,8 +30,9 @@ impl Frame {
     }
 }
 
-/// The nth frame of an event in the run's stream, both counted from 1: `17.2` on the wire. The last frame of an event
-/// is `17`. A client with this id resumes after the event, without the state before it.
+/// Id of a frame: the number of its event in the run's stream, and the number of the frame among the event's frames.
+/// Both numbers start at 1. On the wire `17.2` is the second frame of event 17, and `17` is the last frame of event 17.
+/// A client that sends `17` therefore resumes at event 18.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FrameId {
     pub(super) seq: u64,
@@ -39,12 +40,11 @@ pub(super) struct FrameId {
 }
 
 impl FrameId {
-    /// Returns the id of an event's last frame.
     pub(super) fn all_of(seq: u64) -> Self {
         Self { seq, part: u32::MAX }
     }
 
-    /// Returns the last event whose frames all were sent.
+    /// Returns the number of the last event whose frames all come before or at this position.
     pub(super) fn whole(self) -> u64 {
         if self.part == u32::MAX { self.seq } else { self.seq.saturating_sub(1) }
     }
@@ -66,16 +66,15 @@ impl Serialize for FrameId {
     }
 }
 
-/// Position from which a client wants frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Since {
     Frame(FrameId),
-    /// Milliseconds since 1970 (contract A32). 0 is the beginning.
+    /// Time in milliseconds since 1970 (contract A32). 0 means the beginning of the run.
     Time(u64),
 }
 
 impl<'de> Deserialize<'de> for Since {
-    /// Parses a text as the `id` of a frame, and a number as a time.
+    /// A string is the `id` of a frame, and a number is a time.
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let since = match Value::deserialize(deserializer)? {
             Value::Number(ms) => ms.as_u64().map(Self::Time),
@@ -87,10 +86,10 @@ impl<'de> Deserialize<'de> for Since {
     }
 }
 
-/// A frame of a client.
+/// Frame that a client sends.
 #[derive(Debug, PartialEq)]
 pub(super) enum ClientFrame {
-    /// The first frame, which has no type.
+    /// The first frame of a connection. This frame has no member `type`.
     Start(Start),
     Ping,
     Resolve(Resolve),
@@ -100,18 +99,18 @@ pub(super) enum ClientFrame {
     RequestState(Option<Since>),
 }
 
-/// Starts the task, or attaches to it.
+/// Starts the task, or attaches the connection to the task.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Start {
     pub(super) task: String,
     #[serde(default, deserialize_with = "null_is_nothing")]
     pub(super) config: Map<String, Value>,
-    /// Position up to which the client has received frames.
+    /// Position of the last frame that the client has received.
     pub(super) since: Option<Since>,
 }
 
-/// Reads `null` as a missing member.
+/// Treats `null` like a missing member.
 pub(super) fn null_is_nothing<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: serde::Deserializer<'de>,
@@ -120,7 +119,7 @@ where
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-/// `resolve_approval`, also under its alias `approval_response`.
+/// Decision of a client: a frame `resolve_approval`, or its alias `approval_response`.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Resolve {
@@ -152,14 +151,14 @@ struct RequestState {
 const KNOWN: &str =
     "`ping`, `resolve_approval`, `approval_response`, `pause`, `resume`, `cancel`, `request_state`";
 
-/// A received frame.
+/// Frame as it was received.
 #[derive(Debug)]
 pub(super) struct ReceivedFrame {
-    /// Type that the frame names.
+    /// Value of the frame's member `type`.
     pub(super) kind: Option<String>,
-    /// Run that the frame names. It is compared later with the socket's run, which depends on the task.
+    /// Value of the frame's member `run_id`. It is compared later with the run of the connection's task.
     pub(super) run: Option<Value>,
-    /// The parsed frame, or the error.
+    /// The parsed frame, or the error for the client.
     pub(super) frame: Answer<ClientFrame>,
 }
 
@@ -175,7 +174,7 @@ pub(super) fn read(text: &str) -> ReceivedFrame {
         Err(error) => return ReceivedFrame::refused(Code::MalformedJson, error.to_string()),
     };
     let kind = value.get("type").and_then(Value::as_str).map(str::to_owned);
-    // The first frame has no type, and its client knows no run yet.
+    // Only typed frames can have a `run_id`. The first frame has no type, because its client does not know the run yet.
     let typed = value.as_object_mut().filter(|fields| fields.contains_key("type"));
     let run = typed.and_then(|fields| fields.remove("run_id")).filter(|run| !run.is_null());
     ReceivedFrame { kind, run, frame: understand(value) }
@@ -201,7 +200,7 @@ fn understand(mut value: Value) -> Answer<ClientFrame> {
     }
 }
 
-/// Returns an error as the data of `error_occurred`. The frame has no id, because it is not in the journal.
+/// Returns the data of an `error_occurred` frame for an error. `of` is the type of the rejected frame.
 pub(super) fn refusal(of: Option<&str>, refused: &Refused) -> Value {
     let problem = &refused.0;
     let mut data = json!({

@@ -1,4 +1,4 @@
-//! Graph of the plan that is carried out, with the status of each node (contracts A28, A29).
+//! Graph of the plan that the run executes, with the status of each node (contracts A28, A29).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use super::projector::FrameBody;
 use super::{approval, steps};
 
-/// Started subtask, with its step.
+/// Node of the graph: a subtask that has started, with its step.
 pub(super) struct Node {
     step: String,
     id: String,
     status: &'static str,
 }
 
-/// Returns the started subtasks in the order of their steps' ids.
+/// Returns the subtasks that have started, in the order of the ids of their steps.
 pub(super) fn nodes(run: &Run) -> Vec<Node> {
     let waiting = run.waiting();
     let node = |(id, step): (&String, &Arc<Step>)| {
@@ -40,7 +40,7 @@ fn node_status(activity: StepActivity) -> &'static str {
 }
 
 const PENDING: &str = "pending";
-/// Status of a subtask that had not started when the run ended.
+/// Status of a subtask that had not started before the run ended.
 const NEVER: &str = "skipped";
 
 /// Returns a frame for each node whose status has changed.
@@ -62,7 +62,8 @@ pub(super) fn moved(before: &[Node], run: &Run) -> Vec<FrameBody> {
     said
 }
 
-/// Returns the graph of a settled plan. `is_newer` is true if an earlier plan was carried out before.
+/// Returns the frame with the graph of a settled plan. `is_newer` is true if the run was executing an earlier version
+/// of the plan.
 pub(super) fn settled(run: &Run, phase: &str, version: usize, is_newer: bool) -> Option<FrameBody> {
     let plan = run.plans.get(phase)?.settled()?;
     let mut told = drawn(run, phase, plan);
@@ -71,7 +72,7 @@ pub(super) fn settled(run: &Run, phase: &str, version: usize, is_newer: bool) ->
     Some((if is_newer { "dag_updated" } else { "dag_created" }, told))
 }
 
-/// Returns the current graph.
+/// Returns the graph of the plan that the run executes, or `None` if there is no such plan.
 pub(super) fn for_run(run: &Run) -> Option<Value> {
     run.plan_at_work().map(|(planning, plan)| drawn(run, planning, plan))
 }
@@ -80,7 +81,7 @@ fn untried() -> Value {
     json!({ "started_at": null, "completed_at": null, "error": null, "retry_info": null })
 }
 
-/// Returns the times, the error and the retries of a step.
+/// Returns the timestamps, the error and the number of retries of a step.
 fn tried(run: &Run, id: &str, step: &Step) -> Value {
     let failed = step.end == Some(StepEnd::Failed) || step.trouble == Trouble::Stuck;
     let said = step.output.as_deref().filter(|_| step.end == Some(StepEnd::Failed));
@@ -94,7 +95,7 @@ fn tried(run: &Run, id: &str, step: &Step) -> Value {
     })
 }
 
-/// Returns the nodes and edges, with the status of each node.
+/// Returns the nodes and edges of the graph, with the status of each node.
 fn drawn(run: &Run, planning: &str, plan: &Plan) -> Value {
     let begun = nodes(run);
     let statuses: BTreeMap<&str, &str> = begun.iter().map(|node| (node.step.as_str(), node.status)).collect();

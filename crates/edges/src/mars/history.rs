@@ -1,4 +1,4 @@
-//! A run's history and console lines (contract A32). One table of frame kinds serves both.
+//! History entries and console lines of a run (contract A32). `describe_frame` defines both for each type of frame.
 
 use holdshort_core::run::Run;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::frame::Frame;
 use super::steps;
 
-/// History entry for a kind of frame, with its console line.
+/// History entry and console line for a frame.
 struct HistoryEntry {
     event_type: &'static str,
     subtype: &'static str,
@@ -27,7 +27,7 @@ impl HistoryEntry {
     }
 }
 
-/// Frames that only update a client's drawings and make no history entry.
+/// Types of frames that only update what a client draws, so they have no history entry.
 const PICTURES: [&str; 8] = [
     "agent_tool_call",
     "cost_update",
@@ -91,7 +91,7 @@ fn describe_frame(frame: &Frame) -> Option<HistoryEntry> {
     }
 }
 
-/// Returns the history entry of a frame.
+/// Returns the history entry of a frame. Returns `None` for a frame that only updates what a client draws.
 pub(super) fn entry(run: &Run, frame: &Frame) -> Option<Value> {
     let HistoryEntry { event_type, subtype, inputs, outputs, line } = describe_frame(frame)?;
     let data = &frame.data;
@@ -106,12 +106,12 @@ pub(super) fn entry(run: &Run, frame: &Frame) -> Option<Value> {
     }))
 }
 
-/// Returns the console line of a frame, if it has one.
+/// Returns the console line of a frame. Returns `None` if frames of this type have no console line.
 pub(super) fn line(frame: &Frame) -> Option<String> {
     Some(format!("{} {}", frame.timestamp, describe_frame(frame)?.line?))
 }
 
-/// Returns the file entry of a frame about a written file.
+/// Returns the entry in the list of files for a frame about a written file.
 pub(super) fn file(run: &Run, frame: &Frame) -> Option<Value> {
     let data = &frame.data;
     matches!(frame.event_type, "file_created" | "file_updated").then(|| {
@@ -124,7 +124,7 @@ pub(super) fn file(run: &Run, frame: &Frame) -> Option<Value> {
     })
 }
 
-/// Returns the graph node that a frame is about.
+/// Returns the id of the graph node that a frame is about.
 fn node<'r>(run: &'r Run, frame: &'r Frame) -> Option<&'r str> {
     let step = frame.data.get("step_id")?.as_str().filter(|step| !step.is_empty())?;
     Some(steps::node_of(run, step))

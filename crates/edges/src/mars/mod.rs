@@ -1,14 +1,14 @@
-//! The MARS edge: `/ws/{task_id}` and `/api/sessions` for clients of MARS (contracts A27 to A31). It never drives a
-//! run.
+//! The MARS edge: `/ws/{task_id}` and `/api/sessions` for clients of MARS (contracts A27 to A31). This edge sends
+//! inputs to runs and never executes their steps.
 //!
-//! - `socket.rs` is one connection, and `connections.rs` knows the newest connection of a task.
-//! - `start.rs` starts a task or finds its run, and `folder.rs` makes its working directory.
-//! - `act.rs` carries out the client's decisions and commands, and `edit.rs` reads their modifications.
-//! - `projector.rs` renders events, with `approval.rs` (`subject.rs`), `steps.rs`, `calls.rs` (`files.rs`), `graph.rs`
-//!   and `summary.rs`.
-//! - `replay.rs` holds the run and follows its events. `console.rs` splits streamed text into lines.
-//! - `config/` translates a config to a workflow, and `options.rs` is the table of options.
-//! - `sessions.rs` and `tabs.rs` (`past.rs`, `history.rs`) are the REST API.
+//! - `socket.rs` serves one connection, and `connections.rs` stores the newest connection of each task.
+//! - `start.rs` starts a task or finds the run of a task, and `folder.rs` creates a task's working directory.
+//! - `act.rs` carries out a client's decisions and commands, and `edit.rs` reads the modifications in a decision.
+//! - `projector.rs` converts events to frames, with the help of `approval.rs` (`subject.rs`), `steps.rs`, `calls.rs`
+//!   (`files.rs`), `graph.rs` and `summary.rs`.
+//! - `replay.rs` sends a client the past and new frames of a run. `console.rs` splits streamed text into lines.
+//! - `config/` converts a config to a workflow, and `options.rs` is the table of option names.
+//! - `sessions.rs` and `tabs.rs` (with `past.rs` and `history.rs`) are the REST API.
 
 mod act;
 mod approval;
@@ -48,7 +48,7 @@ use holdshort_web::problem::Answer;
 use connections::TaskConnections;
 pub use start::shipped as base;
 
-/// Channel of the recorded events.
+/// Name of the channel that is recorded with events.
 const CHANNEL: &str = "mars";
 
 const READ: Needs = all(Permission::Read);
@@ -57,7 +57,7 @@ const HALT: Needs = all(Permission::Halt);
 
 pub(super) fn router() -> Router<AuthState> {
     Router::new()
-        // A client that follows a task here also starts it and decides in it.
+        // A client that follows a task over this socket can also start the task and send decisions.
         .route("/ws/{task_id}", STEER.on(get(socket::open)))
         .route("/api/sessions", READ.on(get(sessions::list)).merge(STEER.on(post(sessions::make))))
         .route("/api/sessions/modes/list", READ.on(get(sessions::modes)))

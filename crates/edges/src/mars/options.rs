@@ -1,24 +1,25 @@
-//! Names of options on this wire: one table for both directions (contracts A5, A12 to A14, A22, A24, A27, E7).
+//! Names of options in the MARS wire format: one table for both directions (contracts A5, A12 to A14, A22, A24, A27,
+//! E7).
 
 use holdshort_core::definition::PhaseKind;
 use holdshort_core::gate::Source;
 use holdshort_core::interrupt::{About, KEEP_SOME, Kind, Offer, Opened};
 use holdshort_core::run::Run;
 
-/// An option: our id, its name on this wire, and its aliases. The aliases include the words of the source system's
-/// consoles (contract A31).
+/// An option: Holdshort's id, the wire name, and the aliases that clients may send. The aliases include the words that
+/// users of the source system's console type (contract A31).
 struct OptionName(&'static str, &'static str, &'static [&'static str]);
 
-/// The web UI's two words for every request that takes text (contract E42). `submit` is the option that takes the text,
-/// `exit` the one that leaves.
+/// The two words that the web UI sends for every request that accepts a text (contract E42). `submit` chooses the
+/// option that takes the text, and `exit` chooses the option that stops the work.
 const SUBMIT: &str = "submit";
 const EXIT: &str = "exit";
 
-/// Marks an option that accepts any text without a meaning on this wire (contract A31). The text is sent with the
-/// option. An option that releases work never has this mark, because this wire cannot confirm a text first (contract
-/// E34). A client's text never equals the mark.
+/// Marks an option that any text chooses, if the text is not a known word (contract A31). The text is passed on with
+/// the option. An option that approves work never has this mark, because this wire format cannot ask for a confirmation
+/// (contract E34). No word that a client sends can equal the mark itself.
 const OWN_WORDS: &str = "(any other text)";
-/// An empty `resolution`: the end of a console's input.
+/// Alias for an empty `resolution`, which a console sends when its input ends.
 const NOTHING: &str = "";
 
 const APPROVE: &[&str] =
@@ -26,12 +27,12 @@ const APPROVE: &[&str] =
 const REJECT: &[&str] =
     &["rejected", "deny", "denied", "abort", "aborted", "decline", "terminate", "n", "no", EXIT];
 const MODIFY: &[&str] = &["modified", "edited"];
-/// Aliases of an approval that takes a text, such as guidance or a note.
+/// Aliases of an approving option that accepts a text, such as guidance or a note.
 const APPROVE_WITH_WORDS: &[&str] =
     &["approved", "accept", "accepted", "allow", "continue", "continued", "proceed", "y", "yes", SUBMIT];
 const ABORT: &[&str] = &["aborted", "reject", "rejected", "terminate", EXIT];
 
-/// Words of an approval at a mandatory checkpoint in an agent's conversation (contract A5).
+/// Words for a mandatory checkpoint in an agent's conversation (contract A5).
 const AGENT: &[OptionName] = &[
     OptionName("approve", "continue", &["approved", "accept", "allow", "proceed", "continued"]),
     OptionName("edit", "edit", &["modify", "modified", "edited"]),
@@ -60,7 +61,7 @@ const AFTER_STEP: &[OptionName] = &[
     OptionName("redo", "redo", &["redone", "r"]),
     OptionName("abort", "abort", &["aborted", "reject", "rejected", "terminate", "a", EXIT]),
 ];
-/// Words of a checkpoint before a step or between phases, and of a review.
+/// Words for a checkpoint before a step or between phases, and for a review.
 const CHECKPOINT: &[OptionName] = &[
     OptionName("approve", "approve", APPROVE_WITH_WORDS),
     OptionName("edit", "modify", MODIFY),
@@ -129,7 +130,7 @@ const TURN: &[OptionName] = &[
     OptionName("new_task", "new_task", &[]),
 ];
 
-/// All words of this wire.
+/// All tables of words.
 const ALL: [&[OptionName]; 13] = [
     AGENT,
     CALL,
@@ -165,30 +166,33 @@ fn table_for(opened: &Opened) -> &'static [OptionName] {
     }
 }
 
-/// Returns true if the request asks whether the result meets the person's needs: a turn that offers no `exit`.
+/// Returns true if the request asks the person about satisfaction with the result. Such a request is a turn without the
+/// option `exit`.
 pub(super) fn asks_satisfaction(opened: &Opened) -> bool {
     opened.kind == Kind::Turn
         && opened.about != About::Interruption
         && opened.options.iter().all(|offer| offer.id != "exit")
 }
 
-/// Returns true if the second layer asks: a mandatory checkpoint, or one that a judgement added.
+/// Returns true if the request comes from the second layer of gates: a mandatory checkpoint, or a checkpoint that the
+/// judge added.
 pub(super) fn is_of_an_agent(opened: &Opened) -> bool {
     let added = |source: Source| matches!(source, Source::Checkpoint | Source::Smart);
     opened.kind == Kind::ToolApproval && opened.risk.reasons.iter().any(|reason| added(reason.source))
 }
 
-/// Returns the name of an option on this wire.
+/// Returns the wire name of an option. `id` is Holdshort's id of the option.
 pub(super) fn name<'a>(opened: &Opened, id: &'a str) -> &'a str {
     table_for(opened).iter().find(|word| word.0 == id).map_or(id, |word| word.1)
 }
 
-/// Returns the names of the options on offer, in display order.
+/// Returns the wire names of the offered options, in display order.
 pub(super) fn names(opened: &Opened) -> Vec<&str> {
     drawn(opened).map(|offer| name(opened, &offer.id)).collect()
 }
 
-/// Returns the options that clients draw as buttons. `KEEP_SOME` needs a list of paths, which they cannot send.
+/// Returns the options that clients show as buttons. `KEEP_SOME` is omitted, because it needs a list of paths, which
+/// clients cannot send.
 pub(super) fn drawn(opened: &Opened) -> impl Iterator<Item = &Offer> {
     opened.options.iter().filter(|offer| offer.id != KEEP_SOME)
 }
@@ -196,12 +200,12 @@ pub(super) fn drawn(opened: &Opened) -> impl Iterator<Item = &Offer> {
 /// Option that a client chose.
 pub(super) struct ChosenOption<'o> {
     pub(super) offer: &'o Offer,
-    /// True if the client's text is not a name of the option but is sent with it.
+    /// True if the client sent a free text that chose the option. The text is then passed on with the option.
     pub(super) is_own_words: bool,
 }
 
-/// Returns the option that a client chose, if it is on offer. It is found by its name here, by our id, by an alias, or
-/// as free text. A word with a meaning elsewhere on this wire is never free text.
+/// Returns the option that a client chose, if the request offers this option. `said` is the option's wire name,
+/// Holdshort's id, an alias, or free text. A word that has a meaning for any request is never treated as free text.
 pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<ChosenOption<'o>> {
     let said = canonical(said);
     let offered = |id: &str| opened.options.iter().find(|offer| offer.id == id);
@@ -220,7 +224,7 @@ pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<ChosenOption<
     other(OWN_WORDS).map(|offer| ChosenOption { offer, is_own_words: true })
 }
 
-/// Returns true if the word sends a text.
+/// Returns true if a client chose `submit`, the word for sending a text.
 pub(super) fn is_submit(said: &str) -> bool {
     canonical(said) == SUBMIT
 }
@@ -229,7 +233,7 @@ fn canonical(said: &str) -> String {
     said.trim().to_lowercase().replace(['-', ' '], "_")
 }
 
-/// Returns `checkpoint_type`, which selects the client's drawing of a request (contract A32).
+/// Returns `checkpoint_type`, by which clients choose how to show a request (contract A32).
 pub(super) fn style<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
     match opened.kind {
         Kind::PlanApproval => Kind::PlanApproval.as_str(),
@@ -240,7 +244,7 @@ pub(super) fn style<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
     }
 }
 
-/// Returns the position of a request in the run (contract E3).
+/// Returns the wire name for the position at which a request was made in the run (contract E3).
 pub(super) fn position<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
     let of = |source: Source| opened.risk.reasons.iter().find(move |reason| reason.source == source);
     match (&opened.about, opened.kind) {
@@ -264,7 +268,7 @@ pub(super) fn position<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
     }
 }
 
-/// Returns the config's name of a checkpoint phase.
+/// Returns the position of a checkpoint phase, as the config names it.
 fn of_a_phase<'r>(run: &'r Run, phase: &str) -> Option<&'r str> {
     let own = run.definition.phases.iter().find(|each| each.id == phase);
     match &own.or_else(|| run.called.get(phase).map(|called| &called.phase))?.kind {
@@ -297,7 +301,7 @@ mod tests {
         .unwrap()
     }
 
-    /// No word has two meanings, and every option can be chosen by its name.
+    /// No word has two meanings, and every option can be chosen by its wire name.
     #[test]
     fn each_word_has_one_meaning() {
         let about = || About::Call("call_1".to_owned());
@@ -357,7 +361,7 @@ mod tests {
             (&before, "exit", Some("reject")),
             (&after, "submit", Some("continue")),
             (&tool, "submit", Some("respond")),
-            // `exit` does not reject a call.
+            // `exit` does not reject a call at an ordinary approval.
             (&tool, "exit", None),
             (&must, "exit", Some("reject")),
             (&error, "submit", Some("hand_over")),
@@ -370,15 +374,15 @@ mod tests {
         }
     }
 
-    /// Returns an interrupt of this kind that offers only these options.
+    /// Returns an interrupt that offers only the options `ids`.
     fn offering(kind: Kind, about: &About, ids: &[&str]) -> Opened {
         let mut opened = opened(kind, about, &[]);
         opened.options.retain(|offer| ids.contains(&offer.id.as_str()));
         opened
     }
 
-    /// The console's words of A31, with E34, choose their options, and similar texts do not. The flag says if the text
-    /// is sent with the option.
+    /// The console's words of contracts A31 and E34 choose their options, and similar texts do not. The flag is true if
+    /// the text is passed on with the option.
     #[test]
     fn the_words_of_a_console_mean_what_they_did() {
         let step = || "s".to_owned();
@@ -420,7 +424,7 @@ mod tests {
             (&before, "y", name("approve")),
             (&before, "n", name("reject")),
             (&before, "S", name("skip")),
-            // These texts would approve, and this wire cannot ask back.
+            // Accepting these texts would approve the work, because this wire format cannot ask for a confirmation.
             (&before, "only the fast ones", None),
             (&before, "maybe", None),
             (&before, "yy", None),
@@ -443,7 +447,7 @@ mod tests {
             (&error, "approve", None),
             (&error, "revise", None),
             (&error, "", None),
-            // A known word that is not on offer is not free text.
+            // A known word is not free text, even if the request does not offer the word's option.
             (&spent, "r", None),
             (&spent, "retry", None),
             (&turn, "done", name("done")),
@@ -462,7 +466,7 @@ mod tests {
             (&satisfied, "bye", name("done")),
             (&satisfied, "in blue", text("submit")),
             (&satisfied, "", None),
-            // The source system's consoles never ask these.
+            // The source system's consoles never show these requests.
             (&call, "y", None),
             (&call, "go ahead", None),
             (&call, "", None),
@@ -470,7 +474,7 @@ mod tests {
             (&must, "c", None),
             (&limit, "y", None),
             (&limit, "go on", None),
-            // The request's own option ids have precedence over all words.
+            // The ids of the request's options have precedence over all words.
             (&choice, "n", name("n")),
             (&choice, "y", None),
             (&choice, "option_9", None),
@@ -481,7 +485,7 @@ mod tests {
         }
     }
 
-    /// A text without a meaning on this wire never approves, for any kind of request (E34).
+    /// An unknown text never approves a request of any kind (contract E34).
     #[test]
     fn text_that_is_no_word_approves_nothing() {
         for word in ALL.into_iter().flatten().filter(|word| word.2.contains(&OWN_WORDS)) {

@@ -1,5 +1,5 @@
-//! Collects the past frames of a run for one response. Such a response takes a stream place and has limits of events
-//! and bytes, like a response of the native API. It reports when it does not cover the whole run.
+//! Collects the past frames of a run for one response. Each such response reserves one stream and is limited in events
+//! and bytes, like a response of the native API. The response says if it does not cover the whole run.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) struct PastFrames {
 }
 
 impl PastFrames {
-    /// Opens the newest events of a run, as many as one response may read.
+    /// Prepares to read the newest events of a run, up to the maximum for one response.
     pub(super) async fn open(app: &Arc<App>, run: &RunId) -> Answer<Self> {
         let place = app.reserve_stream()?;
         let run = app.run_now(run).await?;
@@ -35,12 +35,12 @@ impl PastFrames {
         Ok(Self { run, telling, is_cut: since > 0, _place: place })
     }
 
-    /// Returns the number of events that are read.
+    /// Returns the number of events that the response covers.
     pub(super) fn events(&self) -> usize {
         SCANNED_EVENTS.min(usize::try_from(self.run.seq).unwrap_or(usize::MAX))
     }
 
-    /// Returns the frames of the next event.
+    /// Returns the frames of the next event, or `None` after the last event.
     pub(super) async fn next(&mut self) -> Answer<Option<Vec<Frame>>> {
         while self.telling.seq() < self.run.seq {
             match self.telling.next().await {
@@ -56,8 +56,8 @@ impl PastFrames {
         Ok(None)
     }
 
-    /// Maps frames to items and returns the newest, oldest first. Returns at most `most` items, and at most the bytes
-    /// of a page.
+    /// Converts frames to items and returns the newest items, oldest first. Returns at most `most` items, and at most
+    /// as many bytes as a page may have.
     pub(super) async fn newest<T: Serialize>(
         &mut self,
         most: usize,
@@ -82,7 +82,8 @@ impl PastFrames {
     }
 }
 
-/// The newest items, each with its size in bytes. It always keeps the last item.
+/// The newest items, each with its size in bytes. The newest item is always kept, even if it exceeds the limit of
+/// bytes.
 struct Newest<T> {
     items: VecDeque<(T, usize)>,
     most: usize,
@@ -90,8 +91,9 @@ struct Newest<T> {
 }
 
 impl<T> Newest<T> {
-    /// Adds an item. Returns true if an item was dropped for its size. Items beyond `most` do not count, because the
-    /// caller has asked for that many.
+    /// Adds an item and drops the oldest items beyond the limits. Returns true if an item was dropped because of the
+    /// limit of bytes. Items that were dropped because of `most` do not count, because the client asked for that many
+    /// items.
     fn add(&mut self, item: T, size: usize) -> bool {
         self.items.push_back((item, size));
         self.bytes += size;

@@ -1,5 +1,5 @@
-//! Projects the events of a run to the frames of this wire, in order (contracts A27 to A29). A frame is a function of
-//! the event and of the run before and after it. A client that reconnects is therefore sent the same frames again.
+//! Converts the events of a run to frames, in order (contracts A27 to A29). A frame depends only on its event and on
+//! the state of the run before and after this event. A client that reconnects therefore receives the same frames again.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::frame::{Frame, FrameId};
 use super::{approval, calls, config, cost, graph, steps, summary};
 use crate::assignment;
 
-/// State of a run (contract A29).
+/// State of a run in the MARS wire format (contract A29).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum State {
@@ -44,7 +44,7 @@ impl State {
     }
 }
 
-/// Converts the status in a row, which does not distinguish planning.
+/// Converts the status in a run's row. A row does not show whether a running run is planning.
 impl From<Status> for State {
     fn from(status: Status) -> Self {
         match status {
@@ -59,10 +59,10 @@ impl From<Status> for State {
     }
 }
 
-/// A frame without its envelope.
+/// Type and data of a frame, without the envelope.
 pub(super) type FrameBody = (&'static str, Value);
 
-/// Returns the current state for a `status` frame.
+/// Returns the data of a `status` frame with the run's current state.
 pub(super) fn status(run: &Run) -> Value {
     let open: Vec<String> = run.asked_interrupts().map(|(id, _)| id.to_string()).collect();
     let state = variant_name(&State::from_run(run));
@@ -81,7 +81,7 @@ pub(super) fn status(run: &Run) -> Value {
     })
 }
 
-/// Returns the current state and graph as frames.
+/// Returns the frames with the current state and the current graph of a run.
 pub(super) fn state(run: &Run) -> Vec<FrameBody> {
     let state = json!({ "status": State::from_run(run), "old_state": null });
     let graph = graph::for_run(run).map(|graph| ("dag_updated", graph));
@@ -93,7 +93,7 @@ fn task(run: &Run) -> &str {
     task.unwrap_or_default()
 }
 
-/// State of the run before an event, for frames that report a change.
+/// Parts of the run's state before an event, for frames that report what the event changed.
 struct PriorState {
     state: State,
     nodes: Vec<graph::Node>,
@@ -118,11 +118,10 @@ impl PriorState {
     }
 }
 
-/// The run, up to the last event that was projected.
+/// Converts events to frames. Contains the state of the run after the last converted event.
 pub(super) struct Projector(pub(super) Run);
 
 impl Projector {
-    /// Returns the frames of the next event.
     pub(super) fn project(&mut self, seq: u64, event: &Event) -> Vec<Frame> {
         let event::Fact::Run(fact) = &event.fact else { return Vec::new() };
         let before = PriorState::capture(&self.0, fact);
@@ -132,7 +131,7 @@ impl Projector {
         let moved = graph::moved(&before.nodes, run);
         let at = match fact {
             Fact::InterruptOpened(_) => 0,
-            // The frames `result` and the end of the run come last.
+            // New frames are inserted before the last two frames: `result` and the end of the run.
             Fact::RunCompleted { .. } | Fact::RunFailed { .. } | Fact::RunCancelled { .. } => said.len() - 2,
             _ => said.len(),
         };
@@ -153,10 +152,12 @@ impl Projector {
         let last = u32::try_from(said.len()).unwrap_or(u32::MAX);
         let id = |part| if part == last { FrameId::all_of(seq) } else { FrameId { seq, part } };
         let told = (1..).zip(said).map(|(part, said)| frame(Some(id(part)), said));
-        // The client clears its only panel with every approval, so open requests are sent again (contract A32).
+        // The client has one panel for requests and clears it after every decision. The remaining open requests are
+        // therefore sent again (contract A32).
         let again = match fact {
             Fact::InterruptResolved { .. } => open(run),
-            // A request with changed votes or approvers replaces the one in the panel.
+            // If votes or approvers of a request change, the request is sent again and replaces the request in the
+            // panel.
             fact => {
                 let changed = assignment::find_changed_interrupt(run, fact)
                     .filter(|interrupt| run.asks(&interrupt.opened));
@@ -170,7 +171,7 @@ impl Projector {
     }
 }
 
-/// Returns the open requests, to be sent again.
+/// Returns the open requests as frames, to send them again.
 pub(super) fn open(run: &Run) -> Vec<FrameBody> {
     run.asked_interrupts().map(|(_, each)| ("approval_requested", approval::asked_again(run, each))).collect()
 }
@@ -199,7 +200,7 @@ fn take(run: &Run, before: &PriorState, fact: &Fact, event: &Event) -> Vec<Frame
             vec![("phase_change", json!({ "phase": phase, "status": "started" }))]
         }
         Fact::PhaseEnded { phase, end } => vec![("phase_change", json!({ "phase": phase, "status": end }))],
-        // A summary is internal to the run, and this wire has no event for it.
+        // The summary of a conversation is internal to the run. Clients only receive its cost.
         Fact::ModelReplied { step, model, usage, .. } if is_summariser(run, step) => {
             vec![("cost_update", cost::update(run, step, model, *usage))]
         }
@@ -228,7 +229,7 @@ fn take(run: &Run, before: &PriorState, fact: &Fact, event: &Event) -> Vec<Frame
             said.push(("cost_update", cost::update(run, step, model, *usage)));
             said
         }
-        // Text of an agent up to the moment when a person interrupted it.
+        // Text that an agent had written when a person interrupted it.
         Fact::ModelStopped { step, .. } => replied(run, step, &[], content.as_text()),
         Fact::ModelFailed { step, attempt, kind, retry_at, .. } => {
             let mut failed = error(kind, content.as_text(), step);
@@ -242,7 +243,7 @@ fn take(run: &Run, before: &PriorState, fact: &Fact, event: &Event) -> Vec<Frame
         Fact::LimitReached { step, limit, value } => {
             vec![error("limit_reached", &format!("the limit `{limit}` of {value} is reached"), step)]
         }
-        // A call of an undo, which no model reply contains.
+        // Only the calls of an undo have this event, because no model reply contains such a call.
         Fact::CallMade { call, .. } => calls::proposed(run, call).into_iter().collect(),
         Fact::CallJudged { call, by, judgement } => {
             let mut told = message(steps::agent(run, by), "judge", judgement, None);
@@ -268,7 +269,8 @@ fn take(run: &Run, before: &PriorState, fact: &Fact, event: &Event) -> Vec<Frame
             vec![("output", json!({ "data": line, "released": content.data }))]
         }
         Fact::InterruptOpened(opened) => {
-            // The run's copy has the labels of the options, which are erasable content.
+            // The run's copy of the interrupt also contains the labels of the options. The event does not, because the
+            // labels are erasable content.
             let opened = run.interrupts.get(&opened.interrupt).map_or(&**opened, |each| &each.opened);
             opened_now(run, before, opened, &content.data)
         }
@@ -280,12 +282,12 @@ fn take(run: &Run, before: &PriorState, fact: &Fact, event: &Event) -> Vec<Frame
         Fact::NoteAdded { step, .. } => {
             vec![message(&event.actor.id, "user", content.as_text(), Some(step))]
         }
-        // This wire has no frames for the other facts.
+        // The MARS wire format has no frames for the other facts.
         _ => Vec::new(),
     }
 }
 
-/// Returns a message of an agent or a person, in a step or outside of steps.
+/// Returns a frame with a message of an agent or a person. `step` is `None` for a message outside of steps.
 fn message(by: &str, role: &str, text: impl Serialize, step: Option<&str>) -> FrameBody {
     let mut told = json!({ "agent": by, "role": role, "message": text });
     if let Some(step) = step {
@@ -308,26 +310,25 @@ fn started(run: &Run, workflow: &str) -> FrameBody {
     ("workflow_started", told)
 }
 
-/// Returns the mode of the config. An undo has no config.
+/// Returns the mode that the run's config names. An undo has no config, so its mode is fixed.
 pub(super) fn mode(run: &Run) -> String {
     let is_undo = run.definition.name == undo::WORKFLOW;
     if is_undo { undo::WORKFLOW.to_owned() } else { config::mode_of(&config::from_run(run)) }
 }
 
-/// Returns the first agent, or the workflow's name if it has no agents.
+/// Returns the name of the run's front agent, or the workflow's name if the workflow has no agents.
 pub(super) fn agent_of(run: &Run) -> &str {
     run.definition.front_agent().unwrap_or(&run.definition.name)
 }
 
-/// Model name of a run that names no model.
+/// Model name that clients receive for a run without a configured model.
 const USUAL_MODEL: &str = "default";
 
-/// Returns the model of the run.
 pub(super) fn model_of(run: &Run) -> &str {
     run.config().and_then(|config| config.model.as_deref()).unwrap_or(USUAL_MODEL)
 }
 
-/// Returns the working directory, or an empty text.
+/// Returns the working directory of a run, or an empty text if the run has none.
 pub(super) fn work_dir(run: &Run) -> &str {
     run.config().and_then(|config| config.workspace.as_deref()).unwrap_or_default()
 }
@@ -336,7 +337,8 @@ fn said_or(said: &str, other: impl FnOnce() -> String) -> String {
     if said.trim().is_empty() { other() } else { said.to_owned() }
 }
 
-/// Returns the frames for the end of a run. A step with an undecided failure fails with the run.
+/// Returns the frames for the end of a run. If a step's failure still waits for a decision, the step fails with the
+/// run.
 fn over(run: &Run, event_type: &'static str, told: Value) -> Vec<FrameBody> {
     let why = told.get("error").and_then(Value::as_str).unwrap_or_default();
     let mut said = steps::cut_off(run, why);
@@ -366,7 +368,7 @@ fn is_summariser(run: &Run, step: &str) -> bool {
     run.steps.get(step).is_some_and(|step| step.role == StepRole::Summariser)
 }
 
-/// Returns no frames for an interrupt that asks no person.
+/// Returns the frames for an interrupt that opens. Returns no frames if the interrupt asks nobody.
 fn opened_now(run: &Run, before: &PriorState, opened: &Opened, content: &Value) -> Vec<FrameBody> {
     if !run.asks(opened) {
         return Vec::new();

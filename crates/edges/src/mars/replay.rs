@@ -1,5 +1,6 @@
-//! The run of a task for a client: its current state, the frames after a position, the results of decisions. Holds the
-//! run as of that position and follows later events. `socket.rs` knows the client.
+//! Frames of a task's run for one client: the current state, the frames after a position, and the results of decisions.
+//! The replay loads the state of the run at the position and then follows the later events. `socket.rs` handles the
+//! connection.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,12 +25,12 @@ use super::projector::{self, FrameBody, Projector};
 use crate::assignment;
 use crate::follow::{self, News};
 
-/// Text for the client.
+/// Encoded frame for the client.
 pub(super) enum OutgoingText {
     Event(Utf8Bytes, Option<FrameId>),
-    /// Text that may be dropped for a slow client.
+    /// Frame with a preview of streamed text. It may be dropped if the client is slow.
     Preview(Utf8Bytes),
-    /// Error after which no frame follows.
+    /// Error frame after which the connection ends.
     Last(Utf8Bytes),
 }
 
@@ -37,7 +38,7 @@ pub(super) enum OutgoingText {
 pub(super) struct CurrentState {
     app: Arc<App>,
     run: Arc<Run>,
-    /// The client's person, whose rights the frames report.
+    /// Person who uses the client. Frames say whether this person may decide.
     reader: Reader,
 }
 
@@ -51,7 +52,8 @@ impl CurrentState {
         passing(&self.app, event_type, Some(&self.run.id), self.run.session(), data)
     }
 
-    /// Returns the current state. For a new task it also lists the config keys without effect (contract E40).
+    /// Returns a `status` frame with the current state. For a new task, `idle` contains the config keys without effect,
+    /// and the frame lists these keys (contract E40).
     pub(super) fn status(&self, idle: &[UnusedKey]) -> Frame {
         let mut data = projector::status(&self.run);
         if !idle.is_empty() {
@@ -65,7 +67,8 @@ impl CurrentState {
         self.frame(("status", data))
     }
 
-    /// Returns the open requests, to be sent again. `last` names the one that the client must show, so it comes last.
+    /// Returns the frames of the open requests, to send them again. The request with the id `last` is the last frame,
+    /// because the client shows the last request.
     pub(super) fn open(&self, last: Option<&str>) -> Vec<Frame> {
         let mut open = projector::open(&self.run);
         open.sort_by_key(|(_, data)| data["approval_id"].as_str() == last);
@@ -76,12 +79,12 @@ impl CurrentState {
         seen.collect()
     }
 
-    /// Returns state and graph, for a client that may have missed frames.
+    /// Returns the frames with the state and the graph of the run, for a client that may have missed frames.
     pub(super) fn state(&self) -> Vec<Frame> {
         projector::state(&self.run).into_iter().map(|said| self.frame(said)).collect()
     }
 
-    /// Returns the result of a decision that was made before.
+    /// Returns the frame with the result of a decision that was made earlier.
     pub(super) fn resolved(&self, interrupt: &InterruptId) -> Frame {
         let interrupt = self.run.interrupts.get(interrupt);
         let data = interrupt.map(|interrupt| approval::received(&self.run, interrupt)).unwrap_or_default();
@@ -89,38 +92,37 @@ impl CurrentState {
     }
 }
 
-/// Returns true if the data is a request with an assignment.
 fn is_assigned(data: &Value) -> bool {
     data.pointer("/context/assignment").is_some()
 }
 
-/// Adds to a request whether the reader may decide.
+/// Adds to the data of a request the information whether the reader may decide.
 fn add_reader_right(data: &mut Value, run: &Run, reader: &Reader) {
     if let Some(assigned) = data.pointer_mut("/context/assignment") {
         assignment::add_reader_right(assigned, run, reader);
     }
 }
 
-/// Projection of a run, event by event.
+/// Reads a run event by event and converts the events to frames.
 pub(super) struct RunProjection {
     app: Arc<App>,
-    /// Client whose right to decide is reported. None for a history.
+    /// Caller whose right to decide is reported in frames. `None` for a history.
     caller: Option<Caller>,
     projector: Projector,
     news: BoxStream<'static, News>,
     console: Console,
 }
 
-/// Next item of a run.
+/// Item that [`RunProjection`] yields.
 pub(super) enum Next {
     Frames(Vec<Frame>),
-    /// A preview, with the lines that it completes.
+    /// A preview of streamed text, and the console lines that the preview completes.
     Preview(Preview, Vec<String>),
     Problem(Refused),
 }
 
 impl RunProjection {
-    /// Starts after an event. The state up to that event is loaded, and its frames are not sent.
+    /// Starts after the event `seq`. The state of the run up to this event is loaded without producing frames.
     pub(super) async fn after(
         app: &Arc<App>,
         caller: Option<&Caller>,
@@ -137,7 +139,7 @@ impl RunProjection {
         Ok(Self { app, caller, projector: Projector(then), news, console: Console::default() })
     }
 
-    /// Returns the last event that was projected.
+    /// Returns the number of the last event that was converted to frames.
     pub(super) fn seq(&self) -> u64 {
         self.projector.0.seq
     }
@@ -165,14 +167,14 @@ impl RunProjection {
         })
     }
 
-    /// Returns the reader. None if their rights cannot be read now: frames then omit the right to decide, and a
-    /// decision checks it.
+    /// Returns the person whose right to decide is reported. Returns `None` if the rights cannot be read now. In this
+    /// case frames do not mention the right to decide. A decision checks the right in any case.
     async fn reader(&mut self) -> Option<Reader> {
         self.caller.as_ref()?.reader().await.ok()
     }
 
-    /// Returns the open requests that the client's panel does not show, because they were not sent since it was last
-    /// cleared.
+    /// Returns the open requests that the client's panel does not show. These are the requests that were not sent after
+    /// the panel was last cleared.
     async fn open(&mut self, shown: &BTreeSet<String>) -> Vec<OutgoingText> {
         let mut unseen = projector::open(&self.projector.0);
         unseen.retain(|(_, data)| data["approval_id"].as_str().is_none_or(|id| !shown.contains(id)));
@@ -196,9 +198,10 @@ impl RunProjection {
     }
 }
 
-/// Returns the frames for a client from now on. A client without a position resumes where its previous connection
-/// stopped. If this process does not know that, it resumes at the current state. The end of a run is always sent,
-/// because a broken connection may have lost it. A client that reconnects may therefore receive it again.
+/// Returns a stream of frames for a client. A client without a position resumes after the last frame of its previous
+/// connection. If this process does not know this frame, the client resumes at the current state. The frames for the
+/// end of a run are always sent, because a broken connection may have lost them. A client that reconnects may therefore
+/// receive these frames twice.
 pub(super) async fn stream_frames(
     caller: &Caller,
     run: &RunId,
@@ -210,7 +213,8 @@ pub(super) async fn stream_frames(
     // People may comment on a run that has ended, so its end is not always its last event.
     let stands = FrameId::all_of(run.ended.as_ref().map_or(run.seq, |ended| ended.seq.saturating_sub(1)));
     let place = match (since, known) {
-        // Several frames can have the same time, so the previous connection's position is more exact.
+        // Several frames can have the same timestamp, so the position of the previous connection is more precise than a
+        // time.
         (Some(since @ Since::Time(_)), Some(known)) => resolve_position(app, &run, since).await?.min(known),
         (Some(since), _) => resolve_position(app, &run, since).await?,
         (None, Some(known)) => known.min(stands),
@@ -219,7 +223,7 @@ pub(super) async fn stream_frames(
     after(caller, &run, place).await
 }
 
-/// Returns the frame after which a client wants to resume.
+/// Returns the id of the frame after which a client wants to resume. Rejects a position that the run does not have.
 async fn resolve_position(app: &App, run: &Run, since: Since) -> Answer<FrameId> {
     let place = match since {
         Since::Frame(place) => place,
@@ -232,7 +236,8 @@ async fn resolve_position(app: &App, run: &Run, since: Since) -> Answer<FrameId>
     Ok(place)
 }
 
-/// Returns the last event up to a time. Times never decrease, so a binary search reads few events.
+/// Returns the number of the last event whose timestamp is at most `ms`. Timestamps never decrease, so a binary search
+/// needs to read only few events.
 async fn last_before(app: &App, run: &Run, ms: u64) -> Answer<u64> {
     let ms = i64::try_from(ms).unwrap_or(i64::MAX);
     let stream = StreamId::Run(run.id.clone());
@@ -249,7 +254,7 @@ async fn last_before(app: &App, run: &Run, ms: u64) -> Answer<u64> {
     Ok(known)
 }
 
-/// Returns the frames after a position, then the open requests, and then new frames.
+/// Returns a stream of the past frames after `since`, then the open requests, and then new frames.
 async fn after(caller: &Caller, run: &Arc<Run>, since: FrameId) -> Answer<BoxStream<'static, OutgoingText>> {
     let told = Replay {
         telling: RunProjection::after(&caller.app, Some(caller), run, since.whole()).await?,
@@ -260,13 +265,13 @@ async fn after(caller: &Caller, run: &Arc<Run>, since: FrameId) -> Answer<BoxStr
     Ok(stream::unfold(told, Replay::next).map(stream::iter).flatten().boxed())
 }
 
-/// Replay from a position to the current state and beyond.
+/// Stream of frames from a position to the current state, and then of new frames.
 struct Replay {
     telling: RunProjection,
     since: FrameId,
-    /// Event after which the open requests are sent again. None once they were sent.
+    /// Number of the event after which the open requests are sent again. `None` once these requests were sent.
     until: Option<u64>,
-    /// Requests that the replay has sent since the panel was last cleared.
+    /// Ids of the requests that the replay has sent after the client's panel was last cleared.
     shown: BTreeSet<String>,
 }
 
@@ -311,12 +316,12 @@ impl Replay {
     }
 }
 
-/// Returns a response to the client.
+/// Returns a frame that answers a frame of the client. It is not in the journal.
 pub(super) fn say(caller: &Caller, run: Option<&RunId>, event_type: &'static str, data: Value) -> Frame {
     passing(&caller.app, event_type, run, None, data)
 }
 
-/// Returns a frame that is not in the journal: it has no id and is not replayed.
+/// Returns a frame that is not in the journal. Such a frame has no id and is not replayed.
 fn passing(
     app: &App,
     event_type: &'static str,

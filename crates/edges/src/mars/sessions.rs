@@ -1,5 +1,5 @@
-//! `/api/sessions` (contract A30). A session is made by a client or by its first task. The engine suspends, resumes and
-//! closes it. Its status on this edge is derived from the session and its runs.
+//! `/api/sessions` (contract A30). A session is created by a client, or by its first task. The engine suspends, resumes
+//! and closes sessions. The status that this edge reports is derived from the session and the session's runs.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ use crate::credentials::AuthenticatedCaller;
 use crate::limits::{MARS_IDLE_MS, MARS_SESSIONS};
 use crate::run_list::RunListReader;
 
-/// Runs or sessions that are read at once.
+/// Number of runs or sessions that are read in one query.
 const AT_ONCE: usize = 200;
 
 #[derive(Deserialize)]
@@ -72,7 +72,7 @@ struct Make {
     name: Option<String>,
 }
 
-/// Session states of A30.
+/// Status of a session (contract A30).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum SessionStatus {
@@ -83,8 +83,8 @@ enum SessionStatus {
 }
 
 impl SessionStatus {
-    /// Returns the status of a session. A session that a task made is completed when its runs have ended. One that a
-    /// client made stays active until the client ends it.
+    /// Returns the status of a session. If a task created the session, the session is completed once all its runs have
+    /// ended. If a client created the session, the session stays active until the client ends it.
     fn from_session(session: &Session, runs: &[RunRow]) -> Self {
         match session.state {
             SessionState::Closed(End::Expired) => Self::Expired,
@@ -95,8 +95,8 @@ impl SessionStatus {
         }
     }
 
-    /// Returns the journal states that sessions with this status can have. Sessions with another status may have them
-    /// too.
+    /// Returns the states that a session with this status can have in the journal. Sessions with a different status can
+    /// have the same states.
     fn states(self) -> BTreeSet<SessionState> {
         match self {
             Self::Active => [SessionState::Open].into(),
@@ -107,7 +107,7 @@ impl SessionStatus {
     }
 }
 
-/// A session with all its runs of this edge, newest first.
+/// A session, and all runs of the session that this edge started, newest first.
 struct SessionWithRuns {
     row: SessionRow,
     session: Arc<Session>,
@@ -137,7 +137,7 @@ pub(super) async fn modes(guest: AuthenticatedCaller, _: Params<NoQuery>) -> Ans
     Ok(Json(json!({ "modes": listed.collect::<Vec<_>>() })))
 }
 
-/// `POST`: makes a session before its first task. Its config is checked like that of a task.
+/// `POST`: creates a session without a task. The session's config is checked like the config of a task.
 pub(super) async fn make(guest: AuthenticatedCaller, _: Params<NoQuery>, body: Body) -> Answer<Response> {
     let Caller { app, actor, .. } = person(guest)?;
     let Make { mode, mut config, name } =
@@ -174,8 +174,9 @@ pub(super) async fn make(guest: AuthenticatedCaller, _: Params<NoQuery>, body: B
     Ok((StatusCode::CREATED, render_session(&app, &known).await?).into_response())
 }
 
-/// Checks that everything that the config names is available, as a start does. Values that the config leaves out may
-/// come with a task. A task replaces an unusable `work_dir` with a folder of its own (contract E40).
+/// Checks, like the start of a task, that everything that the config names is available. Values that the config omits
+/// may come with a task. An unusable `work_dir` is accepted, because a task replaces it with a new directory (contract
+/// E40).
 async fn look(app: &App, translated: Translated) -> Answer<()> {
     let Translated { mut definition, config, .. } = translated;
     let [folder, model] = [&config.workspace, &config.model].map(Option::is_some);
@@ -246,7 +247,7 @@ pub(super) async fn read(
     Ok(Json(shown))
 }
 
-/// `GET /{id}/runs`: lists runs, newest first, including undos.
+/// `GET /{id}/runs`: lists the runs of a session, newest first, including undos.
 pub(super) async fn runs(
     guest: AuthenticatedCaller,
     Id(id): Id<SessionId>,
@@ -280,7 +281,7 @@ pub(super) async fn runs(
     Ok(Json(json!({ "session_id": id.to_string(), "runs": listed })))
 }
 
-/// `GET /{id}/history`: the newest messages with their senders, oldest first and untruncated.
+/// `GET /{id}/history`: the newest messages with their senders, oldest first. Messages are not truncated.
 pub(super) async fn history(
     guest: AuthenticatedCaller,
     Id(id): Id<SessionId>,
@@ -293,12 +294,12 @@ pub(super) async fn history(
     Ok(Json(json!({ "session_id": id.to_string(), "messages": messages, "total": total })))
 }
 
-/// Returns the newest messages of a session, oldest first. Limited by `limit` and by the events that one response may
-/// read.
+/// Returns the newest messages of a session, oldest first: at most `limit` messages, from at most as many events as one
+/// response may read.
 async fn load_messages(app: &Arc<App>, known: &SessionWithRuns, limit: usize) -> Answer<Vec<Value>> {
     let mut history: Vec<Value> = Vec::new();
     let mut events = 0;
-    // Reads runs from the newest backwards until there are enough messages.
+    // Reads the runs from the newest to the oldest until there are enough messages.
     for row in &known.runs {
         if history.len() == limit || events >= SCANNED_EVENTS {
             break;
@@ -312,7 +313,7 @@ async fn load_messages(app: &Arc<App>, known: &SessionWithRuns, limit: usize) ->
     Ok(history)
 }
 
-/// Returns the conversation message of a frame.
+/// Returns the message of the conversation that a frame contains, if any.
 fn message(frame: &Frame) -> Option<Value> {
     let field = |key: &str| frame.data[key].clone();
     let (agent, role, content) = match frame.event_type {
@@ -325,7 +326,7 @@ fn message(frame: &Frame) -> Option<Value> {
     }))
 }
 
-/// `POST /{id}/suspend`: pauses the running tasks and blocks new ones.
+/// `POST /{id}/suspend`: pauses the running tasks of a session and refuses new tasks.
 pub(super) async fn suspend(
     guest: AuthenticatedCaller,
     Id(id): Id<SessionId>,
@@ -349,14 +350,14 @@ pub(super) async fn resume(
     render_session(&app, &find_session(&app, &id).await?).await
 }
 
-/// `DELETE /{id}`: closes the session and cancels its running tasks. Its events stay in the journal.
+/// `DELETE /{id}`: closes a session and cancels its running tasks. The events stay in the journal.
 pub(super) async fn end(
     guest: AuthenticatedCaller,
     Id(id): Id<SessionId>,
     _: Params<NoQuery>,
 ) -> Answer<Json<Value>> {
     let Caller { app, actor, .. } = person(guest)?;
-    // A closed session is closed again, because the earlier close may not have reached all its runs.
+    // Closing is repeated for a closed session, because the earlier close may not have reached all runs of the session.
     let (why, actor) = match find_session(&app, &id).await?.session.state {
         SessionState::Closed(End::Expired) => (End::Expired, Actor::engine()),
         SessionState::Open | SessionState::Suspended | SessionState::Closed(End::Completed) => {
@@ -368,8 +369,8 @@ pub(super) async fn end(
     render_session(&app, &find_session(&app, &id).await?).await
 }
 
-/// Returns the caller of a suspend or resume. Rejects an unknown session, a body that is not empty, and an open session
-/// whose tasks have all ended.
+/// Returns the caller who may suspend or resume a session. Rejects an unknown session, a request body that is not
+/// empty, and an open session whose tasks have all ended.
 async fn steered(guest: AuthenticatedCaller, id: &SessionId, body: Body, else_why: &str) -> Answer<Caller> {
     let caller = person(guest)?;
     let known = find_session(&caller.app, id).await?;
@@ -384,13 +385,14 @@ async fn steered(guest: AuthenticatedCaller, id: &SessionId, body: Body, else_wh
     Ok(caller)
 }
 
-/// Returns the config that a session was made with, for its tasks. Empty if a task made the session.
+/// Returns the config with which a client created the session, for the tasks of the session. The config is empty if a
+/// task created the session.
 pub(super) async fn config_of(app: &App, id: &SessionId) -> Answer<Map<String, Value>> {
     let made_with = opened_with(app, &*app.driver.session(id).await?).await?;
     Ok(made_with.get("config").and_then(Value::as_object).cloned().unwrap_or_default())
 }
 
-/// Returns the session if it belongs to this edge: made here, or with a run of this edge.
+/// Returns the session if it was created on this edge or contains a run of this edge.
 async fn find_session(app: &App, id: &SessionId) -> Answer<SessionWithRuns> {
     let none = || Refused::not_found("session");
     let known = SessionWithRuns::load(app, app.journal().session(id).await?.ok_or_else(none)?).await?;
@@ -398,7 +400,7 @@ async fn find_session(app: &App, id: &SessionId) -> Answer<SessionWithRuns> {
     if is_ours { Ok(known) } else { Err(none()) }
 }
 
-/// Returns true if a session belongs to this edge.
+/// Returns true if a session was created on this edge or contains a run of this edge.
 pub(super) async fn is_ours(app: &App, id: &SessionId) -> Answer<bool> {
     match find_session(app, id).await {
         Ok(_) => Ok(true),
@@ -426,8 +428,8 @@ async fn render_session(app: &App, known: &SessionWithRuns) -> Answer<Json<Value
     Ok(Json(show(app, known, &mut RunListReader::new(app)?).await?.0))
 }
 
-/// Returns a session, and the config of its newest run. Before the first run, returns the config that the session was
-/// made with.
+/// Returns a session for a response, and the config of the session's newest run. Before the first run, returns the
+/// config with which the session was created.
 async fn show(app: &App, known: &SessionWithRuns, glance: &mut RunListReader) -> Answer<(Value, Value)> {
     let SessionWithRuns { row, session, runs } = known;
     let made_with = opened_with(app, session).await?;
@@ -461,14 +463,14 @@ async fn show(app: &App, known: &SessionWithRuns, glance: &mut RunListReader) ->
     Ok((shown, config))
 }
 
-/// Returns the current phase, and the number of the current plan step.
+/// Returns the id of the current phase, and the number of the current step of the plan.
 fn at(run: &Run) -> (Option<String>, Option<usize>) {
     let at_work = run.steps.iter().filter(|(_, step)| step.end.is_none());
     let step = at_work.filter_map(|(id, _)| run.part(id)).map(|part| part.number).min();
     (run.at_phases().first().map(|phase| phase.id.clone()), step)
 }
 
-/// Returns the results so far: the working directory, and the output of each ended step.
+/// Returns the working directory and the output of each ended step.
 fn variables(run: &Run) -> Map<String, Value> {
     let outputs =
         run.steps.iter().filter_map(|(id, step)| Some((id.clone(), json!(step.output.as_deref()?))));
@@ -476,7 +478,7 @@ fn variables(run: &Run) -> Map<String, Value> {
     folder.map(|folder| ("work_dir".to_owned(), json!(folder))).into_iter().chain(outputs).collect()
 }
 
-/// Returns the task and the config that a run was started with.
+/// Returns the task and the config with which a run was started.
 async fn load_task_and_config(app: &App, run: &RunId) -> Answer<(String, Value)> {
     let first = app.event(&StreamId::Run(run.clone()), 1).await?;
     let event::Fact::Run(Fact::RunStarted { .. }) = &first.fact else {

@@ -1,5 +1,6 @@
-//! One connection. Client frames are carried out in order while the run's frames are sent, and neither waits for the
-//! other (lesson 16). The end of a connection changes nothing.
+//! One connection of a client. Frames from the client are carried out in order. At the same time the frames of the run
+//! are sent: receiving and sending do not wait for each other (lesson 16). The end of a connection does not affect the
+//! run.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -33,7 +34,6 @@ use super::start::{self, TaskId};
 use super::{CHANNEL, act};
 use crate::credentials::AuthenticatedCaller;
 
-/// Accepts the upgrade request of a connection.
 pub(super) async fn open(
     State(door): State<AuthState>,
     guest: AuthenticatedCaller,
@@ -57,14 +57,13 @@ pub(super) async fn open(
     }))
 }
 
-/// The connected client and its task.
 struct Client {
     caller: Caller,
     task: TaskId,
     attached: Arc<TaskConnections>,
-    /// Number of this connection among those of the task.
+    /// Number of this connection, which `connections.rs` assigned.
     number: u64,
-    /// Trace that a started run joins.
+    /// Trace that a run joins if this connection starts the run.
     trace: Option<TraceParent>,
 }
 
@@ -78,7 +77,7 @@ async fn serve(socket: WebSocket, client: &Client, hold: &mut Hold, door: &AuthS
         biased;
         end = End::of_access(&client.caller) => Some(end),
         end = converse(&mut incoming, client, outbox) => Some(end),
-        // Before the outbox is dropped, only a broken connection ends the writer.
+        // While the outbox exists, only a broken connection ends the writer.
         _ = &mut writing => None,
         () = door.stopped() => Some(End::Stopping),
         _ = &mut hold.replaced => Some(End::Replaced),
@@ -95,17 +94,17 @@ async fn converse(incoming: &mut SplitStream<WebSocket>, client: &Client, outbox
         end = listen(incoming, client, orders) => end,
         Err(end) = &mut telling => return end,
     };
-    // Responses that are already queued are still sent.
+    // Send the responses that are already queued.
     match telling.await {
         Ok(()) => end,
         Err(end) => end,
     }
 }
 
-/// Instruction from the reading half to the sending half.
+/// Instruction from the code that receives frames to the code that sends frames.
 enum Order {
     Say(Frame),
-    /// Replaces the followed frames with this stream.
+    /// Send the frames of this stream from now on, instead of the previous stream.
     Tell(BoxStream<'static, OutgoingText>),
 }
 
@@ -141,7 +140,7 @@ async fn listen(incoming: &mut SplitStream<WebSocket>, client: &Client, orders: 
             Err(end) => return end,
         };
         let done = match frame {
-            // Boxed while it runs, so that an idle socket stays small.
+            // The future is boxed, so that an idle socket needs little memory.
             Ok(frame) => Box::pin(carry_out(client, &mut run, kind.as_deref(), named.as_ref(), frame)).await,
             Err(refused) => Err(refused),
         };
@@ -159,8 +158,8 @@ async fn listen(incoming: &mut SplitStream<WebSocket>, client: &Client, orders: 
     }
 }
 
-/// Returns the answer to a frame that is rejected. Every decision clears the client's panel, even an invalid one. The
-/// open requests are therefore sent again, `last` at the end (contract E41).
+/// Returns the response to a rejected frame. A client clears its panel after every decision that it sends, even if the
+/// decision is rejected. The open requests are therefore sent again, with `last` at the end (contract E41).
 async fn refuse(
     caller: &Caller,
     run: Option<&RunId>,
@@ -189,13 +188,13 @@ async fn carry_out(
     if let ClientFrame::Start(asked) = frame {
         return begin(client, run, &asked).await;
     }
-    // A client that reconnects may begin with any frame, because its task is known. A ping needs no task.
+    // A client that reconnects may begin with any frame, because the URL names the task. A ping needs no task.
     let known = match run {
         None if frame == ClientFrame::Ping && named.is_none() => None,
         None => start::find(&caller.app, task).await?,
         Some(known) => Some(known.clone()),
     };
-    // Clients that name the run in every frame use the run's id or the task's.
+    // Some clients name the run in every frame, with the id of the run or the id of the task.
     let is_ours = |named: &Value| {
         named.as_str().is_some_and(|named| {
             named == task.name() || known.as_ref().is_some_and(|run| run.as_str() == named)
@@ -219,20 +218,20 @@ async fn carry_out(
         (None, false) => Vec::new(),
         (since, _) => start_stream(client, &known, since).await?,
     };
-    // Attached only after its stream was opened.
+    // The connection is attached only after the stream was opened.
     *run = Some(known.clone());
     let asks =
         if let ClientFrame::Resolve(resolve) = &frame { Some(resolve.approval_id.clone()) } else { None };
     let mut orders = match Box::pin(answer(caller, &known, frame)).await {
         Ok(answer) => answer,
-        // The error is also sent if the rejected frame is the one that attaches the connection.
+        // A rejected frame still attaches the connection: the error is sent, and then the stream starts.
         Err(refused) => refuse(caller, Some(&known), kind, asks.as_deref(), &refused).await,
     };
     orders.extend(attach);
     Ok(orders)
 }
 
-/// Starts the task, or attaches to it.
+/// Starts the task, or attaches the connection to the task.
 async fn begin(client: &Client, run: &mut Option<RunId>, asked: &start::Start) -> Answer<Vec<Order>> {
     let Client { caller, task, attached, trace, .. } = client;
     let unseen = [None, Some(Since::Time(0))];
@@ -245,7 +244,7 @@ async fn begin(client: &Client, run: &mut Option<RunId>, asked: &start::Start) -
         attached.record_new_task(task);
     }
     let mut orders = vec![Order::Say(CurrentState::load(caller, &begun.run).await?.status(&begun.idle))];
-    // A repeated first frame on this connection does not restart the stream.
+    // A second start frame on the same connection does not restart the stream.
     if run.as_ref() != Some(&begun.run) || asked.since.is_some() {
         let since = asked.since.or(begun.is_new.then_some(Since::Time(0)));
         orders.extend(start_stream(client, &begun.run, since).await?);
@@ -254,8 +253,8 @@ async fn begin(client: &Client, run: &mut Option<RunId>, asked: &start::Start) -
     Ok(orders)
 }
 
-/// Streams frames to the client from a position. A client without a position may have lost frames, so it first receives
-/// the current state.
+/// Streams frames to the client from a position. If the client sent no position, the current state is sent first,
+/// because the client may have lost frames.
 async fn start_stream(client: &Client, run: &RunId, since: Option<Since>) -> Answer<Vec<Order>> {
     let Client { caller, task, attached, .. } = client;
     let tell = replay::stream_frames(caller, run, since, attached.last_frame(task)).await?;
@@ -263,8 +262,7 @@ async fn start_stream(client: &Client, run: &RunId, since: Option<Since>) -> Ans
     Ok(state.into_iter().map(Order::Say).chain([Order::Tell(tell)]).collect())
 }
 
-/// Carries out a command for the run. A command without effect makes no event, so it is answered with the current
-/// state.
+/// Carries out a command for the run. A command without effect causes no event, so the response is the current state.
 async fn answer(caller: &Caller, run: &RunId, frame: ClientFrame) -> Answer<Vec<Order>> {
     let steer = match frame {
         ClientFrame::Resolve(resolve) => {
@@ -295,7 +293,7 @@ mod tests {
 
     use super::*;
 
-    /// A journal that cannot be read ends the connection, so that the client does not wait in vain.
+    /// If the journal is unreadable, the connection ends, so that the client does not wait in vain.
     #[tokio::test]
     async fn what_can_not_be_read_ends_the_conversation() {
         let (orders, taken) = mpsc::channel(2);

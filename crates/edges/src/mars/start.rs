@@ -1,5 +1,6 @@
-//! Maps a task to its run: the first frame starts it, and later frames find it (lesson 26). A client's task id is an
-//! idempotency key of the person, so several connections never start a second run.
+//! Maps a task to its run: the first frame starts the run, and later frames find the run (lesson 26). The task id that
+//! a client chooses is an idempotency key of the client's person. Several connections for one task therefore never
+//! start a second run.
 
 use std::sync::{Arc, LazyLock};
 
@@ -23,7 +24,7 @@ use super::frame::ClientFrame;
 pub(super) use super::frame::Start;
 use super::{folder, sessions};
 
-/// A client's own name for a task, with the person who owns it.
+/// Name that a client chose for a task, with the person who owns the task.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TaskId {
     person: String,
@@ -41,12 +42,11 @@ impl TaskId {
         Ok(Self { person: caller.actor.id.clone(), name: name.to_owned() })
     }
 
-    /// Returns the name that the client uses.
+    /// Returns the name that the client chose.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns a digest that is unique to this task.
     pub(super) fn digest(&self) -> Digest {
         Digest::of_json(&json!([self.person, self.name]))
     }
@@ -72,7 +72,8 @@ async fn undo_of_this_name(app: &App, task: &TaskId) -> Answer<Option<RunId>> {
     Ok(is_visible(app, &row).await?.then_some(run))
 }
 
-/// Returns true if clients of this edge may see a run: a task's run, or an undo in one of their sessions.
+/// Returns true if clients of this edge may see a run. The run must belong to a task, or be an undo in a session of
+/// this edge.
 pub(super) async fn is_visible(app: &App, row: &RunRow) -> Answer<bool> {
     match row.workflow.as_str() {
         WORKFLOW => Ok(true),
@@ -81,11 +82,11 @@ pub(super) async fn is_visible(app: &App, row: &RunRow) -> Answer<bool> {
     }
 }
 
-/// A started task, new or existing.
+/// Result of starting a task.
 pub(super) struct StartedTask {
     pub(super) run: RunId,
     pub(super) is_new: bool,
-    /// Keys without effect in the config, to be reported once.
+    /// Config keys without effect. They are reported once, when the task is new.
     pub(super) idle: Vec<UnusedKey>,
 }
 
@@ -95,8 +96,8 @@ impl StartedTask {
     }
 }
 
-/// Starts the task, or returns its existing run. Rejects the same id with another task. `trace` is the trace that the
-/// run joins.
+/// Starts a task, or returns the existing run of the task. Rejects a task id that was already used with a different
+/// task text or config. A new run joins `trace`.
 pub(super) async fn start(
     caller: &Caller,
     task: &TaskId,
@@ -109,7 +110,8 @@ pub(super) async fn start(
     }
     let asked = json!({ "task": start.task, "config": start.config });
     let key = IdempotencyKey { scope: task.scope(), key: task.name.clone(), digest: Digest::of_json(&asked) };
-    // Checked before the config is parsed, because the server may since parse the same config differently.
+    // An existing run is searched before the config is parsed, because the server may now parse the same config
+    // differently.
     match app.driver.made_with(Some(&key)).await {
         Ok(None) => {}
         Ok(Some(run)) => {
@@ -151,7 +153,8 @@ pub(super) async fn start(
     let (driver, actor) = (app.driver.clone(), caller.actor.clone());
     let started = detached(async move {
         match driver.start(start.clone(), actor.clone()).await {
-            // Another task has become the session's front run, so this task runs without being the front.
+            // A different task has become the front run of the session in the meantime, so this task starts without
+            // becoming the front run.
             Err(Error::FrontTaken) => driver.start(StartRun { front: None, ..start }, actor).await,
             started => started,
         }
@@ -165,8 +168,8 @@ pub(super) async fn start(
     }
 }
 
-/// Returns the front that a copilot's task takes, so that it continues its session's conversation (contract A32). None
-/// while an earlier task still runs.
+/// Returns the front run that a copilot's task replaces, so that the task continues the conversation of the session
+/// (contract A32). Returns `None` while an earlier task of the session is still running.
 async fn front(app: &App, session: Option<&SessionId>) -> Answer<Option<TakesFront>> {
     let Some(session) = session else { return Ok(Some(TakesFront { agent: None, after: None })) };
     let after = app.driver.session(session).await?.front_run().cloned();
@@ -178,16 +181,16 @@ async fn front(app: &App, session: Option<&SessionId>) -> Answer<Option<TakesFro
     Ok(Some(TakesFront { agent: None, after }))
 }
 
-/// Renames the fields of a native error to those of this wire.
+/// Converts the field paths of a native error to the fields of the client's first frame.
 pub(super) fn translate_error(refused: Refused) -> Refused {
     refused.map_field_errors(|error| error.pointer = in_a_start(&error.pointer))
 }
 
-/// Translates a native path to the path in the first frame.
+/// Converts a native path to the path in the client's first frame.
 fn in_a_start(pointer: &str) -> String {
     match pointer {
         "/config/workspace" => "/config/work_dir".to_owned(),
-        // The config was checked before, so the error is about the task.
+        // The config was already checked, so an error in the input is about the task.
         "/input" => "/task".to_owned(),
         other => other.strip_prefix("/input").unwrap_or(other).to_owned(),
     }
@@ -206,7 +209,8 @@ fn another() -> Refused {
     Refused::new(Code::IdempotencyKeyReused, rule)
 }
 
-/// Returns the agents and templates of this edge. A workflow `mars` in the server's own folder replaces them.
+/// Returns the base workflow, with the agents and templates of this edge. A workflow `mars` in the server's workflow
+/// folder replaces the shipped base workflow.
 pub(super) fn base(app: &App) -> Answer<Arc<Definition>> {
     if let Some(own) = app.library.get(WORKFLOW) {
         return Ok(own);
@@ -217,12 +221,12 @@ pub(super) fn base(app: &App) -> Answer<Arc<Definition>> {
     })
 }
 
-/// Returns the shipped agents and templates.
+/// Returns the shipped base workflow, with the agents and templates of this edge.
 pub fn shipped() -> Result<Definition, Vec<holdshort_workflow::Problem>> {
     holdshort_workflow::parse("mars/base.yaml", include_str!("base.yaml"), &holdshort_tools::catalogue(&[]))
 }
 
-/// Checks the config of a first frame.
+/// Checks the config in a first frame against the shipped base workflow.
 pub(super) fn check(frame: &ClientFrame) -> Answer<()> {
     static BASE: LazyLock<Option<Definition>> = LazyLock::new(|| shipped().ok());
     let ClientFrame::Start(start) = frame else { return Ok(()) };

@@ -21,7 +21,7 @@ pub(super) fn ended(run: &Run, id: &str, end: StepEnd, output: &str) -> Vec<Fram
     let (event_type, status, key) = match end {
         StepEnd::Completed => ("step_completed", "completed", "output"),
         StepEnd::Failed => ("step_failed", "failed", "error"),
-        // This wire has no event for a skipped step.
+        // The MARS wire format has no event for a skipped step.
         StepEnd::Skipped => ("step_progress", "skipped", "message"),
     };
     let more =
@@ -35,7 +35,7 @@ pub(super) fn ended(run: &Run, id: &str, end: StepEnd, output: &str) -> Vec<Fram
     retry.into_iter().chain([step_frame(run, id, event_type, &more)]).collect()
 }
 
-/// Returns `{success, attempts, redos}`. A step that a person stopped at its limit was not successful.
+/// Returns `{success, attempts, redos}` for a step. A step that a person stopped at a limit was not successful.
 pub(super) fn counted(run: &Run, id: &str, step: &Step) -> Value {
     let is_stopped = matches!(run.stopped_at(id), Some(About::Limit(_)));
     let success = step.end == Some(StepEnd::Completed) && !is_stopped;
@@ -47,25 +47,26 @@ pub(super) fn again(run: &Run, id: &str, why: &str) -> Option<FrameBody> {
     Some(retry(run, id, why, run.steps.get(id)?.attempts()))
 }
 
-/// Returns the frame for a successful retry, sent before the step is redone.
+/// Returns the frame for a successful retry of a step.
 pub(super) fn helped(run: &Run, id: &str, before: &Step) -> Option<FrameBody> {
     (before.trouble == Trouble::Retried).then(|| succeeded(run, id, before.attempts()))
 }
 
-/// Returns the frame for an automatic retry of a model request. None after a crash of this server, because no attempt
-/// has failed.
+/// Returns the frame for an automatic retry of a model request. Returns `None` if no attempt has failed, which is the
+/// case when the request is repeated after a crash of the server.
 pub(super) fn requested(run: &Run, id: &str) -> Option<FrameBody> {
     let failures = run.steps.get(id)?.failures;
     (failures > 0).then(|| retry(run, id, "model_failed", failures + 1))
 }
 
-/// Returns the frame for exhausted retries. A person is asked about a failed step, or one at its limit, that cannot be
-/// retried again.
+/// Returns the frame for exhausted retries: after a retry, the step has failed again or has reached a limit, and a
+/// person is asked.
 pub(super) fn stuck(run: &Run, id: &str, before: &Step, why: &str) -> Option<FrameBody> {
     (before.trouble == Trouble::Retried).then(|| exhausted(run, id, before.attempts(), why))
 }
 
-/// Returns the frame for a provider's failure. `wait_ms` is the time until the next attempt, None if there is none.
+/// Returns the frame for a provider's failure. `wait_ms` is the time until the next attempt. It is `None` if there is
+/// no further attempt.
 pub(super) fn failed(run: &Run, id: &str, wait_ms: Option<u64>, error: &str) -> Option<FrameBody> {
     let attempt = run.steps.get(id)?.failures;
     let Some(ms) = wait_ms else {
@@ -77,12 +78,13 @@ pub(super) fn failed(run: &Run, id: &str, wait_ms: Option<u64>, error: &str) -> 
     Some(step_frame(run, id, "step_retry_backoff", &[waits]))
 }
 
-/// Returns the frame for a provider's reply after failed attempts.
+/// Returns the frame for a provider's reply that follows failed attempts.
 pub(super) fn replied(run: &Run, id: &str, before: &Step) -> Option<FrameBody> {
     (before.failures > 0).then(|| succeeded(run, id, before.failures + 1))
 }
 
-/// Returns the frames for steps whose failure was undecided when the run ended. They have failed.
+/// Returns the frames for steps whose failure still waited for a decision when the run ended. Each of these steps is
+/// reported as failed.
 pub(super) fn cut_off(run: &Run, why: &str) -> Vec<FrameBody> {
     let stuck = run.steps.iter().filter(|(_, step)| step.end.is_none() && step.trouble == Trouble::Stuck);
     let told = stuck.map(|(id, step)| {
@@ -106,7 +108,7 @@ fn exhausted(run: &Run, id: &str, attempts: u32, error: &str) -> FrameBody {
     step_frame(run, id, "step_retry_exhausted", &[told])
 }
 
-/// Returns a frame about a step, with its number in the plan.
+/// Returns a frame about a step. It contains the number of the step in the plan.
 fn step_frame(run: &Run, id: &str, event_type: &'static str, more: &[Value]) -> FrameBody {
     let mut told = json!({ "step_id": id, "step_number": run.part(id).map(|part| part.number) });
     for more in more {
@@ -115,17 +117,15 @@ fn step_frame(run: &Run, id: &str, event_type: &'static str, more: &[Value]) -> 
     (event_type, told)
 }
 
-/// Returns the graph node of a step: its subtask, or the step itself if it has none.
+/// Returns the id of a step's graph node: the id of the subtask, or the step's id if the step has no subtask.
 pub(super) fn node_of<'r>(run: &'r Run, id: &'r str) -> &'r str {
     run.steps.get(id).and_then(|step| step.subtask.as_deref()).unwrap_or(id)
 }
 
-/// Returns the agent of a step.
 pub(super) fn agent<'r>(run: &'r Run, id: &str) -> &'r str {
     run.steps.get(id).map(|step| step.agent.as_str()).unwrap_or_default()
 }
 
-/// Adds the fields of `more` to those of `told`.
 pub(super) fn merge(told: &mut Value, more: &Value) {
     if let (Some(told), Some(more)) = (told.as_object_mut(), more.as_object()) {
         told.extend(more.clone());

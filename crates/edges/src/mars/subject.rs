@@ -1,4 +1,5 @@
-//! Subject of a decision as text: the whole plan, step or call (contract A32). It is escaped and never cut.
+//! Subject of a decision as text: the complete plan, step or call (contract A32). The text is escaped and never
+//! truncated.
 
 use holdshort_core::interrupt::{About, Kind, Opened};
 use holdshort_protocol::{TrialCard, plain};
@@ -6,7 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::change;
 
-/// Returns the subject. `context` is the request's context for the client.
+/// Returns the subject of a request. `with` is the request's content, and `context` is the context that the client
+/// receives.
 pub(super) fn render(opened: &Opened, with: &Value, context: &Map<String, Value>) -> Option<String> {
     let payload = |key: &str| with.get("payload")?.get(key);
     let text = |key: &str| payload(key)?.as_str().map(str::to_owned);
@@ -24,7 +26,7 @@ pub(super) fn render(opened: &Opened, with: &Value, context: &Map<String, Value>
     whole.filter(|whole| !whole.trim().is_empty()).map(|whole| plain::text(&whole).into_owned())
 }
 
-/// Returns the proposals, numbered like the options.
+/// Returns the proposals as text. Their numbers are the numbers of the options.
 fn proposals(proposals: &Value) -> String {
     let text = |proposal: &Value, key: &str| {
         proposal.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
@@ -47,7 +49,7 @@ fn quoted(said: &str) -> String {
     said.lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the numbered steps, each with its agent.
+/// Returns the steps of a plan as a numbered list, each with its agent.
 fn plan(steps: &Value) -> String {
     let field =
         |step: &Value, key: &str| step.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -63,7 +65,7 @@ fn plan(steps: &Value) -> String {
     steps.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the arguments of a call and its changes. An undo has only changes.
+/// Returns the arguments of a call and the changes that the call makes. An undo has only changes.
 fn call(with: &Value) -> Option<String> {
     let payload = with.get("payload")?;
     let is_undo = TrialCard::from_payload(payload).is_some_and(TrialCard::is_undo);

@@ -1,5 +1,5 @@
-//! Summary at the end of a run (contracts A12 to A14): attempts and redos of each step, people's feedback and
-//! decisions, and the final plan.
+//! Summary at the end of a run (contracts A12 to A14): the attempts and redos of each step, the feedback and decisions
+//! of people, and the final plan.
 
 use holdshort_core::interrupt::Interrupt;
 use holdshort_core::run::{Run, Step, StepEnd, StepRole};
@@ -45,7 +45,7 @@ pub(super) fn plan_feedback(run: &Run) -> Vec<Value> {
     (1..).zip(on_plans).map(told).collect()
 }
 
-/// Returns the interrupts that people decided, or that expired, each with its `approval_received`.
+/// Returns the interrupts that people decided or that expired, each with the data of its `approval_received` frame.
 fn decided(run: &Run) -> impl Iterator<Item = (&Interrupt, Value)> {
     run.decided().into_iter().map(|each| (each, approval::received(run, each)))
 }

@@ -1,6 +1,6 @@
 //! `/api/runs/{id}` and `/api/nodes/{id}` (contract A32): graph, history, files, cost and console of a run. All data is
-//! collected from the run's frames (`replay.rs`), in the form of `history.rs`. The id is that of the run or of the
-//! task.
+//! collected from the run's frames (`replay.rs`), in the form that `history.rs` defines. `{id}` is the id of a run or
+//! of a task.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,8 @@ pub(super) struct NodeQuery {
 }
 
 impl NodeQuery {
-    /// Returns the run of a node. A node's id is unique only within its run.
+    /// Returns the id of the run in the query. The query must name the run, because the id of a node is unique only
+    /// within a run.
     fn run(&self) -> Answer<&str> {
         let rule = "run_id: is missing: name the run of the node";
         self.run_id.as_deref().ok_or_else(|| Refused::new(Code::InvalidQuery, rule))
@@ -56,7 +57,7 @@ async fn past(guest: AuthenticatedCaller, id: &str) -> Answer<PastFrames> {
     PastFrames::open(&caller.app, &find(&caller, id).await?).await
 }
 
-/// Returns the run with this id, or the run of the caller's task with this id.
+/// Returns the run with this id, or the run of the caller's task that has this id.
 async fn find(caller: &Caller, id: &str) -> Answer<RunId> {
     let none = || Refused::not_found("run");
     let Ok(run) = id.parse::<RunId>() else {
@@ -66,7 +67,7 @@ async fn find(caller: &Caller, id: &str) -> Answer<RunId> {
     if start::is_visible(&caller.app, &row).await? { Ok(run) } else { Err(none()) }
 }
 
-/// `GET …/dag`: the current graph, empty without a plan.
+/// `GET …/dag`: the current graph of the run. It is empty if the run has no plan.
 pub(super) async fn dag(
     guest: AuthenticatedCaller,
     Id(id): Id<String>,
@@ -78,7 +79,7 @@ pub(super) async fn dag(
     Ok(Json(graph::for_run(&run).unwrap_or_else(nothing)))
 }
 
-/// `GET …/history`: the newest events, oldest first.
+/// `GET …/history`: the newest history entries, oldest first.
 pub(super) async fn history(
     guest: AuthenticatedCaller,
     Id(id): Id<String>,
@@ -92,7 +93,8 @@ pub(super) async fn history(
     Ok(past.answer(json!({ "total": events.len(), "events": events })))
 }
 
-/// Returns the number of entries that a request for a history asks for.
+/// Returns the maximum number of history entries for a request with the parameter `limit`. Rejects a `limit` out of
+/// range.
 pub(super) fn limit(asked: Option<usize>) -> Answer<usize> {
     match asked.unwrap_or(MARS_HISTORY) {
         limit @ 1..=MARS_HISTORY => Ok(limit),
@@ -115,7 +117,7 @@ pub(super) async fn node_events(
     Ok(past.answer(json!({ "node_id": node, "events": events })))
 }
 
-/// `GET …/console-log`: the newest lines of a client's console.
+/// `GET …/console-log`: the newest console lines of a run.
 pub(super) async fn console(
     guest: AuthenticatedCaller,
     Id(id): Id<String>,
@@ -126,7 +128,7 @@ pub(super) async fn console(
     Ok(past.answer(json!({ "total_lines": content.lines().count(), "content": content })))
 }
 
-/// `GET …/files`: the written files that still exist, each once.
+/// `GET …/files`: the files that the run has written and that still exist. Each file is listed once.
 pub(super) async fn files(
     guest: AuthenticatedCaller,
     Id(id): Id<String>,
@@ -157,8 +159,7 @@ pub(super) async fn node_files(
     Ok(past.answer(json!({ "node_id": node, "files": files })))
 }
 
-/// Returns the written files in their current state. A file that was written several times keeps its first place, and a
-/// deleted one is left out.
+/// Returns the written files in their current state, in the order of their first writes. Deleted files are omitted.
 async fn written(past: &mut PastFrames, left: &BTreeMap<String, Option<u64>>) -> Answer<Vec<Value>> {
     let mut files: Vec<Value> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
@@ -180,13 +181,13 @@ async fn written(past: &mut PastFrames, left: &BTreeMap<String, Option<u64>>) ->
             true
         }
         Some(None) => false,
-        // The run is from before changesets.
+        // Without a changeset it is unknown whether the file still exists, so the file is listed.
         None => true,
     });
     Ok(files)
 }
 
-/// `GET …/costs`: tokens and cost, by model, agent and step.
+/// `GET …/costs`: tokens and cost of the run, by model, agent and step.
 pub(super) async fn costs(
     guest: AuthenticatedCaller,
     Id(id): Id<String>,

@@ -1,4 +1,4 @@
-//! Configs and the workflows that they are translated to.
+//! Configs of MARS clients, and the workflows to which the configs are converted.
 
 use holdshort_core::definition::{Definition, Phase, PhaseKind, PlanGate};
 use holdshort_core::interrupt::Kind;
@@ -21,7 +21,7 @@ fn made(config: &Value) -> Definition {
     translate_config(config).unwrap_or_else(|problems| panic!("{config}: {problems:?}")).definition
 }
 
-/// Returns the phases with the gates around their steps.
+/// Returns the phases of a workflow, each with the gates before and after its steps.
 fn shape(definition: &Definition) -> String {
     let phase = |phase: &Phase| {
         let gates = phase.gates;
@@ -40,8 +40,8 @@ fn shape(definition: &Definition) -> String {
     format!("{plan}{}", definition.phases.iter().map(phase).collect::<Vec<_>>().join(", "))
 }
 
-/// Returns each phase with its requests of these kinds: seconds, option on expiry, named options. Plan approvals are
-/// listed for planning phases only, and errors for all others.
+/// Returns, for each phase, the requests of these kinds: seconds to expiry, option on expiry, named options. Plan
+/// approvals are listed only for planning phases, and errors only for the other phases.
 fn describe_requests(definition: &Definition, kinds: &[Kind]) -> Vec<String> {
     let one = |phase: &Phase, kind: Kind| {
         let gate = definition.gate(Some(phase), kind);
@@ -65,7 +65,7 @@ fn describe_requests(definition: &Definition, kinds: &[Kind]) -> Vec<String> {
 fn modes_and_presets() {
     let table = [
         (json!({}), "one_shot"),
-        // The form sends this key with every mode.
+        // The web UI's form sends this key with every mode.
         (json!({"mode": "one-shot", "approvalMode": "before_step"}), "one_shot"),
         (json!({"mode": "planning-control", "approvalMode": "both"}), "planning, control"),
         (json!({"mode": "planning-control"}), "planning, control"),
@@ -123,7 +123,7 @@ fn modes_and_presets() {
     }
 }
 
-/// Each key is read: two values of it give two workflows.
+/// Every config key has an effect: two different values of a key result in two different workflows.
 #[test]
 fn each_key_changes_the_workflow() {
     let table = [
@@ -184,7 +184,7 @@ fn each_key_changes_the_workflow() {
     assert_ne!(shown(&json!({"show_step_context": false})), shown(&json!({})));
 }
 
-/// Each key of a copilot is read, and both of its spellings mean the same (contract A17).
+/// Every key of a copilot has an effect, and both spellings of a key have the same meaning (contract A17).
 #[test]
 fn each_key_of_a_copilot_changes_the_workflow() {
     let table: [(&str, &str, &[Value]); 19] = [
@@ -237,7 +237,7 @@ fn each_key_of_a_copilot_changes_the_workflow() {
     }
     let turns = translate_config(&json!({"mode": "copilot", "maxTurns": 20})).unwrap().idle;
     assert!(matches!(&turns[..], [idle] if idle.key == "maxTurns" && !idle.why.is_empty()), "{turns:?}");
-    // Mode, preset and list give the same copilot.
+    // The mode, the preset and the list of phases result in the same copilot.
     let by_mode = made(&json!({"mode": "copilot"}));
     for config in [json!({"preset": "copilot"}), json!({"phases": [{"type": "copilot"}]})] {
         assert_eq!(made(&config), by_mode, "{config}");
@@ -312,8 +312,8 @@ fn options_can_be_switched_off() {
     );
 }
 
-/// The shipped base tries no commands. A base that tries commands keeps doing so, unless a person must be asked before
-/// execution, because a trial executes the command.
+/// The shipped base workflow has no trials of commands. A base workflow with trials keeps them, unless a person must be
+/// asked before execution, because a trial executes the command.
 #[test]
 fn a_base_may_try_commands_and_a_checkpoint_comes_before() {
     for approval in ["none", "auto_allow_all", "prompt"] {
@@ -333,7 +333,7 @@ fn a_base_may_try_commands_and_a_checkpoint_comes_before() {
     }
 }
 
-/// The two layers are independent, as in the matrix of MARS (contract A2).
+/// The two layers of gates are independent of each other, as the table of MARS says (contract A2).
 #[test]
 fn the_second_layer_is_off_unless_it_is_switched_on() {
     let table = [
@@ -400,7 +400,7 @@ fn whatever_can_not_be_is_named() {
         (json!({"maxRounds": 5, "max_rounds": 6}), "/config/max_rounds", "omit one of them"),
         (json!({"max_rouns": 5}), "/config/max_rouns", "not a known key"),
         (json!({"a/b": 5}), "/config/a~1b", "not a known key"),
-        // Keys without effect are checked as strictly as others.
+        // Keys without effect are checked as strictly as keys with an effect.
         (json!({"availableAgents": "engineer"}), "/config/availableAgents", "list of names"),
         (json!({"saveJson": "yes"}), "/config/saveJson", "`true` or `false`"),
         (json!({"maxTurns": -1}), "/config/maxTurns", "whole number"),
@@ -479,8 +479,8 @@ fn whatever_can_not_be_is_named() {
     }
 }
 
-/// Keys of a phase apply to its own requests only. Keys outside `phases` apply to each phase that knows them. No step
-/// is ever approved by an expiry.
+/// Keys inside a phase apply only to requests of this phase. Keys outside `phases` apply to each phase that knows the
+/// key. An expiry never approves a step.
 #[test]
 fn each_phase_has_its_own_requests() {
     let one = |kind: &str, config: Value| json!({"type": kind, "config": config});
@@ -537,7 +537,7 @@ fn each_phase_has_its_own_requests() {
     }
 }
 
-/// A workflow `mars` of the server's own is a floor.
+/// A config cannot weaken a workflow `mars` in the server's workflow folder.
 #[test]
 fn what_the_base_asks_no_config_takes_away() {
     let own = |gates: &str| {
@@ -587,7 +587,7 @@ fn what_the_base_asks_no_config_takes_away() {
         assert!(problems.iter().any(|(at, _)| at == pointer), "{config}: {problems:?}");
     }
 
-    // Its settings for one phase are a floor too, and no config may leave only options that approve.
+    // A config cannot weaken the workflow's settings for a phase either, and cannot leave only options that approve.
     let text = include_str!("../../src/mars/base.yaml").replace(
         "message: Shall the work go on?, when_no_channel: auto}",
         "message: m, gates: {checkpoint: {expires_in: 20s, on_expiry: reject}}}",
@@ -622,13 +622,13 @@ fn what_the_base_asks_no_config_takes_away() {
         );
     }
 
-    // A config may ask more than the base.
+    // A config may add checkpoints to those of the base workflow.
     let smart = json!({"mode": "hitl-interactive", "use_ag2_handoffs": true, "ag2_smart_approval": true});
     let found = over(&base, &smart).unwrap().definition.gates;
     let words = found.smart.map(|smart| smart.keywords.join(" "));
     assert_eq!(words.as_deref(), Some("wipe delete production deploy critical irreversible"));
     assert_eq!(found.mandatory.len(), 2);
-    // If the base allows all calls, a config may remove that rule.
+    // If the base workflow allows all calls, a config may remove the rule that allows them.
     let free = own("  rules:\n    - {tools: [\"*\"], do: allow}\n");
     let rules =
         |word: &str| over(&free, &json!({"tool_approval": word})).unwrap().definition.gates.rules.len();
@@ -661,7 +661,8 @@ fn the_mode_is_named_however_it_is_written() {
     assert_eq!(positions, [&of_checkpoints[..], &[None]].concat());
 }
 
-/// A13: a plan is carried out without an approval only after the promised number of plans was shown, never earlier.
+/// A plan is executed without an approval only after the configured number of plans was shown, never earlier (contract
+/// A13).
 #[test]
 fn nothing_settles_before_enough_plans_were_shown() {
     let of = |config: Value| {
@@ -678,7 +679,8 @@ fn nothing_settles_before_enough_plans_were_shown() {
         (json!({"auto_approve_after_iterations": 1}), (1, true)),
         (json!({"auto_approve_after_iterations": 2, "max_human_iterations": 5}), (2, true)),
         (json!({"auto_approve_after_iterations": 2, "max_human_iterations": 2}), (2, true)),
-        // The default of `auto_approve_after_iterations` is larger, so the run fails as it would without that key.
+        // The default of `auto_approve_after_iterations` is larger than `max_human_iterations`, so no plan is executed
+        // without an approval.
         (json!({"max_human_iterations": 2}), (2, false)),
     ] {
         assert_eq!(of(config.clone()), Ok(expected), "{config}");

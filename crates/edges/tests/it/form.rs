@@ -1,10 +1,10 @@
-//! The whole form of the MARS web UI, as its client sends it.
+//! The complete form of the MARS web UI, as the web UI sends it.
 
 use holdshort_edges::mars::base;
 use holdshort_edges::mars::config::translate;
 use serde_json::{Value, json};
 
-/// The web UI's whole form is accepted in every mode, and keys without effect are reported (contract E40).
+/// The complete form of the web UI is accepted in every mode, and keys without effect are reported (contract E40).
 #[test]
 fn the_whole_form_is_taken_in_every_mode() {
     let form: Value = serde_json::from_str(
@@ -45,7 +45,7 @@ fn the_whole_form_is_taken_in_every_mode() {
         for key in ["mode", "model", "workDir", "maxRounds", "toolApproval", "copilotSessionId"] {
             assert!(!named.contains(&key), "{mode}: {key} in {named:?}");
         }
-        // Keys that only a copilot uses.
+        // Keys that have an effect only for a copilot.
         for key in
             ["availableAgents", "enablePlanning", "complexityThreshold", "intelligentRouting", "controlModel"]
         {

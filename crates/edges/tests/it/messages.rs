@@ -1,4 +1,4 @@
-//! Errors for invalid messages of other systems' clients, found by the public readers.
+//! Errors that the public parsers report for invalid messages of clients of other systems.
 
 use holdshort_edges::{read_codelab, read_mars};
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! Keys of a copilot (contracts A17 to A23, E25, E26): its agents, its router, and when a person takes a turn.
+//! Config keys for a copilot (contracts A17 to A23, E25, E26). They set its agents, its router, and when a person takes
+//! a turn.
 
 use holdshort_core::definition::{Copilot, Definition, Limits, PlanGate};
 use holdshort_core::routing::Mode;
@@ -8,23 +9,23 @@ use super::mode::{Chosen, Kind};
 use super::phases::Made;
 use super::raw_config::{RawConfig, Reader};
 
-/// Agent of the base that has every tool. Tools of the other agents are taken from it.
+/// Agent of the base workflow that has every tool. The other agents' tools are copied from this agent.
 const EVERY_TOOL: &str = "copilot";
-/// Agent that routes tasks and works on none.
+/// Agent that assigns tasks to other agents and works on none of the tasks itself.
 const ROUTER: &str = "copilot_control";
-/// Agents that work inside phases. None of them begins a task.
+/// Agents that work only inside phases. None of these agents can begin a task.
 const ROLES: [&str; 6] = [ROUTER, "planner", "plan_reviewer", "task_improver", "idea_maker", "idea_hater"];
 /// Agents of a copilot if the config names none.
 const USUAL: [&str; 2] = ["engineer", "researcher"];
 
 const ROUTING: [(&str, Mode); 3] =
     [("balanced", Mode::Balanced), ("minimal", Mode::Minimal), ("aggressive", Mode::Aggressive)];
-/// Largest number of words in a simple task (contract A17).
+/// Maximum number of words in a task that is treated as simple (contract A17).
 const SIMPLE_WORDS: u32 = 50;
-/// Number of budget renewals without a person, if the config allows them.
+/// Number of times that a budget is renewed without asking a person, if the config allows renewals.
 const CONTINUES: u32 = 100;
 
-/// Returns true if the person has a turn after every round, by its own key or by `approval_mode`.
+/// Returns true if the config gives the person a turn after every round, with `approval_mode` or with the separate key.
 pub(super) fn is_conversational(reader: &mut Reader<'_>) -> bool {
     let by_mode = reader.item("approval_mode").and_then(|item| item.value.as_str());
     reader.flag("conversational") == Some(true) || by_mode == Some("conversational")
@@ -32,14 +33,14 @@ pub(super) fn is_conversational(reader: &mut Reader<'_>) -> bool {
 
 pub(super) fn fill(copilot: &mut Copilot, limits: &mut Limits, reader: &mut Reader<'_>, base: &Definition) {
     let team = team(reader, base);
-    // The agent that writes code begins, if it is in the team.
+    // The coding agent begins if it is in the team.
     let first = [EVERY_TOOL, USUAL[0]].into_iter().find(|name| team.iter().any(|each| each == name));
     if let Some(agent) = first.or(team.first().map(String::as_str)) {
         agent.clone_into(&mut copilot.agent);
     }
     copilot.team = team.into_iter().filter(|name| *name != copilot.agent).collect();
     copilot.routing = Some(reader.one_of("intelligent_routing", &ROUTING).unwrap_or(ROUTING[0].1));
-    // Each of the two flags can switch off the model's routing. Routing by rules remains.
+    // Each of the two flags can switch off routing by a model. Then tasks are routed by rules.
     let by_model = [reader.flag("use_dynamic_routing"), reader.flag("use_copilot_control")];
     let by_model = by_model.iter().all(|flag| flag.unwrap_or(true));
     copilot.router = Some(ROUTER.to_owned()).filter(|name| by_model && base.agents.contains_key(name));
@@ -57,7 +58,7 @@ pub(super) fn fill(copilot: &mut Copilot, limits: &mut Limits, reader: &mut Read
     reader.text("control_model");
 }
 
-/// Returns the working agents: the named agents, without those that only work inside phases.
+/// Returns the agents that the config names, except agents that work only inside phases.
 fn team(reader: &mut Reader<'_>, base: &Definition) -> Vec<String> {
     let usual = || USUAL.map(str::to_owned).to_vec();
     let Some(item) = reader.item("available_agents") else { return usual() };
@@ -83,19 +84,19 @@ fn team(reader: &mut Reader<'_>, base: &Definition) -> Vec<String> {
     if team.is_empty() { usual() } else { team }
 }
 
-/// Gives the copilot's agents the tools for plans and phases that the config allows.
+/// Gives the agents of the copilots the tools that start plans and phases, as far as the config allows them.
 pub(super) fn set(definition: &mut Definition, (chosen, made): (&[Chosen], &[Made]), top: &RawConfig) {
     let copilots = || made.iter().filter_map(|made| made.phase.kind.copilot());
     if copilots().next().is_none() {
         return;
     }
-    // A phase's own keys have precedence.
+    // Keys inside a phase have precedence over keys of the whole config.
     let own = || chosen.iter().filter(|each| each.kind == Kind::Copilot).map(|each| &each.own).chain([top]);
     let value = |key: &str| own().find_map(|given| given.get(key)).map(|item| item.value.clone());
     let flag = |key: &str| value(key).and_then(|value| value.as_bool()).unwrap_or(true);
     let (plans, phases) = (flag("enable_planning"), flag("enable_phase_tools"));
     if plans {
-        // A plan that an agent makes waits for a person (contract E27).
+        // A plan that an agent makes needs a person's approval (contract E27).
         definition.gates.plan = PlanGate::Ask;
     }
     let is_given = |name: &str| match definition.tools.get(name).map(|spec| &spec.runs) {
@@ -129,7 +130,7 @@ pub(super) fn set(definition: &mut Definition, (chosen, made): (&[Chosen], &[Mad
     }
 }
 
-/// Returns the agents of phases that tool calls can start.
+/// Returns the agents of the phases that a copilot can start with tool calls.
 pub(super) fn roles_of_phases(definition: &Definition) -> Vec<&'static str> {
     let copilots = definition.phases.iter().filter_map(|phase| phase.kind.copilot());
     let mut workers = copilots.flat_map(|copilot| std::iter::once(&copilot.agent).chain(&copilot.team));

@@ -1,6 +1,6 @@
-//! Gates: around steps, on plans, on calls (contracts A2, A3, A12 to A14, A24).
+//! Gates before and after steps, on plans and on calls (contracts A2, A3, A12 to A14, A24).
 //!
-//! The gates of the base are a floor: a config can add gates and remove none.
+//! A config can add gates to those of the base workflow and cannot remove any.
 
 use holdshort_core::definition::{Definition, PlanGate, Smart, StepGates};
 use holdshort_core::policy::{Checkpoint, GrantCovers, Rule, RuleAction};
@@ -25,7 +25,7 @@ pub(super) fn set(definition: &mut Definition, made: &[Made], top: &RawConfig, p
     agents(definition, made, &mut reader);
 }
 
-/// Returns the gates around the steps of a phase: those of the template, extended by the config.
+/// Returns the gates before and after the steps of a phase: the template's gates and the gates that the config adds.
 pub(super) fn around(floor: StepGates, approval: Approval, lets_clean_pass: Option<bool>) -> StepGates {
     let after_step = matches!(approval, Approval::AfterStep | Approval::Both);
     let usual = !after_step && floor.unless_clean;
@@ -37,8 +37,9 @@ pub(super) fn around(floor: StepGates, approval: Approval, lets_clean_pass: Opti
     }
 }
 
-/// Applies `tool_approval` (contracts A24, E32): whether a call asks if no other rule of the base matches it. The base
-/// has a rule that allows every call, and the config may remove it. A grant for the session covers a category of calls.
+/// Applies `tool_approval` (contracts A24, E32): decides whether a person is asked about calls that match no other rule
+/// of the base workflow. The base has a rule that allows every call, and the config may remove this rule. A grant for
+/// the session covers a category of calls.
 fn tools(definition: &mut Definition, reader: &mut Reader<'_>) {
     let words = [
         ("none", Some("tool_approval is none: no call needs approval")),
@@ -58,7 +59,8 @@ fn tools(definition: &mut Definition, reader: &mut Reader<'_>) {
     }
 }
 
-/// Applies the second layer, which is off unless the config switches it on (contracts A2, A3).
+/// Applies the second layer of gates, on what agents do in their conversations. The layer is off unless the config
+/// switches it on (contracts A2, A3).
 fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
     let is_on = reader.flag("use_ag2_handoffs").unwrap_or(false);
     let mut mandatory = Vec::new();
@@ -85,7 +87,7 @@ fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
     }
     let smart = smart(reader);
     if is_on {
-        // A trial executes the command, so a person who is asked before execution is asked before the trial.
+        // A trial executes the command. A checkpoint before execution must therefore come before the trial.
         if mandatory.contains(&Checkpoint::BeforeExecution) {
             definition.gates.trial_before_execution = false;
         }
@@ -95,7 +97,7 @@ fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
         }
         return;
     }
-    // Without the second layer agents have no handoff tools, neither to other agents nor to a person.
+    // Without the second layer, agents have no tools for handing off to another agent or to a person.
     let tools = &definition.tools;
     let hands_over =
         |name: &String| tools.get(name).is_some_and(|tool| matches!(tool.runs, Runs::HandsOver(_)));
@@ -104,7 +106,7 @@ fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
     }
 }
 
-/// Adds keywords to those of the base. The judge of the base stays.
+/// Adds keywords to the keywords of the base workflow. The judge of the base workflow stays in effect.
 fn add(floor: &mut Option<Smart>, smart: Smart) {
     match floor {
         Some(floor) => {

@@ -1,17 +1,18 @@
-//! Requests of each phase: their deadlines, the option on expiry, and the options on offer (contracts A12 to A14).
-//! Settings in a workflow of the server's own are a floor. A config is rejected if it names another time, or if it
-//! approves on expiry where that workflow does not.
+//! Requests of each phase: the time to expiry, the option that an expiry chooses, and the offered options (contracts
+//! A12 to A14). If the server has its own base workflow, a config cannot weaken the workflow's settings. A config is
+//! rejected if it sets a different time to expiry than the workflow, or if it approves on expiry and the workflow does
+//! not.
 
 use holdshort_core::definition::{Definition, KindGate, Phase, PhaseKind};
 use holdshort_core::interrupt::{self, Kind as Interrupt, Offer};
 
 use super::raw_config::Reader;
 
-/// Half an hour for a step or a call, an hour for a plan or a checkpoint.
+/// A step or a call expires after half an hour, a plan or a checkpoint after an hour.
 const HALF_AN_HOUR_MS: u64 = 30 * 60 * 1_000;
 const AN_HOUR_MS: u64 = 2 * HALF_AN_HOUR_MS;
 
-/// Default time to expiry of each kind of request, in any phase. A checkpoint phase has an hour instead.
+/// Default time to expiry of each kind of request. In a checkpoint phase, every kind expires after an hour.
 const USUAL: [(Interrupt, u64); 9] = [
     (Interrupt::PlanApproval, AN_HOUR_MS),
     (Interrupt::Checkpoint, HALF_AN_HOUR_MS),
@@ -21,11 +22,12 @@ const USUAL: [(Interrupt, u64); 9] = [
     (Interrupt::Question, HALF_AN_HOUR_MS),
     (Interrupt::Review, HALF_AN_HOUR_MS),
     (Interrupt::Choice, HALF_AN_HOUR_MS),
-    // An expired turn ends the work, because an absent person needs no further round.
+    // An expired turn ends the work, because further rounds are useless while the person is absent.
     (Interrupt::Turn, AN_HOUR_MS),
 ];
 
-/// Requests that agents open while they work. A limit and an unknown outcome wait without a deadline.
+/// Kinds of requests that agents open while they work. Requests about a limit or an unknown outcome are not listed:
+/// they never expire.
 const IN_CONVERSATIONS: [Interrupt; 7] = [
     Interrupt::ToolApproval,
     Interrupt::PlanApproval,
@@ -93,25 +95,25 @@ pub(super) fn set(phase: &mut Phase, base: &Definition, reader: &mut Reader<'_>)
     phase.kinds.retain(|_, gate| *gate != KindGate::default());
 }
 
-/// Returns the options that the config switches off.
+/// Returns the options that the config switches off, each with its key and its kind of request.
 pub(super) fn dropped(reader: &mut Reader<'_>) -> Vec<(&'static str, Interrupt, &'static str)> {
     let mut dropped = ALLOWED.to_vec();
     dropped.retain(|(key, ..)| reader.flag(key) == Some(false));
     dropped
 }
 
-/// Returns true if the phase's own gates open this kind of request.
+/// Returns true if the gates of the phase can open this kind of request.
 fn asks(phase: &Phase, kind: Interrupt) -> bool {
     let gates = phase.gates;
     match (kind, &phase.kind) {
-        // Opened by the plan gate, or by a checkpoint of the second layer.
+        // The plan gate or a checkpoint of the second layer opens this request.
         (Interrupt::PlanApproval, PhaseKind::Planning(_)) => true,
         (Interrupt::Checkpoint, PhaseKind::Checkpoint(look)) => !look.unasked,
         (
             Interrupt::Checkpoint,
             PhaseKind::Control(_) | PhaseKind::OneShot { .. } | PhaseKind::Copilot(_),
         ) => gates.before_step || gates.after_step,
-        // A checkpoint phase has no step that could fail.
+        // A checkpoint phase has no steps, so nothing can fail in it.
         (Interrupt::Error, PhaseKind::Checkpoint(_)) => false,
         (Interrupt::Error, _) => gates.on_error,
         _ => false,
@@ -129,7 +131,7 @@ fn seconds(ms: u64) -> String {
     if rest == 0 { format!("{whole} s") } else { format!("{whole}.{rest:03} s") }
 }
 
-/// Returns the options on offer. An empty list means all options.
+/// Returns the options that a request offers. An empty `options` means all options of the kind.
 fn offered(kind: Interrupt, options: Vec<String>) -> Vec<String> {
     let all = || kind.row().options.iter().map(|row| row.id.to_owned()).collect();
     if options.is_empty() { all() } else { options }

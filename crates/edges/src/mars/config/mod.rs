@@ -1,8 +1,10 @@
-//! Translates the `config` of a client's first frame into a workflow, by typed changes to a base (contracts A9 to A16).
+//! Converts the `config` of a client's first frame to a workflow, by typed changes to a base workflow (contracts A9 to
+//! A16).
 //!
 //! No key is ignored silently: an unknown key is an error that names it, and a key without effect is reported with the
-//! reason (`unused_keys.rs`). `raw_config.rs` reads values, `mode.rs` chooses the phases, and `phases.rs` makes them. `copilot.rs`
-//! reads the keys of a copilot, `gates.rs` sets where people decide, and `kinds.rs` sets each phase's requests.
+//! reason why it has none (`unused_keys.rs`). `raw_config.rs` reads values, `mode.rs` chooses the phases, and
+//! `phases.rs` makes the chosen phases. `copilot.rs` reads the keys of a copilot, `gates.rs` sets where people decide,
+//! and `kinds.rs` configures the requests of each phase.
 
 mod copilot;
 mod gates;
@@ -19,21 +21,20 @@ use serde_json::{Map, Value, json};
 
 use raw_config::{RawConfig, Reader};
 
-/// Workflow name of this edge's runs.
+/// Name of the workflow of all runs that this edge starts.
 pub(super) const WORKFLOW: &str = "mars";
 
-/// Result of translating a config.
 #[derive(Debug)]
 pub struct Translated {
     pub definition: Definition,
     pub config: run::Config,
-    /// Session that the run continues, as the client names it.
+    /// Id of the session that the run continues, as the client sent it.
     pub session: Option<String>,
-    /// Keys that were accepted without effect.
+    /// Config keys that were accepted but have no effect.
     pub idle: Vec<UnusedKey>,
 }
 
-/// Context that the client wants to see with a request.
+/// Kinds of context that the client wants to receive with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Display {
     pub(super) plan: bool,
@@ -44,7 +45,7 @@ pub struct Display {
 pub(super) use mode::all as modes;
 pub use unused_keys::UnusedKey;
 
-/// Keys that apply to the whole run and not to a phase.
+/// Config keys that apply to the whole run and not to a single phase.
 const RUN: &[&str] = &[
     "mode",
     "preset",
@@ -61,7 +62,7 @@ const RUN: &[&str] = &[
     "ag2_smart_criteria",
 ];
 
-/// Returns the workflow and the run's own settings, or all problems of the config.
+/// Returns the workflow and the settings of the run, or all problems in the config.
 pub fn translate(config: &Map<String, Value>, base: &Definition) -> Result<Translated, Vec<Problem>> {
     let mut problems = Vec::new();
     let top = RawConfig::from_map(config, "/config", &mut problems);
@@ -96,7 +97,8 @@ pub fn translate(config: &Map<String, Value>, base: &Definition) -> Result<Trans
     Ok(Translated { definition, config, session, idle })
 }
 
-/// Reads `engineer_model`, `planner_instructions` and similar keys.
+/// Applies the model and instructions that the config sets for an agent, such as `engineer_model` or
+/// `planner_instructions`.
 fn agents(definition: &mut Definition, top: &RawConfig, problems: &mut Vec<Problem>) {
     for (name, agent) in &mut definition.agents {
         let mut reader = Reader { own: top, top: None, keys: &[], problems };
@@ -107,12 +109,12 @@ fn agents(definition: &mut Definition, top: &RawConfig, problems: &mut Vec<Probl
     }
 }
 
-/// Returns a task's config, completed by the config of its session. The task's own keys have precedence. If the task
-/// chooses its phases, only keys for the whole run are taken from the session.
+/// Adds the keys of the session's config to the config of a task. Keys of the task have precedence. If the task chooses
+/// its phases, only the session's keys for the whole run are added.
 pub(super) fn within(session: &Map<String, Value>, task: &Map<String, Value>) -> Map<String, Value> {
     const WHICH_PHASES: [&str; 4] = ["mode", "preset", "phases", "hitl_variant"];
     let own = RawConfig::from_map(task, "", &mut Vec::new());
-    // `hitl_variant` alone does not choose phases, because it modifies a mode.
+    // `hitl_variant` alone does not choose phases, because it only modifies a mode.
     let chooses = WHICH_PHASES[..3].iter().any(|key| own.get(key).is_some());
     let mut merged = task.clone();
     for (key, value) in session {
@@ -125,18 +127,18 @@ pub(super) fn within(session: &Map<String, Value>, task: &Map<String, Value>) ->
     merged
 }
 
-/// Returns the config of a run as its client sent it.
+/// Returns the config of a run as the client sent it.
 pub(super) fn from_run(run: &run::Run) -> Value {
     let config = run.started.as_ref().and_then(|started| started.input.get("config"));
     config.cloned().unwrap_or_else(|| json!({}))
 }
 
-/// Returns the value of a key in a config, in any of its spellings.
+/// Returns the value of a key in a config. The config may use any spelling of the key.
 pub(super) fn find_value(config: &Value, key: &str) -> Option<Value> {
     RawConfig::from_accepted(config).get(key).map(|item| item.value.clone())
 }
 
-/// Returns the mode that a config names, for display, or `phases` if the config lists its own.
+/// Returns the mode that a config names, for display, or `phases` if the config lists its phases.
 pub fn mode_of(config: &Value) -> String {
     let given = RawConfig::from_accepted(config);
     if given.get("phases").is_some() {
@@ -146,12 +148,12 @@ pub fn mode_of(config: &Value) -> String {
     mode::client_name(named.unwrap_or(mode::DEFAULT))
 }
 
-/// Returns true if a requested mode is the mode that a config names.
+/// Returns true if the config names the requested mode.
 pub(super) fn is_mode(asked: &str, config: &Value) -> bool {
     mode::client_name(asked) == mode_of(config)
 }
 
-/// Returns the context that the client wants to see with a request (contracts A12, A14).
+/// Returns the kinds of context that the client wants to receive with a request (contracts A12, A14).
 pub fn display_of(config: &Value) -> Display {
     let top = RawConfig::from_accepted(config);
     let phases = top.get("phases").and_then(|item| item.value.as_array()).into_iter().flatten();

@@ -1,4 +1,4 @@
-//! Chooses the phases of a run: by its mode, its variant, a preset, or its own list (contracts A8, A16).
+//! Chooses the phases of a run from the config's mode, variant, preset, or list of phases (contracts A8, A16).
 
 use holdshort_core::schema::Problem;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::raw_config::{RawConfig, Reader};
 use crate::limits::MARS_PHASES;
 
-/// Phases of the source system's registry (contract A8).
+/// Types of phases in the source system (contract A8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Planning,
@@ -44,7 +44,7 @@ impl Kind {
         }
     }
 
-    /// Returns the keys that apply to this phase (contracts A9 to A14).
+    /// Returns the config keys that apply to this type of phase (contracts A9 to A14).
     pub(super) fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Planning => {
@@ -123,7 +123,7 @@ impl Kind {
     }
 }
 
-/// Moments at which a step asks a person (contracts A14, E2).
+/// When a step asks a person (contracts A14, E2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Approval {
     #[default]
@@ -134,7 +134,7 @@ pub(super) enum Approval {
     OnError,
 }
 
-/// Canonical words, followed by their aliases (contract E2).
+/// Values of `approval_mode`: the canonical values, followed by aliases (contract E2).
 pub(super) const APPROVALS: [(&str, Approval); 8] = [
     ("none", Approval::Never),
     ("before_step", Approval::BeforeStep),
@@ -146,23 +146,24 @@ pub(super) const APPROVALS: [(&str, Approval); 8] = [
     ("before_each_step", Approval::BeforeStep),
 ];
 
-/// The copilot's own value of `approval_mode`, which opens no step checkpoint.
+/// Additional value of `approval_mode` for a copilot. This value opens no checkpoints at steps.
 pub(super) const COPILOT_APPROVAL: (&str, Approval) = ("conversational", Approval::Never);
 
-/// Source of a phase's step checkpoints.
+/// Source of the setting for checkpoints at the steps of a phase.
 #[derive(Clone, Copy)]
 pub(super) enum Asks {
-    /// Fixed by the mode, because the web UI's form sends `approvalMode` with every mode (contract A32).
+    /// Fixed by the mode. `approval_mode` is ignored, because the web UI's form sends `approvalMode` with every mode
+    /// (contract A32).
     Always(Approval),
-    /// Taken from `approval_mode`, with this default.
+    /// Set by `approval_mode`, with this value as the default.
     Unless(Approval),
 }
 
-/// Phase to make.
+/// Phase that the config chose.
 pub(super) struct Chosen {
     pub(super) kind: Kind,
     pub(super) asks: Asks,
-    /// Keys of this phase alone.
+    /// Config keys that apply only to this phase.
     pub(super) own: RawConfig,
     pub(super) pointer: String,
 }
@@ -172,7 +173,7 @@ impl Chosen {
         Self { kind, asks, own: RawConfig::default(), pointer: "/config/mode".to_owned() }
     }
 
-    /// Returns a phase without step checkpoints.
+    /// Returns a phase without checkpoints at its steps.
     pub(super) fn quiet(kind: Kind) -> Self {
         Self::new(kind, Asks::Always(Approval::Never))
     }
@@ -184,7 +185,7 @@ impl Chosen {
     }
 }
 
-/// Phases of a mode, with the step checkpoints of each.
+/// Phases of a mode, each with the setting for checkpoints at its steps.
 type Phases = &'static [(Kind, Asks)];
 
 const QUIET: Asks = Asks::Always(Approval::Never);
@@ -198,7 +199,8 @@ const INTERACTIVE: Phases = &[(Kind::HitlPlanning, QUIET), (Kind::HitlControl, A
 pub(super) const DEFAULT: &str = "one_shot";
 const HITL: &str = "hitl_interactive";
 
-/// Modes, and from index `PRESETS` on also presets: name, description for users, phases (contract A16).
+/// Name, description for users, and phases of each mode. The entries from index `PRESETS` on are also presets (contract
+/// A16).
 const MODES: [(&str, &str, Phases); 9] = [
     (DEFAULT, "one agent works until it has an answer", &[(Kind::OneShot, QUIET)]),
     (
@@ -221,27 +223,27 @@ const VARIANTS: [(&str, Phases); 3] =
     [("full_interactive", INTERACTIVE), ("planning_only", REVIEWED), ("error_recovery", RECOVERED)];
 
 const COPILOT: &str = "copilot";
-/// Asks after each round, unless the task is simple (contract E26).
+/// Phases of a mode that asks the person after each round, unless the task is simple (contract E26).
 const CHATTED: Phases = &[(Kind::Copilot, Asks::Unless(Approval::AfterStep))];
 
-/// Returns the canonical spelling of a mode, with `_` for `-`.
+/// Returns the canonical spelling of a mode: lower case, with `_` instead of `-`.
 pub(super) fn canonical(mode: &str) -> String {
     mode.trim().to_lowercase().replace('-', "_")
 }
 
-/// Returns a mode's name in the spelling of the clients.
+/// Returns the name of a mode in the spelling that clients use.
 pub(super) fn client_name(mode: &str) -> String {
     let name = canonical(mode);
     let is_mode = MODES[..PRESETS].iter().any(|(mode, ..)| *mode == name);
     if is_mode { name.replace('_', "-") } else { name }
 }
 
-/// Returns modes and presets with their descriptions.
+/// Returns the names and descriptions of all modes and presets.
 pub(in super::super) fn all() -> impl Iterator<Item = (String, &'static str)> {
     MODES.iter().map(|(name, what, _)| (client_name(name), *what))
 }
 
-/// Returns the chosen phases. The flag is true if `hitl_variant` applies to the mode.
+/// Returns the phases that the config chooses. The bool is true if `hitl_variant` applies to the mode.
 pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Chosen>, bool) {
     let variant = reader.one_of("hitl_variant", &VARIANTS);
     if let (Some(_), Some(item)) = (reader.item("mode"), reader.item("preset")) {
@@ -266,7 +268,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Chosen>, bool) {
     (phases.iter().map(|(kind, asks)| Chosen::new(*kind, *asks)).collect(), has_variants)
 }
 
-/// Reads a list of `[{type, config}]`. The phases run one after the other.
+/// Reads the phases from a list `[{type, config}]`. They run one after the other.
 fn listed(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> Vec<Chosen> {
     let Some(list) = value.as_array().filter(|list| (1..=MARS_PHASES).contains(&list.len())) else {
         problems.push(Problem::new(pointer, format!("is not a list of 1 to {MARS_PHASES} phases")));

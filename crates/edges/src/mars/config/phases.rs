@@ -1,4 +1,4 @@
-//! Makes the phases of a run from templates of the base and the config.
+//! Makes the phases of a run from the base workflow's templates and the config.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::mode::{APPROVALS, Approval, Asks, COPILOT_APPROVAL, Chosen, Kind};
 use super::raw_config::{RawConfig, Reader};
 use super::{copilot, gates, kinds};
 
-/// A phase, with its kind in the source system.
+/// A phase, with its type in the source system.
 pub(super) struct Made {
     pub(super) kind: Kind,
     pub(super) phase: Phase,
@@ -52,7 +52,8 @@ pub(super) fn make(
     made
 }
 
-/// Checks keys that apply only to phases that are not chosen. They are read as if these phases were there.
+/// Checks the keys that apply only to phases that are not chosen. A wrong value is reported as if the phase were
+/// chosen.
 pub(super) fn check(chosen: &[Chosen], top: &RawConfig, base: &Definition, problems: &mut Vec<Problem>) {
     for kind in Kind::ALL.into_iter().filter(|kind| chosen.iter().all(|each| each.kind != *kind)) {
         let other = Chosen::quiet(kind);
@@ -63,11 +64,11 @@ pub(super) fn check(chosen: &[Chosen], top: &RawConfig, base: &Definition, probl
     }
 }
 
-/// Returns the template of a phase, filled from the config.
+/// Returns the template of a phase, with the settings of the config.
 fn filled(each: &Chosen, reader: &mut Reader<'_>, base: &Definition) -> Option<Phase> {
     let mut phase = template(each.kind, base)?.clone();
     let asks = match each.asks {
-        // In a conversation the person has a turn after every round instead.
+        // A conversational copilot needs no checkpoints at its steps, because the person has a turn after every round.
         Asks::Unless(_) if each.kind == Kind::Copilot && copilot::is_conversational(reader) => {
             Approval::Never
         }
@@ -94,7 +95,7 @@ fn template(kind: Kind, base: &Definition) -> Option<&Phase> {
     })
 }
 
-/// Writes the config into the template.
+/// Applies the config to the template of a phase.
 fn fill(phase: &mut Phase, kind: Kind, reader: &mut Reader<'_>, base: &Definition) {
     kind.as_str().clone_into(&mut phase.id);
     let limits = &mut phase.limits;
@@ -110,7 +111,7 @@ fn fill(phase: &mut Phase, kind: Kind, reader: &mut Reader<'_>, base: &Definitio
         _ => 3,
     };
     limits.plan_steps = reader.count("max_plan_steps", 1).unwrap_or(most);
-    // The source system carries out a plan one step at a time (contract A14).
+    // The source system executes the steps of a plan one at a time (contract A14).
     limits.parallel = 1;
     match &mut phase.kind {
         PhaseKind::Planning(planning) => {
@@ -119,12 +120,14 @@ fn fill(phase: &mut Phase, kind: Kind, reader: &mut Reader<'_>, base: &Definitio
                 planning.reviewer = None;
             }
             planning.iterations = reader.count("max_human_iterations", 1).unwrap_or(3);
-            // Only if neither the config (contract A13) nor the base requires an approval.
+            // A plan settles without an approval only if neither the config (contract A13) nor the base workflow
+            // requires an approval.
             let most = reader.count("auto_approve_after_iterations", 1).unwrap_or(3);
             let may_settle = planning.settles || base.gates.plan == PlanGate::Show;
             planning.settles = reader.flag("require_explicit_approval") == Some(false) && may_settle;
             if planning.settles && most > planning.iterations {
-                // The iterations end before that many plans are shown, so the run fails without an approval.
+                // The iterations end before this number of plans is shown. The run therefore fails if no plan is
+                // approved.
                 planning.settles = false;
                 if let Some(item) = reader.item("auto_approve_after_iterations") {
                     reader.refuse(item, "is more than `max_human_iterations`: fewer plans are shown");
@@ -170,7 +173,7 @@ fn fill(phase: &mut Phase, kind: Kind, reader: &mut Reader<'_>, base: &Definitio
             copilot::fill(copilot, limits, reader, base);
             reader.flag("show_step_context");
         }
-        // No config chooses this kind.
+        // A config cannot choose this kind of phase.
         PhaseKind::Call { .. } => {}
         PhaseKind::Checkpoint(look) => {
             let (position, words) = reader.one_of("checkpoint_type", &POSITIONS).unwrap_or(POSITIONS[0].1);
@@ -185,7 +188,7 @@ fn fill(phase: &mut Phase, kind: Kind, reader: &mut Reader<'_>, base: &Definitio
     }
 }
 
-/// Values of `checkpoint_type`, each with its position and its default message (contract A12).
+/// Values of `checkpoint_type`, each with the position and the default message of the checkpoint (contract A12).
 const POSITIONS: [(&str, (&str, &str)); 6] = [
     ("custom", ("custom", "Shall the work go on?")),
     ("after_planning", ("after_planning", "Shall the plan be carried out?")),
@@ -195,7 +198,8 @@ const POSITIONS: [(&str, (&str, &str)); 6] = [
     ("after_execution", ("after_execution", "Is what was executed as it should be?")),
 ];
 
-/// Removes agents and tools that no phase needs. They would require a working directory or models without need.
+/// Removes agents and tools that no phase uses. Otherwise the run could require a working directory or a model that it
+/// never uses.
 pub(super) fn keep_what_is_used(definition: &mut Definition) {
     let named = definition.phases.iter().flat_map(|phase| match &phase.kind {
         PhaseKind::Planning(planning) => {

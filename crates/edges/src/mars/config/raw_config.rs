@@ -1,4 +1,4 @@
-//! Values of a config before they are typed: each under its canonical name and with its pointer.
+//! Untyped values of a config, each with its canonical key and its JSON pointer.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::mode;
 use crate::limits::{MARS_COUNT, MARS_TEXT_BYTES};
 
-/// Aliases of keys, also in the web UI's spelling.
+/// Aliases of config keys, with their canonical keys. Some aliases are the web UI's spelling.
 const ALIASES: [(&str, &str); 7] = [
     ("max_attempts", "max_n_attempts"),
     ("workspace", "work_dir"),
@@ -26,8 +26,8 @@ pub(super) struct Item {
     pub(super) value: Value,
 }
 
-/// Given keys by their canonical names. A null or an empty text is a form field that was not filled in, so it is left
-/// out.
+/// Values of a config by canonical key. A null or an empty text means that the user left a form field empty, so its key
+/// is omitted.
 #[derive(Default)]
 pub(super) struct RawConfig(BTreeMap<String, Item>);
 
@@ -45,7 +45,7 @@ impl RawConfig {
         Self(given)
     }
 
-    /// Reads a config that was accepted before. Returns no keys if it is not an object.
+    /// Reads a config that was already accepted. If the value is not an object, the result has no keys.
     pub(super) fn from_accepted(config: &Value) -> Self {
         config.as_object().map(|config| Self::from_map(config, "", &mut Vec::new())).unwrap_or_default()
     }
@@ -71,7 +71,8 @@ pub(super) fn canonical(key: &str) -> String {
     ALIASES.iter().find(|(other, _)| *other == name).map_or(name, |(_, of)| (*of).to_owned())
 }
 
-/// Reads values for one phase: its own keys first, then the phase's known keys in the whole config.
+/// Reads config values for one phase. Keys of the phase itself have precedence over keys of the whole config. The
+/// latter are read only if the phase knows them.
 pub(super) struct Reader<'a> {
     pub(super) own: &'a RawConfig,
     pub(super) top: Option<&'a RawConfig>,
@@ -103,7 +104,7 @@ impl<'a> Reader<'a> {
         flag
     }
 
-    /// Checks a flag that must have this value, because Holdshort does not support the other one.
+    /// Reports a problem if a flag differs from `value`, because Holdshort supports only this value.
     pub(super) fn only(&mut self, key: &str, value: bool, why: &str) {
         let item = self.item(key);
         if self.flag(key).is_some_and(|flag| flag != value)
@@ -122,7 +123,7 @@ impl<'a> Reader<'a> {
         count.and_then(|count| u32::try_from(count).ok())
     }
 
-    /// Reads a time in seconds, which may be fractional. Returns milliseconds.
+    /// Reads a duration in seconds, with an optional fraction. Returns milliseconds.
     pub(super) fn time_ms(&mut self, key: &str) -> Option<u64> {
         let item = self.item(key)?;
         let ms = item.value.as_f64().map(|seconds| seconds * 1_000.0);
@@ -147,7 +148,7 @@ impl<'a> Reader<'a> {
         text
     }
 
-    /// Reads one of several words. `-` and `_` are equivalent.
+    /// Reads a value that must be one of `words`. `-` and `_` are equivalent.
     pub(super) fn one_of<T: Copy>(&mut self, key: &str, words: &[(&str, T)]) -> Option<T> {
         let item = self.item(key)?;
         let said = item.value.as_str().map(mode::canonical);

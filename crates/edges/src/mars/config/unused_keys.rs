@@ -1,5 +1,6 @@
-//! Keys that are accepted without effect (contract E40): a client's form sends all its keys with every mode. Their
-//! values are checked as strictly as those of other keys, and each key is reported with the reason.
+//! Config keys that are accepted but have no effect (contract E40), because the client's form sends all its keys with
+//! every mode. The values of these keys are checked as strictly as other values. Each key is reported with the reason
+//! why it has no effect.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::schema::Problem;
@@ -8,7 +9,7 @@ use super::RUN;
 use super::mode::{Chosen, Kind};
 use super::raw_config::{RawConfig, Reader};
 
-/// Key without effect, in the client's spelling.
+/// Config key that has no effect. `key` is in the client's spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnusedKey {
     pub key: String,
@@ -26,7 +27,7 @@ enum ValueType {
 const PAPERS: &str = "is for reading papers and scans, which no mode here does";
 const MODELS: &str = "an agent without its own model uses `model`";
 
-/// Keys of the web UI's form without effect in any mode (contracts A17, A32).
+/// Keys of the web UI's form that have no effect in any mode (contracts A17, A32): key, type of the value, reason.
 const ROWS: [(&str, ValueType, &str); 12] = [
     (
         "max_turns",
@@ -50,10 +51,12 @@ const ROWS: [(&str, ValueType, &str); 12] = [
     ("ocr_output_dir", ValueType::Text, PAPERS),
 ];
 
-/// Key that is rejected instead of reported: a client must not believe that it decides an expiry.
+/// Key that is rejected instead of reported as unused, because a client must not believe that this key decides on an
+/// expiry.
 const NEVER_IDLE: &str = "default_on_timeout";
 
-/// Returns the keys without effect. `definition` has only the agents in use. Unknown keys are added to `problems`.
+/// Returns the keys that have no effect. `definition` contains only the agents that are used. Unknown keys are added to
+/// `problems`.
 pub(super) fn find_unused_keys(
     top: &RawConfig,
     (chosen, has_variants): (&[Chosen], bool),
