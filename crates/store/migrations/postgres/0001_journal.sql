@@ -1,7 +1,7 @@
--- The journal: events, keys, blobs. Rows are dropped and rebuilt from it. Leases say which node
--- drives a run. Ids are text and sort by their bytes; moments of the journal are milliseconds since 1970.
+-- The journal: events, keys and blobs. All rows can be dropped and rebuilt from the journal. Leases record which node
+-- drives a run. Ids are stored as text and sort by their bytes. Timestamps of the journal are milliseconds since 1970.
 
--- `base` is added to the number of a transaction before it becomes a position; see `holdshort_horizon`.
+-- `base` is added to the number of a transaction to calculate positions; see `holdshort_horizon`.
 CREATE TABLE meta (
     name  text PRIMARY KEY,
     value bigint NOT NULL
@@ -9,7 +9,7 @@ CREATE TABLE meta (
 
 INSERT INTO meta (name, value) VALUES ('version', 0), ('base', 0);
 
--- `salt` is there where the event has content; its bytes are in `content`, or in the blob that `large` names.
+-- `salt` is set if the event has content. The content is in `content`, or in the blob that `large` names.
 CREATE TABLE events (
     stream   text COLLATE "C" NOT NULL,
     seq      bigint NOT NULL,
@@ -37,7 +37,8 @@ CREATE TABLE blobs (
     bytes  bytea NOT NULL
 );
 
--- Each update leaves an old version behind: room on the same page spares the indexes one more entry.
+-- Each update leaves an old version of the row. If there is room on the same page, PostgreSQL needs no new index
+-- entries.
 CREATE TABLE runs (
     run        text COLLATE "C" PRIMARY KEY,
     session    text COLLATE "C" NOT NULL,
@@ -53,7 +54,8 @@ CREATE TABLE runs (
 ) WITH (fillfactor = 85);
 
 CREATE INDEX runs_by_status ON runs (status, run);
--- Without a status it is read once per status: `waiting of this workflow` must not wade through the ended.
+-- A list of a workflow's runs without a status reads this index once per status. A list of waiting runs never reads the
+-- ended runs.
 CREATE INDEX runs_by_workflow ON runs (workflow, status, run);
 CREATE INDEX runs_by_session ON runs (session, run);
 CREATE INDEX runs_by_deadline ON runs (deadline, run) WHERE deadline IS NOT NULL;
@@ -72,7 +74,7 @@ CREATE TABLE interrupts (
 );
 
 CREATE INDEX interrupts_by_run ON interrupts (run);
--- The riskiest first, of them the oldest first: `-risk` makes it one ascending key.
+-- Highest risk first, and oldest first among equal risks. With `-risk` both columns are ascending.
 CREATE INDEX open_interrupts ON interrupts ((-risk), interrupt) WHERE open;
 CREATE INDEX open_interrupts_by_kind ON interrupts (kind, (-risk), interrupt) WHERE open;
 CREATE INDEX open_interrupts_by_session ON interrupts (session, (-risk), interrupt) WHERE open;
@@ -89,10 +91,10 @@ CREATE TABLE grants (
 
 CREATE INDEX grants_by_state ON grants (revoked, grant_id);
 
--- Each opening of the store draws from it; no number comes twice.
+-- Each opening of the store draws an epoch from this sequence. No epoch is drawn twice.
 CREATE SEQUENCE epochs;
 
--- A process that drives runs. It is alive until then, by this database's clock and no other.
+-- Processes that drive runs. A node is alive until `alive_until`, by the clock of this database.
 CREATE TABLE nodes (
     node        bigint PRIMARY KEY,
     epoch       bigint NOT NULL,
@@ -103,8 +105,9 @@ CREATE TABLE nodes (
     alive_until timestamptz NOT NULL
 ) WITH (fillfactor = 50);
 
--- Exactly the runs that can go on without a person, and which node drives each; none: it waits for one.
--- `woken`: somebody else changed the run since its node looked. Small and always moving, so it is kept clean.
+-- One row for each run that can continue without a person. `node` is the node that drives the run, or null if the run
+-- waits for a node. `woken` is true if a different node has changed the run since `node` last read it. The table is
+-- small and changes constantly, so it is vacuumed often.
 CREATE TABLE leases (
     run   text COLLATE "C" PRIMARY KEY,
     node  bigint,
@@ -119,8 +122,9 @@ CREATE TABLE leases (
     autovacuum_vacuum_cost_delay = 0
 );
 
--- Draws the epoch that a node is called by and announces it; or names those that stand against it. One at a time:
--- of two that open, the second sees the first.
+-- Draws the epoch that becomes a node's id, and announces the node. If living nodes prevent the opening, returns their
+-- names in `others` instead. Calls run one after the other, so of two nodes that open at the same time the second sees
+-- the first.
 CREATE FUNCTION holdshort_join(
     p_lock bigint, p_name text, p_lease double precision, p_alone boolean, OUT node bigint, OUT others text
 ) LANGUAGE plpgsql AS $$
@@ -141,31 +145,31 @@ BEGIN
 END
 $$;
 
--- Positions below it are final: every transaction that could still write one has ended. A position is the number
--- of its transaction, which PostgreSQL counts up and tells the oldest running one of, then the event's number
--- within it: 14 bits.
+-- Returns the horizon. Positions below the horizon are final: every transaction that could write such a position has
+-- ended. The upper bits of a position are the number of its transaction, and the lower 14 bits are the event's number
+-- within the transaction. PostgreSQL reports the number of the oldest running transaction.
 CREATE FUNCTION holdshort_horizon() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT (pg_snapshot_xmin(pg_current_snapshot())::text::bigint
             + (SELECT value FROM meta WHERE name = 'base')) << 14
 $$;
 
--- One append: all checks and all writes in one call, so that a client that stops in the middle holds nothing.
+-- One append. All checks and writes are in one call, so a client that stops in the middle holds no locks.
 --
--- `outcome` is `appended` with the position in `number`; or `key taken`, with the key's place in the request and
--- its record; or `conflict`, with the place of the stream and the sequence found in `number`; or `driven`. If
--- another append took a key in between, it raises 40001, and the caller retries.
+-- `outcome` is `appended`, with the position in `number`; or `key taken`, with the key's index in the request and the
+-- key's stored record; or `conflict`, with the index of the stream and the stream's actual sequence in `number`; or
+-- `driven`. If a concurrent append takes one of the keys, the function raises 40001, and the caller retries.
 CREATE FUNCTION holdshort_append(
     p_node bigint,
     p_drives boolean,
-    -- One lock for each stream written (exclusive) or guarded (shared), in ascending order, which prevents
-    -- deadlocks between appends.
+    -- One lock for each stream that is written (exclusive) or guarded (shared). The ascending order prevents deadlocks
+    -- between appends.
     p_locks bigint[],
     p_exclusive boolean[],
     p_key_scopes text[],
     p_key_names text[],
     p_key_digests bytea[],
     p_key_references text[],
-    -- Where streams must end: those that are written, then the guards.
+    -- Streams and the sequences at which they must end: first the written streams, then the guards.
     p_ends text[],
     p_ends_at bigint[],
     p_streams text[],
@@ -285,7 +289,7 @@ BEGIN
 END
 $$;
 
--- Inserts or replaces rows by their id.
+-- Inserts each row, or replaces the row with the same id.
 CREATE FUNCTION holdshort_put(p_rows jsonb) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     IF p_rows ? 'run' THEN
@@ -324,10 +328,10 @@ BEGIN
 END
 $$;
 
--- Takes leases that nobody holds or whose node is gone, and those of `p_node` that somebody else woke it for.
+-- Takes leases that no living node holds. Also returns runs of `p_node` that a different node has changed (`woken`).
 --
--- Two steps, for the second sees what was committed up to the moment in which the rows are locked: of a row that
--- changed while the first one came to it, it would compare the new lease with what it saw of the nodes before.
+-- The function has two statements, so that the second statement sees everything that was committed before the rows were
+-- locked. A single statement could compare a changed lease with an outdated list of nodes.
 CREATE FUNCTION holdshort_claim(p_node bigint, p_limit bigint) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     candidates text[];
@@ -352,7 +356,7 @@ BEGIN
 END
 $$;
 
--- Values that all nodes share, such as tokens. The first node offers them.
+-- Values that all nodes share, such as tokens. The first node that needs a value sets it.
 CREATE TABLE agreed (
     name  text PRIMARY KEY,
     value text NOT NULL

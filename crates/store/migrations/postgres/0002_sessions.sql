@@ -1,5 +1,6 @@
--- Sessions are more than what their runs have in common: they are opened, suspended, resumed and closed. `seq` is
--- the event that set the state; 0 where a run's start made the session, as with all that are here by now.
+-- Sessions, which are opened, suspended, resumed and closed independently of their runs. `seq` is the sequence of the
+-- event that set the state. It is 0 if the start of a run created the session, as for all sessions before this
+-- migration.
 
 CREATE TABLE sessions (
     session    text COLLATE "C" PRIMARY KEY,
@@ -11,17 +12,17 @@ CREATE TABLE sessions (
     idle_ms    bigint
 );
 
--- No run starts between this look and what follows: it would have no session.
+-- The lock prevents the start of runs during this migration. Such a run would have no session.
 LOCK TABLE runs IN SHARE ROW EXCLUSIVE MODE;
 
 INSERT INTO sessions (session, workflow, state, seq, created_at, changed_at, idle_ms)
 SELECT session, NULL, 'open', 0, min(created_at), min(created_at), NULL FROM runs GROUP BY session ORDER BY session;
 
 CREATE INDEX sessions_by_state ON sessions (state, session);
--- Sessions that expire when they are idle.
+-- Index of the sessions that expire when idle.
 CREATE INDEX sessions_that_expire ON sessions (session) WHERE idle_ms IS NOT NULL AND state IN ('open', 'suspended');
 
--- Inserts or replaces rows by their id; of a session it merges them.
+-- Inserts each row, or replaces the row with the same id. The rows of a session are merged.
 CREATE OR REPLACE FUNCTION holdshort_put(p_rows jsonb) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     IF p_rows ? 'run' THEN

@@ -1,18 +1,21 @@
--- One chain over all events, beside those of the streams, in the order of their positions.
+-- One chain over all events in the order of their positions, in addition to the chains of the streams.
 --
--- That order is final only below the horizon, and appends do not wait for each other to be chained: the chain is
--- sealed behind them, stretch by stretch. A seal says that up to its position there are so many events, and that the
--- chain over them ends in `hash`: the SHA-256 of the hash before it and of the event's hash, from 32 zero bytes.
+-- The order is final only below the horizon. Appends do not wait until they are chained: ranges of events are sealed
+-- after their commit. A seal records the number of events up to `position`, and the hash at which the chain over these
+-- events ends. The chain starts with 32 zero bytes. Each next hash is the SHA-256 of the preceding hash and the event's
+-- hash.
 CREATE TABLE seals (
     position bigint PRIMARY KEY,
     events   bigint NOT NULL,
     hash     bytea NOT NULL
 );
 
--- Seals at most `p_limit` of the events that are final and not sealed yet, and returns the last seal. `more`: there may
--- be others. One at a time; without `p_wait` one that finds another at it leaves it to that.
+-- Seals at most `p_limit` events that are final and not yet sealed, and returns the last seal. `more` is true if there
+-- may be further events to seal. Calls run one after the other. If a different call is sealing, the function waits with
+-- `p_wait`, and does nothing without it.
 --
--- A seal replaces the one before it, but for one in about a thousand events: what a seal proves the next one does.
+-- Each seal replaces the preceding seal, because it proves the same events and more. About one seal per thousand events
+-- is kept.
 CREATE FUNCTION holdshort_seal(
     p_lock bigint, p_limit bigint, p_wait boolean, OUT sealed bigint, OUT head bytea, OUT more boolean
 ) LANGUAGE plpgsql AS $$

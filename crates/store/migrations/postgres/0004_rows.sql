@@ -1,5 +1,5 @@
--- Rows as they are described in `table.rs`, which `holdshort_put` is made from, with the columns of conversations and
--- claims.
+-- Adds the columns of conversations and claims. `table.rs` describes all columns of rows, and `holdshort_put` is
+-- generated from this description.
 
 ALTER TABLE sessions ADD COLUMN front_run text COLLATE "C";
 ALTER TABLE sessions ADD COLUMN idle_since bigint;
@@ -13,7 +13,8 @@ UPDATE sessions SET idle_since = greatest(
     )
 );
 
--- Interrupts of a session are found through its runs. A list without a filter reads the index once per kind.
+-- Interrupts of a session are found through the session's runs. A list without a filter reads the index by kind once
+-- per kind.
 DROP INDEX open_interrupts;
 DROP INDEX open_interrupts_by_kind;
 DROP INDEX open_interrupts_by_session;
@@ -27,23 +28,23 @@ ALTER TABLE interrupts ADD COLUMN claimed_by text;
 CREATE INDEX open_interrupts_by_kind ON interrupts (kind, (-risk), interrupt) WHERE open;
 CREATE INDEX resolved_interrupts_by_kind ON interrupts (kind, interrupt) WHERE NOT open;
 
--- One append: all checks and all writes in one call, so that a client that stops in the middle holds nothing.
+-- One append. All checks and writes are in one call, so a client that stops in the middle holds no locks.
 --
--- `outcome` is `appended` with the position in `number`; or `key taken`, with the key's place in the request and
--- its record; or `conflict`, with the place of the stream and the sequence found in `number`; or `driven`. If
--- another append took a key in between, it raises 40001, and the caller retries.
+-- `outcome` is `appended`, with the position in `number`; or `key taken`, with the key's index in the request and the
+-- key's stored record; or `conflict`, with the index of the stream and the stream's actual sequence in `number`; or
+-- `driven`. If a concurrent append takes one of the keys, the function raises 40001, and the caller retries.
 CREATE OR REPLACE FUNCTION holdshort_append(
     p_node bigint,
     p_drives boolean,
-    -- One lock for each stream written (exclusive) or guarded (shared), in ascending order, which prevents
-    -- deadlocks between appends.
+    -- One lock for each stream that is written (exclusive) or guarded (shared). The ascending order prevents deadlocks
+    -- between appends.
     p_locks bigint[],
     p_exclusive boolean[],
     p_key_scopes text[],
     p_key_names text[],
     p_key_digests bytea[],
     p_key_references text[],
-    -- Where streams must end: those that are written, then the guards.
+    -- Streams and the sequences at which they must end: first the written streams, then the guards.
     p_ends text[],
     p_ends_at bigint[],
     p_streams text[],

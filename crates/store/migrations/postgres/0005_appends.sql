@@ -1,7 +1,7 @@
--- One row for each append, or for each stream of one. `position` and `seq` are those of its last event; what is packed in
--- the other columns is described in `packed_append.rs`.
+-- One row for the events that an append writes to one stream. `position` and `seq` belong to the last of these events.
+-- `packed_append.rs` describes the packed columns.
 
--- Rows of a few kilobytes stay whole: two of them fit on a page.
+-- Rows of a few kilobytes are not moved out of line: two such rows fit on a page.
 CREATE TABLE appends (
     stream   text COLLATE "C" NOT NULL,
     seq      bigint NOT NULL,
@@ -12,7 +12,7 @@ CREATE TABLE appends (
     PRIMARY KEY (stream, seq)
 ) WITH (toast_tuple_target = 4080);
 
--- Each event that is here by now gets a row of its own. The lock keeps others from appending.
+-- Each existing event gets a separate row. The lock prevents concurrent appends.
 LOCK TABLE events IN ACCESS EXCLUSIVE MODE;
 
 INSERT INTO appends (stream, seq, position, hashes, heads, contents)
@@ -26,29 +26,29 @@ FROM events ORDER BY position;
 CREATE UNIQUE INDEX appends_by_position ON appends (position);
 
 DROP TABLE events;
--- A node of an older version that still runs finds nothing to append with.
+-- A node of an older version that is still running can no longer append.
 DROP FUNCTION holdshort_append;
 
--- One append: all checks and all writes in one call, so that a client that stops in the middle holds nothing.
+-- One append. All checks and writes are in one call, so a client that stops in the middle holds no locks.
 --
--- `outcome` is `appended` with the position in `number`; or `key taken`, with the key's place in the request and
--- its record; or `conflict`, with the place of the stream and the sequence found in `number`; or `driven`. If
--- another append took a key in between, it raises 40001, and the caller retries.
+-- `outcome` is `appended`, with the position in `number`; or `key taken`, with the key's index in the request and the
+-- key's stored record; or `conflict`, with the index of the stream and the stream's actual sequence in `number`; or
+-- `driven`. If a concurrent append takes one of the keys, the function raises 40001, and the caller retries.
 CREATE FUNCTION holdshort_append(
     p_node bigint,
     p_drives boolean,
-    -- One lock for each stream written (exclusive) or guarded (shared), in ascending order, which prevents
-    -- deadlocks between appends.
+    -- One lock for each stream that is written (exclusive) or guarded (shared). The ascending order prevents deadlocks
+    -- between appends.
     p_locks bigint[],
     p_exclusive boolean[],
     p_key_scopes text[],
     p_key_names text[],
     p_key_digests bytea[],
     p_key_references text[],
-    -- Where streams must end: those that are written, then the guards.
+    -- Streams and the sequences at which they must end: first the written streams, then the guards.
     p_ends text[],
     p_ends_at bigint[],
-    -- The rows to be written; `p_upto`: how many of the append's events there are up to the row's last.
+    -- Rows to write. `p_upto` is the number of the append's events up to the last event of the row.
     p_streams text[],
     p_seqs bigint[],
     p_upto bigint[],
@@ -165,10 +165,12 @@ BEGIN
 END
 $$;
 
--- Seals at most `p_limit` of the appends that are final and not sealed yet, and returns the last seal. `more`: there may
--- be others. One at a time; without `p_wait` one that finds another at it leaves it to that.
+-- Seals at most `p_limit` appends that are final and not yet sealed, and returns the last seal. `more` is true if there
+-- may be further appends to seal. Calls run one after the other. If a different call is sealing, the function waits
+-- with `p_wait`, and does nothing without it.
 --
--- A seal replaces the one before it, but for one in about a thousand events: what a seal proves the next one does.
+-- Each seal replaces the preceding seal, because it proves the same events and more. About one seal per thousand events
+-- is kept.
 CREATE OR REPLACE FUNCTION holdshort_seal(
     p_lock bigint, p_limit bigint, p_wait boolean, OUT sealed bigint, OUT head bytea, OUT more boolean
 ) LANGUAGE plpgsql AS $$

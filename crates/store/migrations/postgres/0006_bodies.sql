@@ -1,4 +1,5 @@
--- The bytes of files that changesets name, dropped after a while. `needed_at` in milliseconds since 1970.
+-- Contents of files that changesets name. They are deleted after a while. `needed_at` is the time of the last use, in
+-- milliseconds since 1970.
 
 CREATE TABLE bodies (
     digest    bytea PRIMARY KEY,

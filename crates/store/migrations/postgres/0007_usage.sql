@@ -1,5 +1,5 @@
--- Usage of runs. Null where an older version wrote the row last: `holdshort rebuild` counts it. Cost in millionths of the
--- currency's unit.
+-- Usage of runs. The columns are null if an older version wrote the row last: `holdshort rebuild` fills them in. The
+-- cost is in millionths of the currency's unit.
 
 ALTER TABLE runs ADD COLUMN requests bigint;
 ALTER TABLE runs ADD COLUMN input_tokens bigint;

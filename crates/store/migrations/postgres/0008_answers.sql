@@ -1,5 +1,5 @@
--- Answers to questions of runs that have a subject, and their words for search: `words` is made by the core, in lower case
--- and with spaces between, so that no dictionary of this database decides what a word is.
+-- Answers to questions of runs that have a subject, and their words for search. The core splits an answer into `words`,
+-- in lower case and separated by spaces, so that the search does not depend on a dictionary of this database.
 
 CREATE TABLE answers (
     interrupt    text COLLATE "C" PRIMARY KEY,

@@ -1,3 +1,3 @@
--- Assignee of an interrupt. Null where an older version wrote the row last: `holdshort rebuild` fills it in.
+-- Assignee of an interrupt. The column is null if an older version wrote the row last: `holdshort rebuild` fills it in.
 
 ALTER TABLE interrupts ADD COLUMN assigned text;

@@ -1,8 +1,9 @@
--- Nodes of several versions over one database. `knows`: the version of the schema that a node's binary knows; a node from
--- before this was written down has none.
+-- Nodes of several versions can share one database. `knows` is the schema version that a node's binary knows. It is
+-- null for a node of an older version, which does not record it.
 ALTER TABLE nodes ADD COLUMN knows bigint;
 
--- The oldest version whose binaries can work with this schema: that of the last migration that breaks them.
+-- `least` is the oldest schema version whose binaries can work with this schema. It is the number of the last migration
+-- that breaks older binaries.
 INSERT INTO meta (name, value) VALUES ('least', 9);
 
 -- Claims runs like its predecessor, except runs that this node cannot read.

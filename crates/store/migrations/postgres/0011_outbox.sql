@@ -1,5 +1,5 @@
--- The outbox: deliveries, their results, and failing channels. It is not a projection, so a rebuild
--- keeps it. Times in milliseconds since 1970.
+-- The outbox: deliveries, their results, and failing channels. It is not a projection, so a rebuild keeps it.
+-- Timestamps are milliseconds since 1970.
 
 CREATE TABLE deliveries (
     delivery   text COLLATE "C" PRIMARY KEY,
@@ -13,7 +13,7 @@ CREATE TABLE deliveries (
     created_at bigint NOT NULL,
     next_at    bigint,
     attempts   bigint NOT NULL,
-    -- The node that sends it.
+    -- Node that sends the delivery now.
     node       bigint,
     status     bigint,
     error      text,

@@ -1,1 +1,2 @@
--- The erasure of a run also erases the answers of its receivers: `holdshort_put` is replaced.
+-- The erasure of a run now also erases the responses of receivers to the run's notifications. This needs only a new
+-- `holdshort_put`, which each migration replaces.

@@ -1,8 +1,8 @@
--- The journal: streams, events, keys, blobs. Rows are dropped and rebuilt from it.
+-- The journal: streams, events, keys and blobs. All rows can be dropped and rebuilt from the journal.
 --
--- Ids are packed: the 26 characters after the prefix as 17 bytes, so that memcmp orders them like their text.
--- A million runs may be parked here, so bytes count: events name their stream by a number, and each index
--- serves a list that people or the driver ask for.
+-- Ids are packed: the 26 characters after the prefix become 17 bytes, which memcmp orders like the text. The database
+-- may contain a million waiting runs, so rows are small: events name their stream by a number, and there is an index
+-- only for lists that people or the driver need.
 
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
@@ -11,13 +11,13 @@ CREATE TABLE meta (
 
 INSERT INTO meta (name, value) VALUES ('epoch', 0);
 
--- `id` is one byte for the kind of stream (1 run, 2 session, 3 system), then the packed id.
+-- `id` is one byte for the kind of stream (1 run, 2 session, 3 system), followed by the packed id.
 CREATE TABLE streams (
     stream INTEGER PRIMARY KEY,
     id     BLOB NOT NULL UNIQUE
 ) STRICT;
 
--- `salt` is there where the event has content; its bytes are in `content`, or in the blob that `large` names.
+-- `salt` is set if the event has content. The content is in `content`, or in the blob that `large` names.
 CREATE TABLE events (
     position INTEGER PRIMARY KEY,
     stream   INTEGER NOT NULL,
@@ -59,13 +59,15 @@ CREATE TABLE runs (
 
 CREATE INDEX runs_by_age ON runs (created_at, run);
 CREATE INDEX runs_by_status ON runs (status, created_at, run);
--- Without a status this one is read once per status: `waiting of this workflow` must not wade through the ended.
+-- A list of a workflow's runs without a status reads this index once per status. A list of waiting runs never reads the
+-- ended runs.
 CREATE INDEX runs_by_workflow ON runs (workflow, status, created_at, run);
 CREATE INDEX runs_by_session ON runs (session, created_at, run);
 CREATE INDEX runs_runnable ON runs (created_at, run) WHERE runnable = 1;
 CREATE INDEX runs_by_deadline ON runs (deadline, run) WHERE deadline IS NOT NULL;
 
--- `calm` is 255 minus the risk: one ascending key then lists the riskiest first and the oldest of them first.
+-- `calm` is 255 minus the risk. An ascending index then lists the highest risk first, and the oldest first among equal
+-- risks.
 CREATE TABLE interrupts (
     interrupt    BLOB PRIMARY KEY,
     run          BLOB NOT NULL,

@@ -1,3 +1,3 @@
--- The list of all grants: those that hold, or those that were taken back, newest first.
+-- Index for the list of valid grants or of revoked grants, newest first.
 
 CREATE INDEX grants_by_state ON grants (revoked, grant_id);

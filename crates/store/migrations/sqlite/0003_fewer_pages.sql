@@ -1,7 +1,8 @@
--- A commit writes each page that it touches, so each index has to be worth one.
+-- A commit writes at least one page for each index that it changes, so there are only few indexes.
 --
--- Events name their stream by its packed id, after one byte for its kind (1 run, 2 session, 3 system): the index
--- that puts them in order finds the stream too. Ids are drawn in order of time, so lists need no column of time.
+-- Events name their stream by one byte for the kind of stream (1 run, 2 session, 3 system) and the packed id. The index
+-- by stream and sequence therefore also finds the stream. Ids sort by the time of their creation, so lists need no
+-- column for this time.
 
 CREATE TABLE journal (
     position INTEGER PRIMARY KEY,
@@ -28,8 +29,8 @@ DROP INDEX runs_by_status;
 DROP INDEX runs_by_workflow;
 DROP INDEX runs_by_session;
 
--- Read once per status or workflow that the filter leaves open: `waiting of this workflow` must not wade through
--- the ended ones. Without a filter the table itself is in order.
+-- A list whose filter omits the status or the workflow reads this index once per status or workflow. A list of waiting
+-- runs never reads the ended runs. A list without a filter reads the table itself, which is in the right order.
 CREATE INDEX runs_by_state ON runs (status, workflow, run);
 CREATE INDEX runs_by_session ON runs (session, run);
 
@@ -40,7 +41,7 @@ DROP INDEX resolved_interrupts;
 DROP INDEX resolved_interrupts_by_kind;
 DROP INDEX resolved_interrupts_by_session;
 
--- Without a filter those by kind are read once per kind.
+-- A list without a filter reads the index by kind once per kind.
 CREATE INDEX open_interrupts_by_kind ON interrupts (kind, calm, interrupt) WHERE open = 1;
 CREATE INDEX open_interrupts_by_session ON interrupts (session, calm, interrupt) WHERE open = 1;
 CREATE INDEX resolved_interrupts_by_kind ON interrupts (kind, interrupt) WHERE open = 0;

@@ -1,5 +1,6 @@
--- Sessions are more than what their runs have in common: they are opened, suspended, resumed and closed. `seq` is
--- the event that set the state; 0 where a run's start made the session, as with all that are here by now.
+-- Sessions, which are opened, suspended, resumed and closed independently of their runs. `seq` is the sequence of the
+-- event that set the state. It is 0 if the start of a run created the session, as for all sessions before this
+-- migration.
 
 CREATE TABLE sessions (
     session    BLOB PRIMARY KEY,
@@ -16,5 +17,5 @@ INSERT INTO sessions (session, workflow, state, seq, created_at, changed_at, idl
     FROM runs INDEXED BY runs_by_session GROUP BY session ORDER BY session;
 
 CREATE INDEX sessions_by_state ON sessions (state, session);
--- Sessions that expire when they are idle.
+-- Index of the sessions that expire when idle.
 CREATE INDEX sessions_that_expire ON sessions (session) WHERE idle_ms IS NOT NULL AND state IN ('open', 'suspended');

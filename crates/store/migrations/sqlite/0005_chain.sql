@@ -1,5 +1,6 @@
--- One chain over all events, beside those of the streams: `chained` is the head of the journal after the event, the
--- SHA-256 of the head before it and of the event's hash. The code copies the events over and names the table `events`.
+-- One chain over all events, in addition to the chains of the streams. `chained` is the head of the journal after the
+-- event: the SHA-256 of the preceding head and the event's hash. `upgrade.rs` copies the events to this table and
+-- renames it to `events`.
 
 CREATE TABLE chained_events (
     position INTEGER PRIMARY KEY,
@@ -14,5 +15,6 @@ CREATE TABLE chained_events (
     UNIQUE (stream, seq)
 ) STRICT;
 
--- `open`: 1 while a server has the folder, and after it was killed; 0 once it has closed the journal.
+-- `open` is 1 while a server uses the folder, and stays 1 if the server is killed. It is 0 after the server has closed
+-- the journal.
 INSERT INTO meta (name, value) VALUES ('open', 0);

@@ -1,5 +1,5 @@
--- Rows as they are described in `table.rs`, with the columns of conversations and claims. An interrupt stores its risk
--- unchanged, and the index negates it.
+-- Adds the columns of conversations and claims, as `table.rs` describes them. The row of an interrupt now contains the
+-- risk itself, and the index contains the negative risk.
 
 ALTER TABLE sessions ADD COLUMN front_run BLOB;
 ALTER TABLE sessions ADD COLUMN idle_since INTEGER;
@@ -34,7 +34,8 @@ INSERT INTO interrupts_with_risk
 DROP TABLE interrupts;
 ALTER TABLE interrupts_with_risk RENAME TO interrupts;
 
--- Interrupts of a session are found through its runs. A list without a filter reads the index once per kind.
+-- Interrupts of a session are found through the session's runs. A list without a filter reads the index by kind once
+-- per kind.
 CREATE INDEX interrupts_by_run ON interrupts (run);
 CREATE INDEX open_interrupts_by_kind ON interrupts (kind, -risk, interrupt) WHERE open = 1;
 CREATE INDEX resolved_interrupts_by_kind ON interrupts (kind, interrupt) WHERE open = 0;

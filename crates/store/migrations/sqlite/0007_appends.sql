@@ -1,6 +1,6 @@
--- One row for each append, or for each stream of one: a commit writes fewer entries of fewer indexes. `position`, `seq`
--- and `chained` are those of its last event; what is packed in the other columns is described in `packed_append.rs`.
--- The code packs each event that is here by now into a row of its own, and drops `events`.
+-- One row for the events that an append writes to one stream, so that a commit writes fewer index entries. `position`,
+-- `seq` and `chained` belong to the last of these events. `packed_append.rs` describes the packed columns. `upgrade.rs`
+-- packs each existing event into a separate row and drops the table `events`.
 
 CREATE TABLE appends (
     position INTEGER PRIMARY KEY,

@@ -1,5 +1,5 @@
--- The bytes of files that changesets name, dropped after a while. `needed_at` in milliseconds since 1970. The index holds
--- all that choosing what goes has to read.
+-- Contents of files that changesets name. They are deleted after a while. `needed_at` is the time of the last use, in
+-- milliseconds since 1970. The index contains all columns that are needed to choose the files to delete.
 
 CREATE TABLE bodies (
     digest    BLOB NOT NULL UNIQUE,

@@ -1,6 +1,6 @@
--- Answers to questions of runs that have a subject, and their words for search: `words` is made by the core, in lower case
--- and with spaces between, so that a tokenizer that knows ASCII alone splits it as every store does. An erased row leaves
--- nothing of its words behind (`secure-delete`).
+-- Answers to questions of runs that have a subject, and their words for search. The core splits an answer into `words`,
+-- in lower case and separated by spaces, so that an ASCII tokenizer finds the same words as the other stores. When a
+-- row is erased, its words are also removed from the search index (`secure-delete`).
 
 CREATE TABLE answers (
     place        INTEGER PRIMARY KEY,

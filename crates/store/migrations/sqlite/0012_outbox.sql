@@ -1,5 +1,5 @@
--- The outbox: deliveries, their results, and failing channels. It is not a projection, so a rebuild
--- keeps it. Times in milliseconds since 1970.
+-- The outbox: deliveries, their results, and failing channels. It is not a projection, so a rebuild keeps it.
+-- Timestamps are milliseconds since 1970.
 
 CREATE TABLE deliveries (
     delivery   BLOB PRIMARY KEY NOT NULL,
