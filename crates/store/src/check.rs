@@ -1,5 +1,5 @@
-//! Checks of an append that need nothing from the journal. All stores share them, so that they reject the same appends.
-//! Never reads an event's bytes.
+//! Checks of an append that do not read the journal. All stores share these checks, so that all stores reject the same
+//! appends. The checks never read the bytes of an event.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use holdshort_core::digest::Digest;
 
 use crate::log::{Append, AppendError, CONTENT_INLINE_LIMIT, StreamAppend};
 
-/// Rejects an append that contradicts itself.
+/// Rejects an append whose parts contradict each other.
 pub(crate) fn append(append: &Append) -> Result<(), AppendError> {
     let mut streams = BTreeSet::new();
     for part in &append.streams {

@@ -1,5 +1,5 @@
-//! Sort keys of rows in lists, as an order and as the text of a cursor. All stores share them, so that a list has one
-//! order. Never holds anything but keys of rows.
+//! Sort keys of rows in lists, and their encoding as cursors. All stores share the sort keys, so that a list has the
+//! same order in all stores. A cursor contains only the sort key of a row.
 
 use std::cmp::Reverse;
 
@@ -14,7 +14,8 @@ use crate::tables::{Cursor, Page};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RunSortKey(pub(crate) Reverse<RunId>);
 
-/// Sort key of interrupts: open ones by risk, then oldest first; then resolved ones, newest first.
+/// Sort key of interrupts. Open interrupts come first, by descending risk and then oldest first. Resolved interrupts
+/// follow, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum InterruptSortKey {
     Open(Reverse<u8>, InterruptId),
@@ -37,12 +38,12 @@ pub(crate) struct DeliverySortKey(pub(crate) Reverse<DeliveryId>);
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SessionSortKey(pub(crate) Reverse<SessionId>);
 
-/// Returns the cursor after a run. It stays valid when earlier rows change.
+/// Returns the cursor of the list position after a run. The cursor stays valid when earlier rows change.
 pub fn behind_run(row: &RunRow) -> Cursor {
     RunSortKey::from_row(row).encode()
 }
 
-/// Returns the cursor after an interrupt, from the row as it was read.
+/// Returns the cursor of the list position after an interrupt. `row` must be the row as the list returned it.
 pub fn behind_interrupt(row: &InterruptRow) -> Cursor {
     InterruptSortKey::from_row(row).encode()
 }
@@ -158,7 +159,8 @@ impl SessionSortKey {
 }
 
 impl<T> Page<T> {
-    /// Cuts rows to a page. The caller reads one row more than `limit`, which shows whether another page follows.
+    /// Truncates rows to a page. The caller reads one row more than `limit`: if this row exists, a further page
+    /// follows.
     pub(crate) fn cut(mut items: Vec<T>, limit: usize, cursor: impl Fn(&T) -> Cursor) -> Self {
         let more = items.len() > limit;
         items.truncate(limit);

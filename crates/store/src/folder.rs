@@ -1,7 +1,7 @@
-//! The data folder and the lock that keeps a second server out.
+//! The data folder, and the lock that prevents a second server from using the folder.
 //!
-//! The kernel holds the lock on an open file and releases it when the process ends. The file itself stays and has no
-//! meaning.
+//! The lock is a kernel lock on an open file, which the kernel releases when the process ends. The file itself is not
+//! deleted, and its existence has no meaning.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::Path;
@@ -12,15 +12,15 @@ use crate::sqlite::from_io;
 
 const LOCK: &str = "holdshort.lock";
 
-/// Other processes hold the lock for an instant: a check for a running server, and a child of a stopped server between
-/// fork and exec. A server holds it for longer than all these attempts take.
+/// Number of attempts to get the lock. Processes other than a server hold the lock only for an instant: a check for a
+/// running server, or a child of a stopped server between fork and exec. If all attempts fail, a server holds the lock.
 const LOCK_WAITS: u32 = 20;
 const LOCK_WAIT: Duration = Duration::from_millis(20);
 
-/// Lock of a data folder. Only one exists at a time, across all processes and within this one.
+/// Lock of a data folder. At most one exists per folder, across all processes and within this process.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    /// `None` if the folder is not writable: then no process can lock it.
+    /// `None` if the folder is not writable, because then no process can lock the folder.
     _file: Option<File>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn claim(folder: &Path) -> Result<Lock, Error> {
     }
 }
 
-/// Locks the folder of a journal that is only read. A folder that is not writable needs no lock.
+/// Locks the folder of a journal that is opened only for reading. A folder that is not writable needs no lock.
 pub(crate) fn claim_to_read(folder: &Path) -> Result<Lock, Error> {
     match claim(folder) {
         Err(Error::ReadOnly) => Ok(Lock { _file: None }),
@@ -54,8 +54,8 @@ pub(crate) fn make_empty(folder: &Path) -> Result<bool, Error> {
     Ok(fs::read_dir(folder).map_err(from_io)?.next().is_none())
 }
 
-/// Creates a folder and syncs its parent. Otherwise a power cut could remove the folder with everything acknowledged in
-/// it.
+/// Creates a folder and syncs its parent folder. Without the sync, a power failure could remove the folder with all
+/// acknowledged events.
 fn make(folder: &Path) -> std::io::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -70,7 +70,8 @@ fn make(folder: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Returns options that open a file, and create it readable and writable by its owner only.
+/// Returns options to open a file for writing. A file that is created with them is readable and writable only by its
+/// owner.
 pub(crate) fn private() -> OpenOptions {
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false);

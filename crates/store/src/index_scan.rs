@@ -1,7 +1,8 @@
-//! Index scans that the pages of lists are read from, the same for both SQL stores. Each store writes them in its own
-//! SQL.
+//! Index scans that produce the pages of lists. Both SQL stores use the same scans, and each store converts them to its
+//! SQL dialect.
 //!
-//! Pages continue by key, never by offset. A filter may need several index scans, which are merged.
+//! A page continues after a sort key, never at an offset. A filter may need several index scans, whose results are
+//! merged.
 
 use std::cmp::Reverse;
 
@@ -16,11 +17,11 @@ use crate::outbox::DeliveryFilter;
 use crate::table::{Field, Record, Table, Value};
 use crate::tables::{AnswerFilter, GrantFilter, InterruptFilter, RunFilter, Search, SessionFilter};
 
-/// Scan of a range of an index, from a place on, in its order.
+/// Scan of a range of an index, in the order of the index. The conditions define the start of the range.
 #[derive(Clone, Debug)]
 pub(crate) struct IndexScan<'a> {
     pub(crate) table: Table,
-    /// `None` if the table itself is in this order.
+    /// `None` if the table itself has the requested order.
     pub(crate) index: Option<&'static str>,
     pub(crate) conditions: Vec<Condition<'a>>,
     pub(crate) order: &'static str,
@@ -30,16 +31,18 @@ pub(crate) struct IndexScan<'a> {
 pub(crate) enum Condition<'a> {
     /// The column equals this value.
     Equal(&'static str, Value<'a>),
-    /// SQL of both stores with a `?` for each value. `@` marks the name of an index, which follows its table.
+    /// SQL condition for both stores, with a `?` for each value. `@` marks the name of an index, which follows the name
+    /// of its table.
     Holds(&'static str, Vec<Value<'a>>),
-    /// The column contains one of these texts. They are bound as one value, however many there are.
+    /// The column contains one of these texts. All texts are bound as one value, so that the statement does not depend
+    /// on their number.
     Contains { column: &'static str, texts: &'a [String], json: String },
     /// An answer contains these words.
     Words(&'a Search),
 }
 
 impl Search {
-    /// Joins the condition for one word over all words.
+    /// Calls `word` for each searched word and joins the resulting conditions.
     pub(crate) fn each<'s>(&'s self, word: impl FnMut(&'s str) -> String) -> String {
         let (words, joined, without) = match self {
             Self::All(words) => (words, " AND ", "true"),
@@ -72,7 +75,7 @@ impl<'a> IndexScan<'a> {
         self
     }
 
-    /// Limits the scan to rows after a place, newest first.
+    /// Limits the scan to rows after the sort key `after`, newest first.
     fn older<F: Field>(self, sql: &'static str, after: Option<&'a F>) -> Self {
         match after {
             Some(id) => self.with_condition(sql, vec![id.value()]),
@@ -81,8 +84,7 @@ impl<'a> IndexScan<'a> {
     }
 }
 
-/// Returns the scan for a filter of runs that needs one scan only. The indexes of the store decide which filters these
-/// are.
+/// Returns the scan for a filter of runs. The indexes of the store must allow a single scan for the filter.
 pub(crate) fn runs<'a>(filter: &'a RunFilter, after: Option<&'a RunSortKey>) -> IndexScan<'a> {
     let index = match filter {
         RunFilter { session: Some(_), .. } => Some("runs_by_session"),
@@ -96,7 +98,7 @@ pub(crate) fn runs<'a>(filter: &'a RunFilter, after: Option<&'a RunSortKey>) -> 
         .older("run < ?", after.map(|RunSortKey(Reverse(run))| run))
 }
 
-/// Returns the scans for a filter of sessions: one for each state that it names.
+/// Returns the scans for a filter of sessions: one scan for each state that the filter names.
 pub(crate) fn sessions<'a>(
     filter: &'a SessionFilter,
     after: Option<&'a SessionSortKey>,
@@ -119,8 +121,8 @@ pub(crate) fn sessions<'a>(
     filter.states.iter().map(of).collect()
 }
 
-/// Returns the scans of open interrupts, then of resolved ones. Without a narrower filter each half has one scan for
-/// each kind.
+/// Returns the scans of open interrupts, followed by the scans of resolved interrupts. Without a narrower filter there
+/// are two scans for each kind: one of open and one of resolved interrupts.
 pub(crate) fn interrupts<'a>(
     filter: &'a InterruptFilter,
     after: Option<&'a InterruptSortKey>,
@@ -171,7 +173,7 @@ pub(crate) fn interrupts<'a>(
     [open, resolved]
 }
 
-/// Returns the scans for a filter of grants: one for the valid ones, one for the revoked ones.
+/// Returns the scans for a filter of grants: one scan of valid grants and one scan of revoked grants.
 pub(crate) fn grants<'a>(filter: &GrantFilter, after: Option<&'a GrantSortKey>) -> Vec<IndexScan<'a>> {
     let of = |revoked| {
         IndexScan::new::<GrantRow>(Some("grants_by_state"), "grant_id DESC")

@@ -1,5 +1,5 @@
 //! The whole journal: events, rows, leases, contents of files, and notifications to send (design, parts 3 and 5). One
-//! conformance suite checks it.
+//! conformance suite tests all stores.
 
 use crate::bodies::Bodies;
 use crate::leases::Leases;
@@ -7,12 +7,12 @@ use crate::log::Log;
 use crate::outbox::Outbox;
 use crate::tables::Tables;
 
-/// A store: everything that a node needs to keep its journal.
+/// A store, with everything that a node needs for its journal.
 pub trait Journal: Log + Tables + Leases + Bodies + Outbox {}
 
 impl<T: Log + Tables + Leases + Bodies + Outbox> Journal for T {}
 
-/// Error of the store itself. Each variant is typed so that a user interface can say what to do.
+/// Error of the store itself. A user interface can tell the user for each variant what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("the disk is full: nothing was written")]
@@ -34,7 +34,8 @@ pub enum Error {
     OlderNodes { others: String, least: u32 },
     #[error("the database is damaged: {0}")]
     Corrupt(String),
-    /// A file of the journal was deleted or replaced while the journal was open. The write may still have succeeded.
+    /// A file of the journal was deleted or replaced while the journal was open. The store cannot tell whether the last
+    /// write succeeded.
     #[error("the write may or may not have succeeded: {0}")]
     FilesReplaced(String),
     #[error("the store failed: {0}")]

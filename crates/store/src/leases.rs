@@ -1,4 +1,4 @@
-//! Promises of a journal to its nodes: which node drives which run, and under which epoch.
+//! Leases: which node drives which run, and under which epoch.
 
 use std::future::Future;
 use std::time::Duration;
@@ -8,20 +8,20 @@ use holdshort_core::time::Timestamp;
 
 use crate::journal::Error;
 
-/// One opening of the store: a process that drives runs.
+/// Node: a process that has opened the store and drives runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeRow {
-    /// First epoch that the node drew.
+    /// Id of the node: the first epoch that the node drew.
     pub node: u64,
-    /// Name given by the operator; the host name by default.
+    /// Name that the operator gave to the node. Default: the host name.
     pub name: String,
     pub opened_at: Timestamp,
-    /// Time at which its leases end unless it renews them. `None` if the store has only one node.
+    /// Time at which the node's leases expire unless the node renews them. `None` if the store has only one node.
     pub alive_until: Option<Timestamp>,
     pub alive: bool,
-    /// True if this node answers the request.
+    /// True for the node that answers the request.
     pub here: bool,
-    /// Number of runs whose lease it holds.
+    /// Number of runs whose lease the node holds.
     pub runs: u64,
 }
 
@@ -35,42 +35,43 @@ pub struct Lease {
 
 /// Assignment of runnable runs to nodes.
 pub trait Leases: Send + Sync + 'static {
-    /// Returns runnable runs whose lease this node holds, oldest first. The only node of a store holds all of them.
+    /// Returns runnable runs whose lease this node holds, oldest first. If the store has only one node, this node holds
+    /// all leases.
     fn runnable(&self, limit: usize) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
 
-    /// Takes the leases of runnable runs that no living node drives. Also returns runs of this node that another node
-    /// changed since the last call. Returns nothing if there is only one node.
+    /// Takes the leases of runnable runs that no living node drives, and returns these runs. Also returns runs of this
+    /// node that a different node has changed since the last call. Returns nothing if there is only one node.
     fn claim(&self, limit: usize) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
 
-    /// Releases the lease of a run that this node cannot read: a node of a newer version may take it. This node never
-    /// claims that run again. Does nothing if there is only one node.
+    /// Releases the lease of a run that this node cannot read, so that a node of a newer version can take the run. This
+    /// node never claims the run again. Does nothing if there is only one node.
     fn give_back(&self, run: &RunId) -> impl Future<Output = Result<(), Error>> + Send {
         let _ = run;
         async { Ok(()) }
     }
 
-    /// Returns true if this node's leases are valid by its own clock. The driver checks it once more right before a
-    /// side effect.
+    /// Returns true if this node's leases are valid by this node's clock. The driver calls this again immediately
+    /// before each side effect.
     fn has_valid_leases(&self) -> bool;
 
-    /// Returns how often to look for changes of other nodes. `None` if there are none: then only this node writes, and
-    /// its memory agrees with the journal.
+    /// Returns the interval at which to look for changes of other nodes. `None` if there are no other nodes: then only
+    /// this node writes, so its memory always agrees with the journal.
     fn poll(&self) -> Option<Duration>;
 
-    /// Returns the nodes that are alive or hold leases, in the order of their opening.
+    /// Returns the nodes that are alive or hold leases, in the order in which they opened the store.
     fn nodes(&self) -> impl Future<Output = Result<Vec<NodeRow>, Error>> + Send;
 
-    /// Returns runnable runs after the given one and the nodes that drive them, in order of run id.
+    /// Returns the leases of runnable runs after the given run, in the order of the run ids.
     fn leases(
         &self,
         after: Option<&RunId>,
         limit: usize,
     ) -> impl Future<Output = Result<Vec<Lease>, Error>> + Send;
 
-    /// Returns the last epoch that this node drew; it draws the first one when it opens the store. Each epoch is unique
-    /// and larger than all earlier ones. Work starts under one epoch and is adopted under a later one.
+    /// Returns the last epoch that this node drew. A node draws its first epoch when it opens the store. Each epoch is
+    /// larger than all earlier epochs. Work that started under an earlier epoch can be taken over under a later epoch.
     fn epoch(&self) -> u64;
 
-    /// Draws the next epoch. Called when a run was driven under a later epoch than this node has.
+    /// Draws the next epoch. A node calls this when a run was driven under a later epoch than the node's last epoch.
     fn draw_epoch(&self) -> impl Future<Output = Result<u64, Error>> + Send;
 }

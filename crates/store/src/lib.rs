@@ -1,9 +1,9 @@
-//! The journal's stores: five small traits, implemented in memory, in SQLite and in PostgreSQL.
+//! The stores of the journal: five small traits, implemented in memory, with SQLite and with PostgreSQL.
 //!
-//! A store keeps sealed bytes, unique keys and blobs, and also rows that can be rebuilt. It never interprets an event.
-//! Read [`Log`], [`Tables`], [`Leases`], [`Bodies`] and [`Outbox`] first: they are the whole contract, and
-//! `tests/it/conformance.rs` checks it. `packed_append.rs` describes how SQL stores keep events, `table.rs` how they
-//! keep rows, `index_scan.rs` how they read lists of rows.
+//! A store keeps sealed events, unique keys and blobs, and also rows that can be rebuilt from the events. A store never
+//! interprets an event. Read [`Log`], [`Tables`], [`Leases`], [`Bodies`] and [`Outbox`] first: together these traits
+//! are the contract of a store, which `tests/it/conformance.rs` tests. For the SQL stores, `packed_append.rs` describes
+//! how events are stored, `table.rs` how rows are stored, and `index_scan.rs` how lists of rows are read.
 
 mod bodies;
 mod check;

@@ -1,5 +1,5 @@
-//! Promises of a journal about its events: they are appended, read, followed and chained. The journal also keeps unique
-//! keys and blobs.
+//! The events of a journal: how they are appended, read, followed and chained. The journal also contains unique keys
+//! and blobs.
 
 use std::future::Future;
 
@@ -13,54 +13,57 @@ use tokio::sync::watch;
 use crate::journal::Error;
 use crate::tables::Rows;
 
-/// Maximum bytes of content in its event. Larger content is stored once, under its digest; readers see no difference.
+/// Maximum size, in bytes, of a content that is stored inside its event. A larger content is stored as a blob under its
+/// digest. Readers see no difference.
 pub const CONTENT_INLINE_LIMIT: usize = 64 * 1024;
 
-/// One transaction. All of it is durable when `append` returns `Ok`, and nothing of it otherwise. The store checks keys
-/// first, then streams, guards and the lease. A repeated request therefore learns what the first one created.
+/// One transaction. If `append` returns `Ok`, everything in it is durable. If `append` rejects it, nothing is written.
+/// The store first checks the keys, and then the streams, the guards and the lease. A repeated request therefore
+/// receives the reference that the original request created.
 #[derive(Clone, Debug, Default)]
 pub struct Append {
     pub streams: Vec<StreamAppend>,
-    /// Streams that must still end at the sequence on which the decision was based.
+    /// Streams that the append does not write, but whose last event must still have this sequence. The caller's
+    /// decision was based on these sequences.
     pub guards: Vec<(StreamId, u64)>,
     pub keys: Vec<Key>,
     pub blobs: Vec<Blob>,
     pub rows: Rows,
-    /// True if the caller also drives the run of `rows`. The append is refused while another living node drives it.
-    /// Otherwise this node holds the run's lease while the run is runnable. If false, any node may append, and the node
-    /// that drives the run is notified.
+    /// True if the caller drives the run in `rows`. The append is rejected while a different living node drives this
+    /// run. After the append, this node holds the run's lease as long as the run is runnable. If false, any node may
+    /// append, and the node that drives the run is notified.
     pub drives: bool,
-    /// Earlier events of the written streams whose content this append erases. Their hashes stay, so the chain stays
-    /// valid.
+    /// Earlier events of the written streams. The append erases the contents of these events and keeps their hashes, so
+    /// the chain stays valid.
     pub erased: Vec<(StreamId, u64)>,
-    /// Run whose answers are erased. Rows of its answers contain personal data, and responses of receivers to its
-    /// notifications may repeat that data.
+    /// Run whose rows of answers are erased, together with the responses of receivers to notifications about the run.
+    /// Both may contain personal data.
     pub forgets: Option<RunId>,
-    /// New deliveries of its events to channels, not yet claimed by a sender.
+    /// New deliveries that notify channels of the appended events. No sender has claimed them yet.
     pub deliveries: Vec<Delivery>,
 }
 
 #[derive(Clone, Debug)]
 pub struct StreamAppend {
     pub stream: StreamId,
-    /// Sequence of the stream's last event; 0 for a new stream.
+    /// Sequence that the stream's last event must have; 0 for a new stream.
     pub expected: u64,
-    /// Sealed in order, from `expected + 1`.
+    /// Events in order. The first event has the sequence `expected + 1`.
     pub events: Vec<Sealed>,
 }
 
-/// Key of an operation that may happen once. `(scope, key)` is unique and never expires.
+/// Key of an operation that must happen only once. `(scope, key)` is unique and never expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     pub scope: String,
     pub key: String,
-    /// Digest of the request. A repeat with another digest is an error of the caller.
+    /// Digest of the request. If a later request has the same key and a different digest, it is an error of the caller.
     pub digest: Digest,
     /// Id of the run or interrupt that the request created.
     pub reference: String,
 }
 
-/// Bytes under their own SHA-256. Writing them again changes nothing.
+/// Bytes that are stored under their SHA-256 digest. Writing the same bytes again changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
     pub digest: Digest,
@@ -76,14 +79,14 @@ impl Blob {
 /// Result of a successful append.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Appended {
-    /// Position of the last event written, or of the journal's last event if none was written. Positions grow in commit
-    /// order. Stores of one node count all events from 1, without a gap.
+    /// Position of the last event that was written, or of the journal's last event if the append has no events.
+    /// Positions increase in the order of commits. A store with only one node numbers all events from 1 without gaps.
     pub position: u64,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum AppendError {
-    /// A stream or a guard has another sequence: the caller reads and decides again.
+    /// A stream does not end at the expected sequence. The caller has to read the stream and decide again.
     #[error("{stream} is at {found}, not at {expected}")]
     Conflict { stream: StreamId, expected: u64, found: u64 },
     /// The key was used before. No event was written.
@@ -92,14 +95,14 @@ pub enum AppendError {
     /// Another node holds the run's lease. No event was written.
     #[error("another node drives the run")]
     Driven,
-    /// Mistake of the caller: the append contradicts itself, independent of the journal's content.
+    /// Mistake of the caller: parts of the append contradict each other, no matter what the journal contains.
     #[error("the append contradicts itself: {0}")]
     Malformed(String),
     #[error(transparent)]
     Store(#[from] Error),
 }
 
-/// An event with its place in commit order.
+/// An event with its position in the order of commits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Positioned {
     pub position: u64,
@@ -114,23 +117,24 @@ pub struct Change {
     pub seq: u64,
 }
 
-/// An event's place in the chain over all events.
+/// An event in the chain over all events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     pub position: u64,
-    /// The event's hash, in the chain of its stream.
+    /// Hash of the event. It is a link in the chain of the event's stream.
     pub hash: Digest,
-    /// Head that the store keeps at this position. Stores of one node keep one at least at the end of each append. If
-    /// several nodes write, there is one at the end of each sealed range.
+    /// Head of the journal after this event, if the store keeps the head for this position. A store with only one node
+    /// keeps at least the head after each append. If several nodes write, the store keeps the head at the end of each
+    /// sealed range.
     pub sealed: Option<Head>,
 }
 
 /// Append-only streams, with unique keys and blobs.
 ///
-/// A read sees every append that was answered before the read began. With several nodes, reads by position (`tail`,
-/// `changes`) may lag: they see what `watch` has reported.
+/// A read sees every append that was acknowledged before the read began. With several nodes, reads by position (`tail`,
+/// `changes`) may lag: they see events up to the position that `watch` has reported.
 pub trait Log: Send + Sync + 'static {
-    /// Appends all or nothing, durably. Dropping the future does not cancel the append.
+    /// Writes everything in the append durably, or nothing. Dropping the future does not cancel the append.
     fn append(&self, append: Append) -> impl Future<Output = Result<Appended, AppendError>> + Send;
 
     /// Returns events of one stream with `seq > after`, in order.
@@ -144,29 +148,31 @@ pub trait Log: Send + Sync + 'static {
     /// Returns events of all streams with `position > after`, in commit order.
     fn tail(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Positioned>, Error>> + Send;
 
-    /// Returns the position of the last commit that reads by position see. Follow it with [`Log::tail`]. The sender is
-    /// dropped with the store.
+    /// Returns a receiver for the last position that reads by position see. Read the new events with [`Log::tail`]. The
+    /// sender is dropped together with the store.
     fn watch(&self) -> watch::Receiver<u64>;
 
-    /// Returns the end of a stream; `Chain::START` if the stream has no event.
+    /// Returns the end of a stream's chain, or `Chain::START` if the stream has no events.
     fn chain(&self, stream: &StreamId) -> impl Future<Output = Result<Chain, Error>> + Send;
 
-    /// Returns the position of an event of a stream; `None` if the stream has no such event.
+    /// Returns the position of an event, or `None` if the stream has no event with this sequence.
     fn position(
         &self,
         stream: &StreamId,
         seq: u64,
     ) -> impl Future<Output = Result<Option<u64>, Error>> + Send;
 
-    /// Returns the chain over all events with `position > after`, as far as reads by position see.
+    /// Returns the chain over all events from the first event with `position > after` on. Ends at the last position
+    /// that reads by position see.
     fn links(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Link>, Error>> + Send;
 
-    /// Returns the head of the journal. If several nodes write, it first seals what reads by position see.
+    /// Returns the head of the journal. If several nodes write, first seals the events up to the last position that
+    /// reads by position see.
     fn head(&self) -> impl Future<Output = Result<Head, Error>> + Send;
 
     fn key(&self, scope: &str, key: &str) -> impl Future<Output = Result<Option<Key>, Error>> + Send;
 
-    /// Returns all keys after the given one, in order of scope and key.
+    /// Returns the keys after the given key, in the order of scope and key.
     fn keys(&self, after: Option<&Key>, limit: usize)
     -> impl Future<Output = Result<Vec<Key>, Error>> + Send;
 
@@ -175,14 +181,14 @@ pub trait Log: Send + Sync + 'static {
     /// Returns the changes with `position > after`, in commit order.
     fn changes(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Change>, Error>> + Send;
 
-    /// Returns every stream after the given one, in order of its id.
+    /// Returns the streams after the given stream, in the order of their ids.
     fn streams(
         &self,
         after: Option<&StreamId>,
         limit: usize,
     ) -> impl Future<Output = Result<Vec<StreamId>, Error>> + Send;
 
-    /// Describes the faults of the store itself, such as damaged pages or a database that is not the pinned one. Reads
-    /// only.
+    /// Describes faults of the store itself, such as damaged pages, or a database that contradicts its pin. Changes
+    /// nothing.
     fn inspect(&self) -> impl Future<Output = Result<Vec<String>, Error>> + Send;
 }

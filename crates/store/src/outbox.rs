@@ -1,7 +1,8 @@
-//! Promises of a journal about its outbox. Appends write deliveries, one node at a time sends each delivery, and
-//! results are kept for a while.
+//! The outbox of a journal. Appends write deliveries. Each delivery is sent by one node at a time. Results are kept for
+//! a limited time.
 //!
-//! Unlike [`Tables`](crate::Tables) the outbox is not a projection: a rebuild of rows leaves it alone.
+//! Unlike [`Tables`](crate::Tables), the outbox cannot be rebuilt from events: a rebuild of rows does not change the
+//! outbox.
 
 use std::future::Future;
 use std::time::Duration;
@@ -17,59 +18,60 @@ use crate::tables::{Cursor, Page};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     pub channel: String,
-    /// Current time: only deliveries due by then are claimed.
+    /// Current time. Only deliveries that are due at this time are claimed.
     pub now: Timestamp,
     pub limit: usize,
-    /// Deliveries that this node is sending now. They are not claimed again, even if another node had them in between:
-    /// the running attempt would settle the new claim. The node has lost track of every other delivery that it claimed
-    /// before.
+    /// Deliveries that this node is sending now. They are not claimed again, even if a different node has claimed and
+    /// released them since: the result of the running attempt would settle the new claim. All other deliveries that
+    /// this node claimed earlier can be claimed again, because the node is no longer sending them.
     pub sending: Vec<DeliveryId>,
-    /// True if all due deliveries go to one node when several nodes claim at the same moment.
+    /// True if one node must get all due deliveries of the channel, even if several nodes claim at the same moment.
     pub whole: bool,
 }
 
 /// Result of a delivery that this node had claimed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settled {
-    /// New state of the delivery, which no node sends now.
+    /// The delivery in its new state. No node is sending it any more.
     pub delivery: Delivery,
-    /// `None` if it was not attempted.
+    /// `None` if the node did not try to send the delivery.
     pub attempt: Option<Attempt>,
 }
 
 /// Outcome of settling a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettleOutcome {
-    /// Another node has claimed the delivery. The store wrote nothing.
+    /// A different node has claimed the delivery, so the store wrote nothing.
     Taken,
-    /// `failing` is `None` if the channel works or was not tried.
+    /// The result was written. `failing` is `None` if the channel works or if nothing was sent.
     Written { failing: Option<Failing> },
 }
 
 /// Duration for which every attempt over a channel has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failing {
-    /// Time of the first failed attempt.
+    /// Time of the first attempt that failed after the last success.
     pub since: Timestamp,
-    /// Milliseconds from the first failed attempt to the last. A pause between two attempts adds at most
-    /// [`CHANNEL_PAUSE`]: a channel does not fail while nothing is sent.
+    /// Milliseconds from the first failed attempt to the last failed attempt. A pause between two attempts adds at most
+    /// [`CHANNEL_PAUSE`], because it is unknown whether the channel works while nothing is sent.
     pub ms: u64,
 }
 
-/// Change to deliveries or to their channels.
+/// Change to deliveries or to the states of channels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryChange {
-    /// Makes a delivery due now, even if it had ended, and tries its channel again. Skips deliveries that are being
-    /// sent or were delivered.
+    /// Makes a delivery due now, even if it had ended, and enables its channel again. Does nothing if the delivery is
+    /// being sent or was delivered.
     Retry { delivery: DeliveryId, now: Timestamp },
-    /// Drops all waiting deliveries.
+    /// Drops all waiting deliveries, with the reason `why`.
     DropWaiting { why: String, now: Timestamp },
-    /// Fails waiting deliveries that were due before this time: their channel is deleted or disabled.
+    /// Marks waiting deliveries that were due before this time as failed, because their channel was deleted or
+    /// disabled.
     FailOld { before: Timestamp, why: String, now: Timestamp },
-    /// Disables the channel: it gets no more deliveries.
+    /// Disables the channel, so that nothing is sent to it any more.
     Disable { channel: String, why: String, now: Timestamp },
-    /// Forgets the notice and the responses of deliveries that ended before `bodies`, and everything of those that
-    /// ended before `attempts`.
+    /// Deletes the notices and responses of deliveries that ended before `bodies`. Deletes deliveries that ended before
+    /// `attempts`, together with their attempts.
     Forget { bodies: Timestamp, attempts: Timestamp },
 }
 
@@ -81,20 +83,21 @@ pub struct DeliveryFilter {
     pub interrupt: Option<InterruptId>,
 }
 
-/// Deliveries, and the channels that fail or are disabled.
+/// Store of deliveries, and of the channels that fail or are disabled.
 pub trait Outbox: Send + Sync + 'static {
-    /// Claims due deliveries that no living node is sending, longest due first. Claims none of a disabled channel, and
-    /// none if this node's lease has lapsed.
+    /// Claims due deliveries that no living node is sending. The delivery that has been due longest comes first. Claims
+    /// nothing if the channel is disabled or if this node's lease has expired.
     fn claim_deliveries(&self, claim: Claim) -> impl Future<Output = Result<Vec<Delivery>, Error>> + Send;
 
-    /// Records the result of a delivery, its attempt, and whether its channel works.
+    /// Records the new state of a delivery, the attempt to send it, and whether its channel works.
     fn settle_delivery(&self, settled: Settled) -> impl Future<Output = Result<SettleOutcome, Error>> + Send;
 
-    /// Applies a change and returns how many deliveries or channels it changed. `Forget` and `FailOld` work in batches:
-    /// 0 means that they are finished.
+    /// Applies a change. Returns the number of changed deliveries or channels. `Forget` and `FailOld` change at most
+    /// one batch per call. The caller repeats them until the number is 0.
     fn change_deliveries(&self, change: DeliveryChange) -> impl Future<Output = Result<usize, Error>> + Send;
 
-    /// Returns when the next delivery of these channels is due that waits and that no node is sending.
+    /// Returns the earliest due time of the waiting deliveries of these channels. Ignores deliveries that a node is
+    /// sending.
     fn next_delivery(
         &self,
         channels: Vec<String>,
@@ -112,21 +115,22 @@ pub trait Outbox: Send + Sync + 'static {
     /// Returns the attempts of one delivery, in their order.
     fn attempts(&self, id: &DeliveryId) -> impl Future<Output = Result<Vec<Attempt>, Error>> + Send;
 
-    /// Returns the channels that fail or are disabled, by name.
+    /// Returns the states of the channels that fail or are disabled, in the order of their names.
     fn channel_states(&self) -> impl Future<Output = Result<Vec<ChannelState>, Error>> + Send;
 }
 
-/// Maximum deliveries that fail or are deleted in one transaction, while other appends wait. The next transaction takes
-/// the rest.
+/// Maximum number of deliveries that are marked as failed or deleted in one transaction, because appends wait during
+/// the transaction. The next transaction continues.
 pub(crate) const DELIVERIES_AT_ONCE: usize = 500;
-/// Maximum time that one pause between failed attempts adds to the failing time of a channel. The rest is ignored.
+/// Maximum time that a pause between two failed attempts adds to the failing time of a channel. The rest of a longer
+/// pause is ignored.
 pub const CHANNEL_PAUSE: Duration = Duration::from_hours(24);
 
 impl Settled {
-    /// Returns whether the channel works; `None` if it was not tried.
+    /// Returns true if the attempt showed that the channel works, or `None` if there was no attempt.
     pub(crate) fn works(&self) -> Option<bool> {
-        // A delivery dropped after an attempt means that its receiver reported the recipient as gone. The channel
-        // works.
+        // If a delivery is dropped after an attempt, the receiver responded that the recipient is gone. The channel
+        // itself works.
         let works = matches!(self.delivery.state, DeliveryState::Delivered | DeliveryState::Dropped);
         self.attempt.as_ref().map(|_| works)
     }

@@ -1,14 +1,15 @@
-//! A row of `appends`, as both databases keep it: events of one stream from one append, in order, packed into three
-//! columns. Never looks into an event.
+//! A row of the table `appends` in both databases. The row contains events of one stream from one append, in order,
+//! packed into three columns. This module never interprets an event.
 //!
 //! | column | for each event |
 //! |---|---|
 //! | `hashes` | 32 bytes: as many events as there are hashes |
 //! | `heads` | a length of four bytes (big-endian), then so many bytes |
-//! | `contents` | a byte that says what follows: 0 nothing; 1 the salt (16 bytes), a length, so many bytes; 2 the salt and the digest (32 bytes) of the blob that holds the bytes. The whole column is NULL if no event has content |
+//! | `contents` | a byte that says what follows: 0 nothing; 1 the salt (16 bytes), a length, so many bytes; 2 the salt
+//! and the digest (32 bytes) of the blob that holds the bytes. The whole column is NULL if no event has content |
 //!
-//! Other columns hold the stream, and the position and sequence of the last event. Earlier events count down from
-//! there.
+//! Other columns contain the stream, and the position and sequence of the row's last event. The preceding event has a
+//! position and a sequence that are smaller by 1, and so on.
 
 #[cfg(test)]
 mod tests;
@@ -21,7 +22,8 @@ use crate::check;
 use crate::journal::Error;
 use crate::log::{Append, Positioned};
 
-/// Maximum number of events in one row, because reading one event unpacks its row. A larger append has several rows.
+/// Maximum number of events in one row, because reading an event unpacks the whole row. The events of a larger append
+/// are in several rows.
 const ROW_EVENTS: usize = 32;
 
 const HASH: usize = 32;
@@ -32,7 +34,7 @@ const NOTHING: u8 = 0;
 const INLINE: u8 = 1;
 const BLOB: u8 = 2;
 
-/// Returns the events of each row that an append writes, in order. No chunk is empty.
+/// Returns the events of an append in chunks. Each chunk is written as one row. No chunk is empty.
 pub(crate) fn chunks(append: &Append) -> impl Iterator<Item = &[Sealed]> {
     append.streams.iter().flat_map(|part| part.events.chunks(ROW_EVENTS))
 }
@@ -67,8 +69,8 @@ impl Columns {
         columns
     }
 
-    /// Packs one event from the columns of the old table of events. Damage in those columns either fails to unpack or
-    /// is found by the hashes.
+    /// Packs one event from the columns of the table `events`, which earlier versions used. Damaged columns are packed
+    /// unchanged. The damage is found when the event is unpacked or when its hash is checked.
     pub(crate) fn of_event(
         hash: &[u8],
         head: &[u8],
@@ -97,13 +99,13 @@ fn put_content(to: &mut Vec<u8>, salt: &[u8], blob: Option<&[u8]>, content: Opti
     }
 }
 
-/// Writes the length and the bytes. Databases reject a value of 4 GiB, so the length always fits.
+/// Appends the length of the bytes and the bytes. The length always fits, because databases reject a value of 4 GiB.
 fn put_bytes(to: &mut Vec<u8>, bytes: &[u8]) {
     to.extend_from_slice(&u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_be_bytes());
     to.extend_from_slice(bytes);
 }
 
-/// An event's place and hash, without the event.
+/// Position, sequence and hash of an event, without the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EventLocation {
     pub(crate) position: u64,
@@ -111,7 +113,7 @@ pub(crate) struct EventLocation {
     pub(crate) hash: Digest,
 }
 
-/// Returns the places of a row's events. `position` and `seq` are those of the last event.
+/// Returns the location of each event in a row. `position` and `seq` belong to the last event.
 pub(crate) fn event_locations(position: u64, seq: u64, hashes: &[u8]) -> Result<Vec<EventLocation>, Error> {
     let (hashes, rest) = hashes.as_chunks::<HASH>();
     let count = hashes.len() as u64;
@@ -132,20 +134,20 @@ pub(crate) fn event_locations(position: u64, seq: u64, hashes: &[u8]) -> Result<
     Ok((1..).zip(hashes).map(place).collect())
 }
 
-/// A row as it was read: what one append wrote to one stream, or a part of it.
+/// A row as it was read from the database. It contains events that one append wrote to one stream.
 #[derive(Clone, Debug)]
 pub(crate) struct PackedAppend<'a> {
     pub(crate) stream: StreamId,
-    /// Sequence of its last event.
+    /// Sequence of the row's last event.
     pub(crate) seq: u64,
-    /// Position of its last event.
+    /// Position of the row's last event.
     pub(crate) position: u64,
     pub(crate) hashes: &'a [u8],
     pub(crate) heads: &'a [u8],
     pub(crate) contents: Option<&'a [u8]>,
 }
 
-/// An event of such a row. If its content is in a blob, `event` does not have the bytes yet.
+/// Event of a [`PackedAppend`]. If the event's content is in a blob, `event` does not contain the content yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unpacked {
     pub(crate) event: Positioned,
@@ -153,7 +155,7 @@ pub(crate) struct Unpacked {
 }
 
 impl Unpacked {
-    /// Returns the event with its bytes. `blob` holds the bytes of the blob that the event names.
+    /// Returns the event with its content. `blob` contains the bytes of the blob that the event names.
     pub(crate) fn complete(mut self, blob: Option<Vec<u8>>) -> Result<Positioned, Error> {
         let Sealed { stream, seq, content, .. } = &mut self.event.event;
         if let (Some(digest), Some(content)) = (&self.blob, content) {
@@ -166,7 +168,7 @@ impl Unpacked {
 }
 
 impl PackedAppend<'_> {
-    /// Unpacks all events of the row. An inconsistent row is damage, no matter which event was requested.
+    /// Unpacks all events of the row. If the columns are inconsistent, the whole row is reported as damaged.
     pub(crate) fn unpack(&self) -> Result<Vec<Unpacked>, Error> {
         let (mut heads, mut contents) = (Bytes(self.heads), self.contents.map(Bytes));
         let mut events = Vec::new();
@@ -187,7 +189,8 @@ impl PackedAppend<'_> {
         Ok(events)
     }
 
-    /// Returns its contents without those of the given events, and the blobs that held the removed contents.
+    /// Returns the column `contents` without the contents of the events `seqs`, and the digests of the blobs that
+    /// contained the removed contents.
     pub(crate) fn without(&self, seqs: &[u64]) -> Result<(Option<Vec<u8>>, Vec<Digest>), Error> {
         let Some(packed) = self.contents else { return Ok((None, Vec::new())) };
         let (mut left, mut kept, mut blobs) = (Bytes(packed), Vec::new(), Vec::new());
@@ -234,7 +237,8 @@ impl<'a> Bytes<'a> {
         self.take(usize::try_from(length).ok()?)
     }
 
-    /// Reads an event's content, if it has one, and the blob that holds its bytes. `None` if the bytes are malformed.
+    /// Reads the content of the next event, if the event has content, and the digest of the blob if the content is in a
+    /// blob. Returns `None` if the column is malformed.
     fn content(&mut self) -> Option<(Option<SealedContent>, Option<Digest>)> {
         let [kind] = self.array()?;
         if kind == NOTHING {

@@ -1,4 +1,4 @@
-//! The store that a server was started with: SQLite or PostgreSQL.
+//! The store that a process uses: SQLite or PostgreSQL.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -26,23 +26,23 @@ use crate::tables::{
     AnswerFilter, Cursor, Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter, Tables,
 };
 
-/// Place of the journal.
+/// Location of the journal, and the settings to open it.
 #[derive(Clone, Debug)]
 pub enum Location {
-    /// In the data folder.
+    /// The journal is in the data folder.
     Folder(sqlite::Config),
-    /// In a database, which other nodes may share. The data folder holds the data of this node alone.
+    /// The journal is in a database, which several nodes can share. The data folder contains only data of this node.
     Database(postgres::Config),
 }
 
 #[derive(Debug)]
 pub enum Store {
     Sqlite(Sqlite),
-    /// The lock is present if this process is a node.
+    /// The lock is `None` if the journal was opened for reading.
     Postgres(Postgres, Option<FolderLock>),
 }
 
-/// Keeps a second server out of a data folder whose journal is elsewhere.
+/// Lock of a data folder whose journal is in a database. It prevents a second server from using the folder.
 #[derive(Debug)]
 pub struct FolderLock(#[expect(dead_code, reason = "held")] Lock);
 
@@ -61,8 +61,8 @@ impl Store {
         }
     }
 
-    /// Opens the journal to read it. Writes nothing, and does not join a database as a node. A data folder is read only
-    /// while no server uses it; a database also while servers use it.
+    /// Opens the journal for reading. Writes nothing, and does not join a database as a node. A data folder can be
+    /// opened only while no server uses it. A database can be opened even while servers use it.
     pub async fn open_to_read(folder: &Path, place: Location) -> Result<Self, Error> {
         match place {
             Location::Folder(_) => {
@@ -73,7 +73,8 @@ impl Store {
         }
     }
 
-    /// Returns the value that all nodes of the journal share under this name: the value that the first node offered.
+    /// Returns the value with this name, which all nodes of the journal share. The value that the first node offered is
+    /// used. A data folder has only one node, so the offered value is returned.
     pub async fn agree(&self, name: &str, offered: &str) -> Result<String, Error> {
         match self {
             Self::Sqlite(_) => Ok(offered.to_owned()),
@@ -81,7 +82,7 @@ impl Store {
         }
     }
 
-    /// Returns the database that other nodes share; `None` if the journal is in the data folder.
+    /// Returns the database, or `None` if the journal is in the data folder.
     pub fn database(&self) -> Option<&Postgres> {
         match self {
             Self::Sqlite(_) => None,
@@ -89,7 +90,8 @@ impl Store {
         }
     }
 
-    /// Returns true if appends can be written, as far as this process knows. A database may be unreachable for a while.
+    /// Returns true if appends can be written, as far as this process knows. It stays true while a database is
+    /// temporarily unreachable.
     pub fn is_alive(&self) -> bool {
         match self {
             Self::Sqlite(store) => store.is_alive(),
@@ -97,7 +99,8 @@ impl Store {
         }
     }
 
-    /// Returns the reason why the journal of a data folder cannot be written now.
+    /// Returns an error with the reason if the journal of a data folder cannot be written now. Always succeeds for a
+    /// database.
     pub async fn writable(&self) -> Result<(), String> {
         match self {
             Self::Sqlite(store) => store.writable().await,
@@ -105,7 +108,7 @@ impl Store {
         }
     }
 
-    /// Checks that the files of a data folder are still those that were opened. Makes a copy if they are not.
+    /// Checks that the files of a data folder were not deleted or replaced. If they were, makes a rescue copy.
     pub fn check_files(&self) {
         match self {
             Self::Sqlite(store) => store.check_files(),
@@ -113,7 +116,7 @@ impl Store {
         }
     }
 
-    /// Returns problems of a data folder that are known without reading the whole journal.
+    /// Returns problems of a data folder that can be found without reading the whole journal.
     pub async fn known_problems(&self) -> Result<Vec<String>, Error> {
         match self {
             Self::Sqlite(store) => store.known_problems().await,
@@ -121,8 +124,8 @@ impl Store {
         }
     }
 
-    /// Returns how many jobs wait for the single writer of a data folder; `None` for a database, which has no such
-    /// queue.
+    /// Returns the number of jobs that wait for the single writer of a data folder. Returns `None` for a database,
+    /// which has no such queue.
     pub fn writes_waiting(&self) -> Option<usize> {
         match self {
             Self::Sqlite(store) => store.writes_waiting(),
@@ -130,7 +133,7 @@ impl Store {
         }
     }
 
-    /// Waits until this process can write nothing any more, and returns the reason.
+    /// Waits until this process can permanently no longer write, and returns the reason.
     pub async fn failed(&self) -> String {
         match self {
             Self::Sqlite(store) => {
@@ -140,8 +143,8 @@ impl Store {
         }
     }
 
-    /// Returns true if a database was restored from a dump and not yet taken up. A data folder detects a restore by
-    /// itself.
+    /// Returns true if a database was restored from a dump and no operator has confirmed the restore yet. Always false
+    /// for a data folder, which detects a restored copy in a different way.
     pub fn is_restored(&self) -> bool {
         match self {
             Self::Sqlite(_) => false,
@@ -149,7 +152,7 @@ impl Store {
         }
     }
 
-    /// Records that the operator has checked the restored database.
+    /// Records that the operator has confirmed the restored database.
     pub async fn take_up(&self) -> Result<(), Error> {
         match self {
             Self::Sqlite(_) => Ok(()),
@@ -157,8 +160,8 @@ impl Store {
         }
     }
 
-    /// Returns the version of the schema if it is newer than this binary knows and still compatible. A data folder has
-    /// exactly one version at a time.
+    /// Returns the version of a database's schema if this version is newer than this binary and still compatible.
+    /// Always `None` for a data folder, whose schema version is always that of the binary.
     pub fn newer(&self) -> Option<u32> {
         match self {
             Self::Sqlite(_) => None,
@@ -166,7 +169,7 @@ impl Store {
         }
     }
 
-    /// Writes what was accepted, and releases all resources.
+    /// Writes the accepted appends, and releases all resources.
     pub async fn close(&self) -> Result<(), Error> {
         match self {
             Self::Sqlite(store) => store.close().await,
@@ -181,7 +184,7 @@ async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.map_err(|error| Error::Io(Box::new(error)))?
 }
 
-/// Calls the same method on the store in use.
+/// Calls a method of the store in use.
 macro_rules! on {
     ($store:expr, $method:ident($($argument:expr),*)) => {
         match $store {
@@ -190,7 +193,7 @@ macro_rules! on {
         }
     };
     ($store:expr, $method:ident($($argument:expr),*).await) => {{
-        // Boxed, so that callers do not compile the code of the stores.
+        // The future is boxed, so that crates that call this method do not compile the code of the stores again.
         let answer: BoxFuture<'_, _> = match $store {
             Store::Sqlite(store) => Box::pin(store.$method($($argument),*)),
             Store::Postgres(store, _) => Box::pin(store.$method($($argument),*)),

@@ -1,8 +1,9 @@
-//! The rows as both SQL stores keep them. Each kind of row is described once, and the code that writes and reads it
-//! follows from that.
+//! Tables of rows, for both SQL stores. Each type of row is described once, and the code that writes and reads rows is
+//! generated from the description.
 //!
-//! A column's name is given here and in the migration of each store. Its type follows from the field of the row. A
-//! field missing here does not compile. Each store decides how a column holds a [`Value`].
+//! The names of columns are here and in the migrations of each store. The type of a column follows from the field of
+//! the row. If a field is missing here, the code does not compile. Each store decides how a [`Value`] is stored in a
+//! column.
 
 use std::str::FromStr;
 
@@ -16,22 +17,22 @@ use holdshort_core::time::Timestamp;
 
 use crate::tables::Rows;
 
-/// A table of rows.
+/// Table in which rows of one type are stored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Table {
     pub(crate) name: &'static str,
-    /// The first one is the key.
+    /// Names of the columns. The first column is the key.
     pub(crate) columns: &'static [&'static str],
-    /// The columns as a statement lists them.
+    /// Comma-separated names of the columns, for SQL.
     pub(crate) list: &'static str,
     pub(crate) conflict: Conflict,
 }
 
-/// Treatment of a row whose key already exists.
+/// Rule for writing a row if a row with the same key already exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conflict {
     Replaced,
-    /// See [`SessionRow::with`].
+    /// The old and the new row are merged, see [`SessionRow::with`].
     Merged,
 }
 
@@ -41,13 +42,13 @@ impl Table {
     }
 }
 
-/// A row of a list.
+/// Row of a table that can be rebuilt. Two rows can be compared.
 pub trait Row {
-    /// Returns the names of the fields that differ. Both rows have one key.
+    /// Returns the names of the fields that differ. Both rows must have the same key.
     fn differing(&self, other: &Self) -> Vec<&'static str>;
 }
 
-/// A kind of row, and its table.
+/// Type of row that has a table.
 pub(crate) trait Record: Sized {
     const TABLE: Table;
 
@@ -56,11 +57,12 @@ pub(crate) trait Record: Sized {
 
     fn read<C: Columns>(columns: &mut C) -> Result<Self, C::Error>;
 
-    /// Returns the row to store if `there` already has its key.
+    /// Returns the row to store if the table already contains `there`, a row with the same key.
     fn over(self, there: Self) -> Self;
 }
 
-/// Describes a kind of row: its table, its fields, and the columns whose name differs from the field's.
+/// Describes a type of row: its table, its fields, and the name of each column whose name differs from the field's
+/// name.
 macro_rules! record {
     ($row:ident in $table:literal, $conflict:ident { $key:ident $(as $named:literal)? $(, $field:ident)* }
         over $this:ident, $there:ident: $over:expr) => {
@@ -140,10 +142,10 @@ record!(ChannelState in "channels", Replaced {
 pub(crate) const TABLES: [Table; 5] =
     [RunRow::TABLE, SessionRow::TABLE, InterruptRow::TABLE, GrantRow::TABLE, AnswerRow::TABLE];
 
-/// Tables whose data is in no event.
+/// Tables of the outbox. Their data cannot be rebuilt from events.
 pub(crate) const OUTBOX: [Table; 3] = [Delivery::TABLE, Attempt::TABLE, ChannelState::TABLE];
 
-/// A target that rows are put into.
+/// Target to which rows of all types are written.
 pub(crate) trait Put {
     type Error;
 
@@ -151,7 +153,7 @@ pub(crate) trait Put {
 }
 
 impl Rows {
-    /// Puts each row. If two rows have one key, the last one wins.
+    /// Writes each row to `put`. If two rows have the same key, the last row wins.
     pub(crate) fn put_into<P: Put>(&self, put: &mut P) -> Result<(), P::Error> {
         let Self { run, session, interrupts, grants, answers } = self;
         run.iter().try_for_each(|row| put.put(row))?;
@@ -162,18 +164,18 @@ impl Rows {
     }
 }
 
-/// Value of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value<'a> {
     Null,
-    /// Id of a record that has a row, prefix included.
+    /// Text of an id, with its prefix.
     Id(&'a str),
     Text(&'a str),
     Number(i64),
     Flag(bool),
 }
 
-/// The columns of a stored row, read in order. A column with any other value is damage, never a default.
+/// Columns of a stored row, which are read in order. A column with an invalid value is reported as damage and never
+/// replaced by a default.
 pub(crate) trait Columns {
     type Error;
 
@@ -181,7 +183,7 @@ pub(crate) trait Columns {
     fn text(&mut self) -> Result<Option<&str>, Self::Error>;
     fn number(&mut self) -> Result<Option<i64>, Self::Error>;
     fn flag(&mut self) -> Result<Option<bool>, Self::Error>;
-    /// Returns the error for the last column read, whose value is invalid.
+    /// Returns the error for an invalid value in the column that was last read.
     fn damaged(&self) -> Self::Error;
 }
 
@@ -189,7 +191,7 @@ pub(crate) trait Columns {
 pub(crate) trait Field: Sized {
     fn value(&self) -> Value<'_>;
 
-    /// Reads the next column; `None` if it is null.
+    /// Reads the next column. Returns `None` if the column is null.
     fn read<C: Columns>(columns: &mut C) -> Result<Option<Self>, C::Error>;
 }
 
@@ -222,7 +224,7 @@ macro_rules! ids {
 }
 ids!(RunId, SessionId, InterruptId, GrantId, DeliveryId);
 
-/// Implements [`Field`] for names of closed sets.
+/// Implements [`Field`] for enums that are stored under the names of their variants.
 macro_rules! names {
     ($($name:ident),*) => {
         $(impl Field for $name {
@@ -270,8 +272,8 @@ impl Field for Timestamp {
     }
 }
 
-/// Implements [`Field`] for unsigned numbers. Databases store 63 bits; a larger number, which only a request can
-/// contain, saturates.
+/// Implements [`Field`] for unsigned numbers. Databases store 63 bits. A larger number becomes the maximum; only a
+/// request can contain such a number.
 macro_rules! numbers {
     ($($number:ident),*) => {
         $(impl Field for $number {

@@ -1,5 +1,4 @@
-//! Promises of a journal about its rows: they are written by appends, found by their ids, and listed. All of them can
-//! be rebuilt from the events.
+//! The rows of a journal. Appends write rows. Rows are read by id or in lists. All rows can be rebuilt from the events.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -14,7 +13,8 @@ use holdshort_core::time::Timestamp;
 
 use crate::journal::Error;
 
-/// Rows to insert or replace, by their id. A session's row is [merged](SessionRow::with) with the existing one.
+/// Rows to write. Each row replaces the existing row with the same id. The row of a session is
+/// [merged](SessionRow::with) with the existing row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
     pub run: Option<RunRow>,
@@ -42,21 +42,22 @@ pub struct RunFilter {
 /// Filter of the list of sessions, newest first.
 #[derive(Clone, Debug, Default)]
 pub struct SessionFilter {
-    /// Empty allows any state.
+    /// States of the listed sessions. An empty set means all states.
     pub states: BTreeSet<State>,
-    /// Workflow that the session was opened for, or that one of its runs uses.
+    /// Workflow for which the session was opened, or which one of its runs uses.
     pub workflow: Option<String>,
 }
 
-/// Filter of the list of interrupts: open ones by risk, then oldest first; resolved ones newest first.
+/// Filter of the list of interrupts. Open interrupts come first, by descending risk and then oldest first. Resolved
+/// interrupts follow, newest first.
 #[derive(Clone, Debug, Default)]
 pub struct InterruptFilter {
     pub open: Option<bool>,
     pub run: Option<RunId>,
-    /// Found through the rows of the session's runs.
+    /// Session of the interrupts' runs.
     pub session: Option<SessionId>,
     pub kind: Option<Kind>,
-    /// Interrupts with one of these [marks](holdshort_core::interrupt::assignee_index).
+    /// Lists only interrupts with at least one of these [marks](holdshort_core::interrupt::assignee_index).
     pub marks: Option<Vec<String>>,
 }
 
@@ -66,19 +67,19 @@ pub struct GrantFilter {
     pub revoked: Option<bool>,
 }
 
-/// Filter of the list of answers, newest first by the time at which the question was opened.
+/// Filter of the list of answers. The answer to the newest question comes first.
 #[derive(Clone, Debug, Default)]
 pub struct AnswerFilter {
     pub subject: Option<String>,
     pub run: Option<RunId>,
     /// Key of the [same question](holdshort_core::history::question_key).
     pub asked: Option<String>,
-    /// Question whose answer was reused.
+    /// Lists only answers that reuse the answer to this question.
     pub source: Option<InterruptId>,
     pub search: Option<Search>,
 }
 
-/// [Words](holdshort_core::history::collect_words) of a question or its answer.
+/// [Words](holdshort_core::history::collect_words) that a question or its answer must contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Search {
     All(Vec<String>),
@@ -91,13 +92,13 @@ pub struct Page<T> {
     pub next: Option<Cursor>,
 }
 
-/// An opaque place in a list; on the wire a text of characters allowed in a URL.
+/// Opaque position in a list. It contains only characters that are allowed in a URL.
 pub type Cursor = String;
 
-/// The rows that are kept in addition to the events.
+/// Access to the rows, which are stored in addition to the events.
 ///
-/// A read sees every append that was answered before the read began. Lists are stable under inserts: later pages
-/// neither repeat nor skip a row that did not change.
+/// A read sees every append that was acknowledged before the read began. If rows are inserted between two pages of a
+/// list, the later page neither repeats nor skips an unchanged row.
 pub trait Tables: Send + Sync + 'static {
     fn run(&self, run: &RunId) -> impl Future<Output = Result<Option<RunRow>, Error>> + Send;
 
@@ -117,16 +118,16 @@ pub trait Tables: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Page<SessionRow>, Error>> + Send;
 
-    /// Returns idle sessions in order of their ids. A session is idle if it is not closed, has no live run, and nothing
-    /// in it changed for its idle period.
+    /// Returns idle sessions in the order of their ids. A session is idle if it is not closed, if all its runs have
+    /// ended, and if nothing in it has changed for the session's idle period.
     fn idle_sessions(
         &self,
         now: Timestamp,
         limit: usize,
     ) -> impl Future<Output = Result<Vec<SessionId>, Error>> + Send;
 
-    /// Returns the usage of a session's runs by currency; runs without a currency come first. Empty if the session has
-    /// no runs.
+    /// Returns the total usage of a session's runs for each currency. The usage of runs without a currency comes first.
+    /// The list is empty if the session has no runs.
     fn session_usage(
         &self,
         session: &SessionId,
@@ -151,7 +152,6 @@ pub trait Tables: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Page<GrantRow>, Error>> + Send;
 
-    /// Returns the answer to the question with this id.
     fn answer(&self, id: &InterruptId) -> impl Future<Output = Result<Option<AnswerRow>, Error>> + Send;
 
     fn answers(
@@ -161,8 +161,8 @@ pub trait Tables: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Page<AnswerRow>, Error>> + Send;
 
-    /// Returns runs after the given one whose deadline is at or before `now`, earliest first. The caller can skip runs
-    /// that stay due.
+    /// Returns the runs whose deadline is at or before `now`, in the order of their deadlines. Starts after `after`, so
+    /// that the caller can skip runs that stay due.
     fn due(
         &self,
         now: Timestamp,
@@ -170,10 +170,9 @@ pub trait Tables: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Vec<Due>, Error>> + Send;
 
-    /// Returns the earliest deadline of all runs.
     fn next_deadline(&self) -> impl Future<Output = Result<Option<Timestamp>, Error>> + Send;
 
-    /// Drops all rows and writes these instead, in one transaction. `keys` and `blobs` stay: they belong to the
-    /// journal.
+    /// Drops all rows and writes `rows` instead, in one transaction. Keys and blobs are kept, because they cannot be
+    /// rebuilt from events.
     fn replace_rows(&self, rows: Vec<Rows>) -> impl Future<Output = Result<(), Error>> + Send;
 }

@@ -1,5 +1,5 @@
--- How long a channel has been failing. `failed_at` is the time of the last failed attempt. `failing_ms` is the time
--- from the first failed attempt to the last, in milliseconds. Only a part of a long pause is included.
+-- Duration of a channel's failure. `failed_at` is the time of the last failed attempt. `failing_ms` is the time from
+-- the first failed attempt to the last, in milliseconds. Only a part of a long pause is included.
 
 ALTER TABLE channels ADD COLUMN failed_at bigint NOT NULL DEFAULT 0;
 ALTER TABLE channels ADD COLUMN failing_ms bigint NOT NULL DEFAULT 0;

@@ -1,4 +1,4 @@
-//! Leases in memory: of one node, or of several that share the journal.
+//! Leases in memory, for one node or for several nodes that share the journal.
 
 use std::time::Duration;
 

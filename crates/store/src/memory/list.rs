@@ -1,4 +1,4 @@
-//! Rows in memory, and the lists of them. Each list sorts everything on each call.
+//! Rows in memory, and lists of rows. Each call of a list sorts all rows.
 
 use std::collections::BTreeMap;
 
@@ -117,8 +117,8 @@ impl RowMaps {
         Page::cut(items, limit, |row| InterruptSortKey::from_row(row).encode())
     }
 
-    /// Returns true if the run of an interrupt is in the interrupt's session. The interrupts of a session are found
-    /// through its runs.
+    /// Returns true if the run of an interrupt belongs to the interrupt's session. As in the SQL stores, the interrupts
+    /// of a session are found through the session's runs.
     fn is_with_its_run(&self, row: &InterruptRow) -> bool {
         self.runs.get(&row.run).is_some_and(|run| run.session == row.session)
     }
@@ -159,7 +159,7 @@ impl RowMaps {
         Page::cut(items, limit, |row| AnswerSortKey::from_row(row).encode())
     }
 
-    /// Returns the runs after the given one whose deadline is at or before `now`, earliest first.
+    /// Returns the runs whose deadline is at or before `now`, in the order of their deadlines. Starts after `after`.
     pub(super) fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Vec<Due> {
         let due = |row: &RunRow| row.deadline.map(|deadline| Due { deadline, run: row.run.clone() });
         let mut due: Vec<Due> = self.runs.values().filter_map(due).collect();

@@ -84,7 +84,7 @@ impl Log for Memory {
         Ok(ids.take(limit).cloned().collect())
     }
 
-    /// Returns no faults: there are no files.
+    /// Returns no faults, because a store in memory has no files that could be damaged.
     async fn inspect(&self) -> Result<Vec<String>, Error> {
         self.state().map(|_| Vec::new())
     }

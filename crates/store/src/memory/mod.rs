@@ -1,8 +1,8 @@
-//! The journal in memory, for tests and the simulator. It answers like a database with several nodes, and is lost with
-//! the process.
+//! The journal in memory, for tests and the simulator. It behaves like a database with several nodes. Its data is lost
+//! when the process ends.
 //!
-//! Never the store of a server. `log`, `tables`, `leases`, `bodies` and `outbox` implement the traits. `state` is the
-//! data that an append changes, `list` the rows.
+//! A server never uses this store. `log`, `tables`, `leases`, `bodies` and `outbox` implement the traits. `state`
+//! contains the events and leases, and `list` contains the rows.
 
 mod bodies;
 mod leases;
@@ -19,7 +19,7 @@ use tokio::sync::watch;
 use self::state::{Node, State};
 use crate::journal::Error;
 
-/// A journal in memory, as one of its nodes sees it.
+/// A node's handle of a journal in memory.
 #[derive(Debug)]
 pub struct Memory {
     state: Arc<Mutex<State>>,
@@ -31,15 +31,15 @@ impl Memory {
         Self { state: Arc::new(Mutex::new(State::new())), node: 0 }.open()
     }
 
-    /// Returns a journal that several nodes may [`join`](Self::join).
+    /// Creates a journal that further nodes can [`join`](Self::join).
     pub fn shared() -> Self {
         let memory = Self::new();
         lock(&memory.state).shared = true;
         memory
     }
 
-    /// Returns the journal as a restarted process finds it. The epoch is the next one, and the handles of the dead
-    /// processes are permanently closed.
+    /// Returns the journal as a restarted process finds it. The new node draws the next epoch, and all earlier handles
+    /// are permanently closed.
     pub fn reopen(&self) -> Self {
         {
             let mut state = lock(&self.state);
@@ -49,7 +49,7 @@ impl Memory {
         self.open()
     }
 
-    /// Adds another node.
+    /// Adds a node to a shared journal.
     pub fn join(&self) -> Self {
         assert!(lock(&self.state).shared, "a single-node journal cannot be joined");
         self.open()
@@ -63,7 +63,8 @@ impl Memory {
         Self { state: Arc::clone(&self.state), node }
     }
 
-    /// Ends the node's leases, as if it had not renewed them. It can continue, and take runs that no other node took.
+    /// Lets the node's leases expire, as if the node had not renewed them in time. After [`Self::renew`] the node can
+    /// continue with the runs that no other node has taken.
     pub fn lapse(&self) {
         self.set_alive(false);
     }
@@ -91,7 +92,8 @@ impl Default for Memory {
     }
 }
 
-/// Locks the state. A panic under the lock leaves no append half done: `State::append` checks before it writes.
+/// Locks the state. A panic while the lock is held leaves no half-written append, because `State::append` checks
+/// everything before it writes.
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }

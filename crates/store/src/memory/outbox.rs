@@ -28,7 +28,7 @@ impl Deliveries {
         self.all.extend(new.into_iter().map(|each| (each.delivery.clone(), each)));
     }
 
-    /// Erases the responses of receivers to notifications of a run.
+    /// Erases the responses of receivers to notifications about a run.
     pub(super) fn forget_answers(&mut self, run: &RunId) {
         for ((id, _), attempt) in &mut self.attempts {
             if self.all.get(id).is_some_and(|delivery| delivery.run == *run) {
@@ -128,7 +128,7 @@ impl Deliveries {
         }
     }
 
-    /// Ends a batch of waiting deliveries.
+    /// Ends up to a batch of waiting deliveries. Returns the number of ended deliveries.
     fn end(
         &mut self,
         state: DeliveryState,
@@ -153,7 +153,8 @@ impl Outbox for Memory {
     async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
         let Claim { channel, now, limit, sending, whole: _ } = claim;
         let mut state = self.state()?;
-        // A node whose lease lapsed unnoticed claims nothing: other nodes would take its deliveries at once.
+        // A node whose lease has expired claims nothing, even if the node has not noticed. Other nodes could claim the
+        // same deliveries at once.
         if state.outbox.is_disabled(&channel) || !state.is_alive(self.node) {
             return Ok(Vec::new());
         }

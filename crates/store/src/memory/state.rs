@@ -1,4 +1,4 @@
-//! Data of a journal in memory: events by their streams, the leases of runs, and the effect of an append on them.
+//! Data of a journal in memory: events by stream, the leases of runs, and how an append changes them.
 
 use std::collections::BTreeMap;
 
@@ -22,13 +22,14 @@ pub(super) struct State {
     pub(super) nodes: BTreeMap<u64, Node>,
     /// True if several nodes may write.
     pub(super) shared: bool,
-    /// The runnable runs, and the nodes that drive them.
+    /// Leases of the runnable runs.
     pub(super) leases: BTreeMap<RunId, RunLease>,
-    /// Every event; the one at index `i` has position `i + 1`.
+    /// All events. The event at index `i` has position `i + 1`.
     pub(super) log: Vec<Sealed>,
-    /// The head of the journal after each event.
+    /// Head of the journal after each event.
     pub(super) heads: Vec<Head>,
-    /// Indexes into the log, by stream; the one at index `i` has seq `i + 1`.
+    /// For each stream, the indexes of its events in `log`. The entry at index `i` belongs to the event with seq `i +
+    /// 1`.
     pub(super) streams: BTreeMap<StreamId, Vec<usize>>,
     pub(super) keys: BTreeMap<(String, String), Key>,
     pub(super) blobs: BTreeMap<Digest, Vec<u8>>,
@@ -41,7 +42,7 @@ pub(super) struct State {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
-    /// The last epoch that it drew.
+    /// The last epoch that the node drew.
     pub(super) epoch: u64,
     pub(super) alive: bool,
 }

@@ -1,12 +1,12 @@
-//! Values that all nodes share outside the journal.
+//! Values that all nodes share and that are not part of the journal.
 
 use super::Postgres;
 use super::column::get;
 use crate::journal::Error;
 
 impl Postgres {
-    /// Returns the value of this name, and stores the offered one if there is none yet. A value may be a secret, so
-    /// this module logs none.
+    /// Returns the value with this name. If there is none, stores and returns the offered value. This module never logs
+    /// a value, because it may be a secret.
     pub async fn agree(&self, name: &str, offered: &str) -> Result<String, Error> {
         let offer = "INSERT INTO agreed (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
         self.upkeep.query(offer, &[&name, &offered]).await?;
@@ -16,7 +16,7 @@ impl Postgres {
         Ok(get::<&str>(row, 0)?.to_owned())
     }
 
-    /// Sets the value of this name; `None` removes it.
+    /// Sets the value with this name. `None` removes the value.
     pub async fn share(&self, name: &str, value: Option<&str>) -> Result<(), Error> {
         match value {
             Some(value) => {
@@ -31,7 +31,7 @@ impl Postgres {
         Ok(())
     }
 
-    /// Returns the names with this prefix.
+    /// Returns the names of values that begin with this prefix.
     pub async fn shared_under(&self, prefix: &str) -> Result<Vec<String>, Error> {
         let rows = self.pool.query("SELECT name FROM agreed WHERE starts_with(name, $1)", &[&prefix]).await?;
         rows.iter().map(|row| Ok(get::<&str>(row, 0)?.to_owned())).collect()

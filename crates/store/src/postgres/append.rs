@@ -1,5 +1,5 @@
-//! One append: one call of `holdshort_append`, which is one round trip and one transaction. This module builds the
-//! arguments, reads the answer, and retries if another transaction was in conflict.
+//! One append: one call of `holdshort_append`, which needs one round trip and one transaction. This module builds the
+//! arguments, reads the result, and retries after a conflict with a concurrent transaction.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,16 +22,17 @@ use crate::log::{Append, AppendError, Appended, Key};
 use crate::packed_append::{self, Columns};
 use crate::table::Record;
 
-/// A position has 14 bits for the event's number within its append.
+/// Maximum number of events in one append: a position has 14 bits for the number of the event within its append.
 const MOST_EVENTS: usize = 1 << 14;
-/// Maximum number of attempts for an append that lost against another one. Each time the other append succeeded.
+/// Maximum number of attempts for an append that conflicts with concurrent appends. After each failed attempt, a
+/// concurrent append has succeeded.
 const ATTEMPTS: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(5);
 
 const CALL: &str = "SELECT outcome, place, number, digest, reference FROM holdshort_append(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)";
 
-/// Rejects an append that this store has no room for.
+/// Rejects an append with too many events for this store.
 pub(super) fn check(append: &Append) -> Result<(), AppendError> {
     check::append(append)?;
     let events: usize = append.streams.iter().map(|part| part.events.len()).sum();
@@ -91,7 +92,7 @@ fn outcome(row: &Row, append: &Append) -> Result<Appended, AppendError> {
     }
 }
 
-/// Returns the index that the outcome refers to. PostgreSQL counts from 1.
+/// Returns the index that the outcome refers to, counted from 0. PostgreSQL counts from 1.
 fn outcome_index(row: &Row) -> Result<Option<usize>, Error> {
     Ok(usize::try_from(number(row, 1)?).ok().and_then(|place| place.checked_sub(1)))
 }
@@ -100,13 +101,13 @@ fn unknown(what: &str) -> Error {
     Error::Corrupt(format!("holdshort_append returned an unknown {what}"))
 }
 
-/// Returns the required ends of streams, in the order in which they are checked.
+/// Returns the streams and the sequences at which they must end, in the order in which the database checks them.
 fn expected_ends(append: &Append) -> impl Iterator<Item = (&StreamId, u64)> {
     let written = append.streams.iter().map(|part| (&part.stream, part.expected));
     written.chain(append.guards.iter().map(|(stream, seq)| (stream, *seq)))
 }
 
-/// The function's arguments, as columns.
+/// Arguments of `holdshort_append`, as one array for each parameter.
 #[derive(Default)]
 struct Arguments<'a> {
     locks: Vec<i64>,
@@ -169,7 +170,7 @@ impl<'a> Arguments<'a> {
         self.contents.push(contents);
     }
 
-    /// Calls the function. The inner error comes from the database.
+    /// Calls `holdshort_append`. The inner error is the error that the database returned.
     async fn call(
         &self,
         pool: &Pool,
@@ -204,8 +205,9 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Returns one lock for each stream, by a number that all nodes compute alike. The lock is exclusive if the stream is
-/// written. Two streams with one number only wait for each other.
+/// Returns one lock for each stream: its number, and true if it is exclusive because the append writes the stream. All
+/// nodes compute the same number for a stream. If two streams have the same number, their appends only wait for each
+/// other.
 fn locks(append: &Append) -> BTreeMap<i64, bool> {
     let mut locks = BTreeMap::new();
     let written = append.streams.iter().map(|part| (&part.stream, true));

@@ -1,5 +1,5 @@
-//! Contents of files in PostgreSQL. Each statement locks rows in the order of their digests, so that nodes that store
-//! the same files do not deadlock.
+//! Contents of files in PostgreSQL. Each statement locks rows in the order of their digests. This prevents deadlocks
+//! between nodes that store the same files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +41,8 @@ impl Bodies for Postgres {
     }
 
     async fn drop_bodies(&self, before: Timestamp, most_bytes: u64) -> Result<usize, Error> {
-        // A file that is used while this statement waits for its row has a later time by then, and stays.
+        // If a file is used while this statement waits for the lock of its row, `needed_at` differs from the selected
+        // value, so the file is not deleted.
         let sql = "DELETE FROM bodies USING (
                        SELECT aged.digest, aged.needed_at FROM (
                            SELECT digest, needed_at,

@@ -1,4 +1,5 @@
-//! Values of the core in columns. A column with any other value is damage, never a default.
+//! Conversion between the core's types and columns. A column with an invalid value is reported as damage and never
+//! replaced by a default.
 
 use std::str::FromStr;
 
@@ -9,13 +10,13 @@ use tokio_postgres::types::FromSql;
 
 use crate::journal::Error;
 
-/// Converts an unsigned number. PostgreSQL stores 63 bits; a larger number, which only a request can contain,
-/// saturates.
+/// Converts an unsigned number. PostgreSQL stores 63 bits. A larger number becomes the maximum; only a request can
+/// contain such a number.
 pub(super) fn big(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Converts a limit to the type of SQL.
+/// Converts a limit to the type of a `LIMIT` in SQL.
 pub(super) fn at_most(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
@@ -36,7 +37,7 @@ pub(super) fn time(row: &Row, index: usize) -> Result<Timestamp, Error> {
     get(row, index).map(Timestamp::from_millis)
 }
 
-/// Reads the id of a record or a stream.
+/// Reads a column with the id of a record or a stream.
 pub(super) fn id<I: FromStr<Err: std::fmt::Display>>(row: &Row, index: usize) -> Result<I, Error> {
     get::<&str>(row, index)?.parse().map_err(|error: I::Err| Error::Corrupt(error.to_string()))
 }

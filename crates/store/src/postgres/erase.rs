@@ -1,8 +1,8 @@
-//! Erases the content of events and leaves their hashes. PostgreSQL keeps the old version of a row until vacuum removes
-//! it.
+//! Erases the contents of events and keeps the events' hashes. PostgreSQL keeps the old version of a row until vacuum
+//! removes that version.
 //!
-//! The rows are read before the append. Any other change to them writes to the same stream, and then the append is
-//! rejected.
+//! The rows are read before the append. Every change to such a row also writes to the row's stream, so a concurrent
+//! change makes the append fail with a conflict.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ use super::pool::Pool;
 use super::read;
 use crate::journal::Error;
 
-/// Part of `holdshort_put` that applies `erased`.
+/// SQL of the part of `holdshort_put` that applies the argument `erased`.
 pub(super) const PUT: &str = "FOR part IN SELECT * FROM jsonb_array_elements(p_rows -> 'erased') LOOP
              UPDATE appends a SET contents = decode(part ->> 'contents', 'hex')
              WHERE a.position = (part ->> 'position')::bigint;
@@ -25,7 +25,7 @@ pub(super) const PUT: &str = "FOR part IN SELECT * FROM jsonb_array_elements(p_r
                  AND NOT EXISTS (SELECT FROM appends a WHERE position(b.digest IN a.contents) > 0);
          END LOOP;";
 
-/// Returns the part `erased` of the arguments.
+/// Returns the argument `erased` for `holdshort_put`: the changed rows.
 pub(super) async fn rows(pool: &Pool, erased: &[(StreamId, u64)]) -> Result<Vec<Value>, Error> {
     let mut by_stream: BTreeMap<&StreamId, Vec<u64>> = BTreeMap::new();
     for (stream, seq) in erased {

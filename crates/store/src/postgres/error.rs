@@ -1,15 +1,16 @@
-//! Errors of PostgreSQL and of the connection to it, as errors that a user interface can act on. Never shows a
-//! password.
+//! Converts errors of PostgreSQL and of the connection to the store's errors, so that a user interface can say what to
+//! do. The errors never contain a password.
 
 use deadpool_postgres::{HookError, PoolError};
 use tokio_postgres::error::SqlState;
 
 use crate::journal::Error;
 
-/// A database that this store does not support. The source of [`Error::Io`] when it is opened.
+/// Error for a database that this store does not support. When such a database is opened, this is the source of the
+/// [`Error::Io`].
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Unsupported {
-    /// The address itself is not repeated: it may contain a password.
+    /// The message does not contain the address, because the address may contain a password.
     #[error("the database's address does not have the form postgresql://user:password@host:port/name")]
     Address,
     #[error(
@@ -37,7 +38,7 @@ impl From<Unsupported> for Error {
     }
 }
 
-/// The database did not answer in time. It may be running or not.
+/// The database did not respond in time. It is unknown whether the database is running.
 #[derive(Debug, thiserror::Error)]
 #[error("the database did not answer within {0:?}")]
 pub(super) struct DatabaseTimeout(pub(super) std::time::Duration);
@@ -69,7 +70,7 @@ impl From<PoolError> for Error {
     }
 }
 
-/// Returns true if another transaction caused the rollback: the same call can succeed.
+/// Returns true if a concurrent transaction caused the rollback, so that a retry of the same call can succeed.
 pub(super) fn is_race(error: &tokio_postgres::Error) -> bool {
     matches!(
         error.code(),

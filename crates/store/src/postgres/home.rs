@@ -1,9 +1,9 @@
-//! Identity of the database that holds the journal. A restored dump is another database, and lacks all events after the
-//! dump.
+//! Identity of the database that contains the journal. A database that was restored from a dump has a different
+//! identity, because it lacks all events after the dump.
 //!
-//! Cluster and database are identified by the numbers that PostgreSQL gives them. A promoted standby and a copy of the
-//! cluster's files keep these numbers. A database made by `pg_restore`, `createdb --template` or `pg_upgrade` has
-//! others.
+//! The identity consists of the numbers that PostgreSQL assigns to the cluster and to the database. A promoted standby
+//! and a copy of the cluster's files keep these numbers. A database that `pg_restore`, `createdb --template` or
+//! `pg_upgrade` created has different numbers.
 
 use deadpool_postgres::Transaction;
 use tokio_postgres::types::FromSqlOwned;
@@ -14,7 +14,7 @@ use crate::journal::Error;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Home {
-    /// 0 if PostgreSQL does not reveal it.
+    /// System identifier of the cluster. 0 if PostgreSQL does not reveal the identifier.
     cluster: i64,
     database: i64,
 }
@@ -24,7 +24,7 @@ const DATABASE: &str = "database";
 
 impl Home {
     pub(super) async fn from_database(pool: &Pool) -> Result<Self, Error> {
-        // The administrator of PostgreSQL may restrict access to this function.
+        // The administrator of PostgreSQL may have restricted the use of this function.
         let is_told: bool =
             one(pool, "SELECT has_function_privilege('pg_control_system()', 'EXECUTE')").await?;
         let cluster =
@@ -33,7 +33,8 @@ impl Home {
         Ok(Self { cluster, database: one(pool, sql).await? })
     }
 
-    /// Returns true if the journal was last written in another database. If no database is recorded, records this one.
+    /// Returns true if the recorded identity is that of a different database. If no identity is recorded, records the
+    /// identity of this database.
     pub(super) async fn is_another(self, transaction: &Transaction<'_>) -> Result<bool, Error> {
         let sql = "SELECT value FROM meta WHERE name = $1";
         for (name, here) in [(CLUSTER, self.cluster), (DATABASE, self.database)] {
@@ -55,7 +56,7 @@ impl Home {
         Ok(())
     }
 
-    /// Records this database as the one that holds the journal.
+    /// Records the identity of this database as the home of the journal.
     pub(super) async fn take_up(self, pool: &Pool) -> Result<(), Error> {
         let mut client = pool.client().await?;
         let transaction = client.transaction().await?;
@@ -66,7 +67,6 @@ impl Home {
     }
 }
 
-/// Returns the first column of the first row.
 async fn one<T: FromSqlOwned>(pool: &Pool, sql: &str) -> Result<T, Error> {
     get(pool.read(sql, &[]).await?.first().ok_or(Error::Closed)?, 0)
 }

@@ -1,7 +1,9 @@
-//! Watches up to which position reads may see, and reports it. The answer comes from the database. A wake-up, from an
-//! append of this node or a NOTIFY of another, only makes it sooner. It may be missing (behind a connection pooler).
+//! Watches the horizon: the position up to which reads by position may see events. The horizon is queried from the
+//! database at intervals. An append of this node or a NOTIFY of a different node triggers an earlier query. Behind a
+//! connection pooler, notifications may be missing.
 //!
-//! No append notifies: a NOTIFY locks the whole cluster's queue while its transaction commits.
+//! Appends do not send a NOTIFY themselves, because a NOTIFY locks the queue of the whole cluster while its transaction
+//! commits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,17 +19,17 @@ use super::read;
 use super::tls::Tls;
 use crate::journal::Error;
 
-/// Minimum time between two queries, however much is written.
+/// Minimum time between two queries, no matter how many appends there are.
 const FASTEST: Duration = Duration::from_millis(4);
-/// Wait after a change; it grows up to `SLOWEST`.
+/// Time until the next query after the horizon has changed. It grows up to `SLOWEST` while nothing changes.
 const SOON: Duration = Duration::from_millis(10);
 const SLOWEST: Duration = Duration::from_millis(250);
-/// Time between two notifications of a node. One notification covers everything written in that time.
+/// Minimum time between two notifications of a node. One notification covers all appends in this time.
 const WINDOW: Duration = Duration::from_millis(20);
-/// Pause after the listening connection was lost.
+/// Pause before a lost listening connection is opened again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Last position written by this node, and the tasks that a new one wakes.
+/// Last position that this node wrote, and notifiers for the tasks that a new position wakes.
 #[derive(Debug, Default)]
 pub(super) struct WrittenPosition {
     position: AtomicU64,
@@ -44,7 +46,7 @@ impl WrittenPosition {
     }
 }
 
-/// Reports up to which position the journal can be read, until it is dropped.
+/// Reports to `visible` the position up to which the journal can be read. Runs until the pool is closed.
 pub(super) async fn keep_looking(pool: Pool, written: Arc<WrittenPosition>, visible: watch::Sender<u64>) {
     let mut wait = SOON;
     loop {
@@ -64,16 +66,16 @@ pub(super) async fn keep_looking(pool: Pool, written: Arc<WrittenPosition>, visi
                 wait = SLOWEST;
             }
         }
-        // The node's own events are beyond the horizon while any older transaction of the cluster runs.
+        // An event of this node stays beyond the horizon while an older transaction of the cluster is running.
         let behind = *visible.borrow() < written.position.load(Ordering::Acquire);
         let latest = if behind { wait.min(SOON * 2) } else { wait };
-        // The loop looks again after the time-out, too.
+        // After a time-out, the horizon is queried too.
         let _woken = timeout(latest, written.look.notified()).await;
         sleep_until(earliest).await;
     }
 }
 
-/// Notifies the other nodes after this one wrote something.
+/// Notifies the other nodes after appends of this node.
 pub(super) async fn keep_telling(pool: Pool, node: u64, written: Arc<WrittenPosition>) {
     let payload = node.to_string();
     loop {
@@ -87,12 +89,12 @@ pub(super) async fn keep_telling(pool: Pool, node: u64, written: Arc<WrittenPosi
     }
 }
 
-/// Listens for notifications of other nodes, which wake the watcher.
+/// Listens for notifications of other nodes. Each notification triggers a query of the horizon.
 pub(super) async fn keep_listening(address: Config, node: u64, written: Arc<WrittenPosition>) {
     let own = node.to_string();
     let tls = match Tls::for_address(&address) {
         Ok(tls) => tls,
-        // The pool has already reported this error before opening a connection.
+        // The pool has already reported this error when the store was opened.
         Err(error) => return tracing::error!(%error, "notifications of other nodes cannot be received"),
     };
     loop {

@@ -1,4 +1,4 @@
-//! Leases in PostgreSQL: a table that all nodes claim runs from.
+//! Leases in PostgreSQL: a table of runs, from which all nodes claim runs.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Lists: one statement runs all index scans of a page.
+//! Lists of rows: one statement runs all index scans of a page.
 
 use holdshort_core::delivery::Delivery;
 use holdshort_core::id::SessionId;
@@ -28,7 +28,7 @@ pub(super) async fn runs(
     limit: usize,
 ) -> Result<Page<RunRow>, Error> {
     let statuses = match filter {
-        // Runs of a workflow are ordered by their ids within a status.
+        // The index by workflow is ordered by status and then by id, so each status needs a separate scan.
         RunFilter { status: None, workflow: Some(_), session: None } => Status::ALL.map(Some).to_vec(),
         RunFilter { status, .. } => vec![*status],
     };
@@ -66,7 +66,7 @@ pub(super) async fn idle_sessions(
 }
 
 pub(super) async fn session_usage(pool: &Pool, session: &SessionId) -> Result<Vec<SessionUsage>, Error> {
-    // A sum of `bigint` is `numeric`.
+    // PostgreSQL returns a sum of `bigint` as `numeric`.
     let sql = "SELECT currency, coalesce(sum(requests), 0)::bigint, coalesce(sum(input_tokens), 0)::bigint,
                    coalesce(sum(output_tokens), 0)::bigint, coalesce(sum(cost), 0)::bigint,
                    coalesce(sum(unpriced), 0)::bigint, sum(greatest(updated_at - created_at, 0))::bigint
@@ -150,8 +150,8 @@ pub(super) async fn next_deadline(pool: &Pool) -> Result<Option<Timestamp>, Erro
     Ok(deadline.map(Timestamp::from_millis))
 }
 
-/// Reads the first rows of each index scan: one more than a page holds, which shows whether another page follows. One
-/// statement reads them, so that all rows are of one moment.
+/// Reads the first rows of each index scan: one row more than a page, which shows whether a further page follows. One
+/// statement reads all rows, so that they are from one snapshot.
 async fn all<R: Record>(pool: &Pool, stretches: &[IndexScan<'_>], limit: usize) -> Result<Vec<R>, Error> {
     let mut values = vec![Box::new(at_most(limit.saturating_add(1))) as Parameter];
     let selects: Vec<String> = stretches.iter().filter_map(|stretch| written(stretch, &mut values)).collect();
@@ -164,8 +164,8 @@ async fn all<R: Record>(pool: &Pool, stretches: &[IndexScan<'_>], limit: usize) 
 
 type Parameter = Box<dyn ToSql + Sync + Send>;
 
-/// Returns the SQL of a scan; `None` if it searches for a text that no column can hold. Only the values vary within one
-/// combination of filters, so that a statement is prepared once.
+/// Returns the SQL of a scan, or `None` if the scan searches for a text that no column can contain. The SQL depends
+/// only on which filters are set and not on their values, so that each statement is prepared only once.
 fn written(stretch: &IndexScan<'_>, values: &mut Vec<Parameter>) -> Option<String> {
     let IndexScan { table, conditions, order, .. } = stretch;
     let mut wanted = vec!["true".to_owned()];
@@ -179,7 +179,7 @@ fn written(stretch: &IndexScan<'_>, values: &mut Vec<Parameter>) -> Option<Strin
                 let of = values.len();
                 format!("EXISTS (SELECT 1 FROM unnest(${of}::text[]) AS one WHERE strpos({column}, one) > 0)")
             }
-            // A word has only letters and digits, so it needs no escaping.
+            // A word consists only of letters and digits, so it needs no escaping.
             Condition::Words(search) => search.each(|word| {
                 values.push(Box::new(word.to_owned()));
                 format!("lexemes @@ (${}::text)::tsquery", values.len())
@@ -208,7 +208,7 @@ fn bind(value: &Value<'_>, values: &mut Vec<Parameter>) -> Option<String> {
     Some(format!("${}", values.len()))
 }
 
-/// Removes the names of indexes: PostgreSQL chooses its indexes itself.
+/// Removes the names of indexes from a condition, because PostgreSQL chooses indexes itself.
 fn without_indexes(sql: &str) -> String {
     let words = sql.split(' ').filter(|word| !word.starts_with('@'));
     words.collect::<Vec<_>>().join(" ")

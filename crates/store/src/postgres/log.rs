@@ -13,7 +13,8 @@ use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Change, Key, Link, Log, Positioned};
 
 impl Log for Postgres {
-    /// Appends all or nothing. After an error of the store the append may still be written: its answer was lost.
+    /// Writes everything in the append or nothing. If the connection fails, the append may have been written although
+    /// an error is returned.
     async fn append(&self, append: Append) -> Result<Appended, AppendError> {
         append::check(&append)?;
         let open = Arc::clone(&self.open).read_owned().await;
@@ -22,7 +23,7 @@ impl Log for Postgres {
         }
         self.node()?.check()?;
         let (pool, node, written) = (self.pool.clone(), self.node()?.id, Arc::clone(&self.written));
-        // Runs in its own task: the caller may go away, and an accepted append is written all the same.
+        // The append runs in a separate task, so that it is completed even if the caller drops the future.
         let task = tokio::spawn(async move {
             let appended = append::append(&pool, node, &append).await?;
             written.advance_to(appended.position);

@@ -1,10 +1,11 @@
-//! The journal in PostgreSQL, for users who outgrow one machine: any number of nodes over one database. This module
-//! opens and closes it.
+//! The journal in PostgreSQL, for users who need more than one machine: any number of nodes share one database. This
+//! module opens and closes the journal.
 //!
-//! `log`, `tables` and `leases` implement the traits. `append` writes; `read`, `list` and `rows` read. `horizon`
-//! reports how far the order of commits is final, `seal` chains the events up to there, and `node` keeps this node's
-//! leases. `schema`, `pool` and `tls` open the database. `migrations/postgres` contains the functions that statements
-//! call. This process never holds a transaction open while it computes: it may stop at any moment.
+//! `log`, `tables` and `leases` implement the traits. `append` writes events. `read`, `list` and `rows` read. `horizon`
+//! reports up to which position the order of commits is final, `seal` chains the events up to this position, and `node`
+//! renews this node's leases. `schema`, `pool` and `tls` open the database. `migrations/postgres` contains the SQL
+//! functions. This process never keeps a transaction open while it computes, so it can be stopped at any moment without
+//! blocking other nodes.
 
 mod agreed;
 mod append;
@@ -44,9 +45,10 @@ pub use self::pool::{check, warning};
 pub use self::schema::{Migration, Reach, Schema};
 use crate::journal::Error;
 
-/// Time between two searches for runs without a driver.
+/// Interval between two searches for runs that no living node drives.
 const POLL: Duration = Duration::from_millis(200);
-/// Connections that renew, look, notify and seal: they never wait for appends.
+/// Number of connections for renewing leases, querying the horizon, notifying and sealing. These tasks never wait for
+/// appends.
 const UPKEEP: usize = 4;
 
 /// Database to use, and the identity of this node in it.
@@ -54,16 +56,17 @@ const UPKEEP: usize = 4;
 pub struct Config {
     /// `postgresql://user:password@host:port/name`, or `host=… user=…`.
     pub url: String,
-    /// Name of this node, given by its operator.
+    /// Name that the operator gave to this node.
     pub name: String,
-    /// Time that other nodes wait for a silent node before they take its runs. A node renews it three times in that
-    /// time.
+    /// Time after which other nodes take the runs of a node that has not renewed its lease. A node renews its lease
+    /// three times in this period.
     pub lease: Duration,
-    /// True to refuse to open while another node is alive, and to keep other nodes out: for work on the journal itself.
+    /// True to use the database exclusively, for work on the journal itself. Opening fails while a different node is
+    /// alive, and no other node can open the journal until this node closes it.
     pub alone: bool,
-    /// Connections for appends and reads; five more are opened for upkeep and notifications.
+    /// Number of connections for appends and reads. Five further connections are opened for upkeep and notifications.
     pub connections: usize,
-    /// Migrations that this node knows. A node of another version knows others.
+    /// Migrations that this node knows. Tests set a different schema to simulate a node of a different version.
     pub schema: Schema,
 }
 
@@ -82,7 +85,7 @@ impl Config {
     }
 }
 
-/// Omits the address: it may contain a password.
+/// Omits the URL, because it may contain a password.
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { url: _, name, lease, alone, connections, schema: _ } = self;
@@ -95,20 +98,22 @@ impl fmt::Debug for Config {
     }
 }
 
-/// A journal in a database, as one of its nodes.
+/// A node's handle of a journal in a database.
 ///
-/// Dropping it without [`Postgres::close`] is like a crash: others take its runs when its lease ends.
+/// Dropping the handle without [`Postgres::close`] is like a crash: other nodes take this node's runs only after its
+/// lease has expired.
 pub struct Postgres {
     pool: Pool,
     upkeep: Pool,
-    /// `None` if the journal is only read.
+    /// `None` if the journal was opened for reading.
     node: Option<Arc<Node>>,
     written: Arc<WrittenPosition>,
     position: watch::Receiver<u64>,
     home: Home,
-    /// True if the journal was restored from a dump and not yet taken up here.
+    /// True if the journal was restored from a dump, and [`Postgres::take_up`] had not been called when the journal was
+    /// opened.
     is_restored: bool,
-    /// True while appends are accepted. Each append holds a read lock until it is answered.
+    /// True while appends are accepted. Each append holds a read lock until it is finished.
     open: Arc<RwLock<bool>>,
     tasks: Mutex<JoinSet<()>>,
 }
@@ -120,7 +125,7 @@ impl fmt::Debug for Postgres {
 }
 
 impl Postgres {
-    /// Connects, brings the schema up to date and joins the other nodes.
+    /// Connects to the database, migrates the schema, and joins as a node.
     pub async fn open(config: Config) -> Result<Self, Error> {
         let address = pool::address(&config.url, &config.name)?;
         let pool = Pool::new(&address, config.connections)?;
@@ -140,8 +145,8 @@ impl Postgres {
         Ok(Self { pool, upkeep, node: Some(node), written, position, home, is_restored, open, tasks })
     }
 
-    /// Connects to read. This process does not join as a node, the schema stays unchanged, and the database itself
-    /// refuses every change. Appends are rejected.
+    /// Connects for reading. This process does not join as a node, and the schema is not migrated. Appends are
+    /// rejected, and the connections are read-only, so that the database itself refuses every change.
     pub async fn open_to_read(config: &Config) -> Result<Self, Error> {
         let pool = Pool::to_read(&pool::address(&config.url, &config.name)?, config.connections)?;
         schema::check(&pool).await?;
@@ -152,23 +157,23 @@ impl Postgres {
         Ok(Self { pool, upkeep, node: None, written, position, home, is_restored, open, tasks })
     }
 
-    /// Returns true if the journal was restored from a dump into this database, and [`Postgres::take_up`] was not
-    /// called since. It lacks all events after the dump.
+    /// Returns true if the journal was restored from a dump and [`Postgres::take_up`] had not been called when the
+    /// journal was opened. A restored journal lacks all events after the dump.
     pub fn is_restored(&self) -> bool {
         self.is_restored
     }
 
-    /// Records this database as the one that holds the journal.
+    /// Records this database as the home of the journal, after a restore.
     pub async fn take_up(&self) -> Result<(), Error> {
         self.home.take_up(&self.upkeep).await
     }
 
-    /// Returns the version of the schema if it is newer than this binary knows and still compatible.
+    /// Returns the version of the database's schema if this version is newer than this binary and still compatible.
     pub fn newer(&self) -> Option<u32> {
         self.node.as_ref().and_then(|node| node.newer())
     }
 
-    /// Waits until this binary cannot work with the database any more, and returns the reason.
+    /// Waits until this binary is no longer compatible with the database, and returns the reason.
     pub async fn failed(&self) -> String {
         match &self.node {
             Some(node) => node.is_shut_out().await.to_string(),
@@ -180,8 +185,8 @@ impl Postgres {
         self.node.as_ref().ok_or(Error::Closed)
     }
 
-    /// Waits for the accepted appends, releases all leases and leaves: other nodes take over at once. Later calls get
-    /// [`Error::Closed`].
+    /// Waits for the accepted appends, releases all leases and removes the node, so that other nodes take over its runs
+    /// immediately. Later calls return [`Error::Closed`].
     pub async fn close(&self) -> Result<(), Error> {
         let was_open = mem::replace(&mut *self.open.write().await, false);
         let mut tasks = mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));

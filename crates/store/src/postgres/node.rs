@@ -1,7 +1,8 @@
-//! This node among the others: its sign of life, the epochs that it draws, and the runs whose leases it holds.
+//! This node: the renewal of its lease, the epochs that it draws, and the leases of the runs that it drives.
 //!
-//! Only the database's clock decides whether a node is alive. This node knows `held_until`, by its own clock. It is
-//! never later than the time in the database, because it is counted from before the renewal was sent.
+//! Only the clock of the database decides whether a node is alive. This node calculates `held_until` with the clock of
+//! its machine. `held_until` is never later than the expiry in the database, because it is calculated from a time
+//! before the renewal was sent.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -21,10 +22,10 @@ use super::schema::{self, LOCK, SchemaVersions};
 use crate::journal::Error;
 use crate::leases::{Lease, NodeRow};
 
-/// Renewals in the time of a lease: two may fail.
+/// Number of renewals per lease period. Two successive renewals may fail.
 const RENEWALS: u32 = 3;
-/// Number of parts of a lease. This node treats the last part as expired, because work that has started takes time to
-/// finish.
+/// This node relies on its lease for all but the last of this many equal parts of the lease period, because work that
+/// has started needs time to finish.
 const PARTS: u32 = 5;
 
 #[derive(Debug)]
@@ -34,19 +35,19 @@ pub(super) struct Node {
     lease: Duration,
     alone: bool,
     epoch: AtomicU64,
-    /// Milliseconds of [`uptime`].
+    /// Time until which this node relies on its lease, in milliseconds of [`uptime`].
     held_until: AtomicU64,
     known: u32,
-    /// Version of the schema when the node last looked.
+    /// Version of the database's schema when the node last read it.
     found: AtomicU32,
-    /// Version of the database's schema, set once this binary cannot work with it.
+    /// Version of the database's schema, set as soon as this binary is incompatible with the schema.
     shut_out: watch::Sender<Option<u32>>,
-    /// Runs that this node cannot read. Other nodes take them.
+    /// Runs that this node cannot read and therefore does not claim.
     unreadable: Mutex<BTreeSet<RunId>>,
 }
 
 impl Node {
-    /// Draws the epoch that becomes the id of this node, and announces the node.
+    /// Draws the epoch that becomes this node's id, and registers the node in the database.
     pub(super) async fn join(pool: &Pool, config: &Config) -> Result<Self, Error> {
         let Config { url: _, name, lease, alone, connections: _, schema } = config;
         let known = schema.version();
@@ -70,8 +71,8 @@ impl Node {
             shut_out: watch::Sender::new(None),
             unreadable: Mutex::default(),
         };
-        // Another node may have migrated since this one looked. Now that this node has joined, a migration would notice
-        // it.
+        // A different node may have migrated the database since this node read the schema's version. From now on, a
+        // migration takes this node into account.
         if let Err(error) = joined.record_known_version(pool).await {
             joined.leave(pool).await?;
             return Err(error);
@@ -89,7 +90,7 @@ impl Node {
         Ok(())
     }
 
-    /// Reads the version of the schema. Returns an error if this binary cannot work with the database.
+    /// Reads the version of the schema. Returns an error if this binary is incompatible with the schema.
     async fn look(&self, pool: &Pool) -> Result<SchemaVersions, Error> {
         let found = schema::look(pool).await?;
         self.found.store(found.version, Ordering::Release);
@@ -101,7 +102,7 @@ impl Node {
         Some(self.found.load(Ordering::Acquire)).filter(|found| *found > self.known)
     }
 
-    /// Waits until this binary cannot work with the database.
+    /// Waits until this binary is incompatible with the database's schema.
     pub(super) async fn is_shut_out(&self) -> Error {
         let mut shut_out = self.shut_out.subscribe();
         match shut_out.wait_for(Option::is_some).await.ok().and_then(|found| *found) {
@@ -127,15 +128,16 @@ impl Node {
         Ok(())
     }
 
-    /// Returns the set even if its lock is poisoned: the set stays valid.
+    /// A poisoned lock is ignored, because the set is valid even after a panic.
     fn unreadable(&self) -> MutexGuard<'_, BTreeSet<RunId>> {
         self.unreadable.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Renews the lease until it is dropped.
+    /// Renews the lease at intervals. Runs until the pool is closed or the binary is incompatible with the schema.
     ///
-    /// This node ignores a renewal that comes too late, and uses the next one. Work that had started when the process
-    /// froze therefore finds its lease expired, although the database may have renewed it.
+    /// If too much time has passed since the previous renewal, this node does not rely on the new renewal, but only on
+    /// the following renewal. Work that was running while the process was frozen therefore finds the lease expired,
+    /// although the database may have renewed the lease.
     pub(super) async fn keep(self: Arc<Self>, pool: Pool) {
         let pause = self.lease / RENEWALS;
         let mut last = uptime();
@@ -181,8 +183,8 @@ impl Node {
         }
     }
 
-    /// Renews this node's row, even if other nodes have removed it. A node that was to be alone does not return after
-    /// its lease expired.
+    /// Renews the lease in this node's row. If other nodes have removed the row, it is inserted again. An exclusive
+    /// node does not renew an expired lease.
     async fn renew(&self, pool: &Pool) -> Result<(), Error> {
         let sql = "INSERT INTO nodes AS n (node, epoch, name, alone, opened_at, alive_until)
                    VALUES ($1, $2, $3, false, clock_timestamp(),
@@ -202,7 +204,7 @@ impl Node {
         self.held_until.fetch_max(sent + self.held(), Ordering::AcqRel);
     }
 
-    /// Returns how many milliseconds this node relies on a renewal.
+    /// Returns the number of milliseconds for which this node relies on a renewal.
     fn held(&self) -> u64 {
         millis(self.lease / PARTS * (PARTS - 1))
     }
@@ -211,8 +213,8 @@ impl Node {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Draws the next epoch and stores it with the node. A number of a sequence alone could repeat after a crash of the
-    /// database.
+    /// Draws the next epoch and stores it in the node's row. A number that is only drawn from a sequence could be drawn
+    /// again after a crash of the database.
     pub(super) async fn draw_epoch(&self, pool: &Pool) -> Result<u64, Error> {
         let sql = "INSERT INTO nodes (node, epoch, name, alone, opened_at, alive_until)
                    VALUES ($1, nextval('epochs'), $2, false, clock_timestamp(), '-infinity')
@@ -223,8 +225,8 @@ impl Node {
         Ok(epoch)
     }
 
-    /// Keeps other nodes from joining for the rest of the transaction. Returns an error if this node was to be alone
-    /// and its lease expired: other nodes may have joined since.
+    /// Prevents other nodes from joining until the transaction ends. Returns an error if this node is exclusive and its
+    /// lease has expired, because other nodes may have joined since then.
     pub(super) async fn shut_out(&self, transaction: &Transaction<'_>) -> Result<(), Error> {
         transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
         let sql = "SELECT FROM nodes WHERE node = $1 AND alone AND alive_until > clock_timestamp()";
@@ -234,7 +236,7 @@ impl Node {
         Ok(())
     }
 
-    /// Releases all leases, so that other nodes need not wait until they expire.
+    /// Releases all leases of this node, so that other nodes need not wait until the leases expire.
     pub(super) async fn leave(&self, pool: &Pool) -> Result<(), Error> {
         let sql = "WITH given AS (UPDATE leases SET node = NULL, since = clock_timestamp() WHERE node = $1)
                    DELETE FROM nodes WHERE node = $1";
@@ -288,7 +290,8 @@ pub(super) async fn leases(pool: &Pool, after: Option<&RunId>, limit: usize) -> 
     rows.iter().map(|row| Ok(Lease { run: id(row, 0)?, node: maybe_number(row, 1)? })).collect()
 }
 
-/// Returns milliseconds since the machine started, including sleep: leases go on while the machine sleeps.
+/// Returns milliseconds since the machine started. Includes the time in which the machine was asleep, because leases
+/// also expire in that time.
 fn uptime() -> u64 {
     #[cfg(target_os = "linux")]
     let clock = ClockId::Boottime;

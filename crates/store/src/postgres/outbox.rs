@@ -1,5 +1,5 @@
-//! The outbox in PostgreSQL: a table that all nodes claim deliveries from. A claimed delivery is free again when its
-//! node is gone, by the clock of the database.
+//! The outbox in PostgreSQL: a table from which all nodes claim deliveries. A claimed delivery can be claimed again
+//! when the lease of its node has expired, by the clock of the database.
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ use crate::outbox::{
 use crate::table::Record;
 use crate::tables::{Cursor, Page};
 
-/// The nodes that may be sending something now.
+/// Array of the nodes that are alive and may be sending deliveries.
 const ALIVE: &str = "ARRAY(SELECT n.node FROM nodes n WHERE n.alive_until > clock_timestamp())";
 const NOT_DISABLED: &str = "NOT EXISTS (SELECT FROM channels c
                                         WHERE c.channel = deliveries.channel AND c.disabled_at IS NOT NULL)";
@@ -26,8 +26,8 @@ const NOT_DISABLED: &str = "NOT EXISTS (SELECT FROM channels c
 impl Outbox for Postgres {
     async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
         let Claim { channel, now, limit, sending, whole } = claim;
-        // With `whole` a second node waits, and then finds the deliveries claimed. A node whose lease lapsed unnoticed
-        // claims nothing: other nodes would take its deliveries at once.
+        // With `whole`, a second node waits for the first and then finds all deliveries claimed. A node whose lease has
+        // expired claims nothing, even if it has not noticed: other nodes could claim the same deliveries at once.
         let skip = if whole { "" } else { " SKIP LOCKED" };
         let columns: String = Delivery::TABLE.columns.iter().fold(String::new(), |mut list, column| {
             let comma = if list.is_empty() { "" } else { ", " };
@@ -57,7 +57,7 @@ impl Outbox for Postgres {
         let Settled { delivery, attempt } = settled;
         let set: Vec<String> =
             Delivery::TABLE.columns[1..].iter().map(|column| format!("{column} = new.{column}")).collect();
-        // One statement writes everything or nothing.
+        // A single statement, so that either everything or nothing is written.
         let sql = format!(
             "WITH settled AS (
                  UPDATE deliveries d SET {set} FROM jsonb_populate_record(NULL::deliveries, $1) new
@@ -116,7 +116,8 @@ impl Outbox for Postgres {
                 self.pool.query(sql, &[&why, &now.as_millis()]).await?
             }
             DeliveryChange::FailOld { before, why, now } => {
-                // Every delivery is due after its creation, so the index finds few others.
+                // No delivery is due before its creation, so the condition on `created_at` excludes no matching
+                // delivery. It lets the database use an index that finds few other deliveries.
                 let sql = format!(
                     "UPDATE deliveries
                      SET state = 'failed', error = $1, next_at = NULL, node = NULL, ended_at = $2

@@ -1,5 +1,5 @@
-//! Connections: their setup, their number, and their time-outs. A lost connection is replaced when the next one is
-//! requested.
+//! Connection pool: the settings, number and time-outs of connections. A lost connection is replaced when a connection
+//! is next requested.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -17,14 +17,17 @@ use super::tls::Tls;
 use crate::journal::Error;
 
 const CONNECT: Duration = Duration::from_secs(5);
-/// Maximum wait for a connection when all are in use.
+/// Maximum time to wait for a connection while all connections are in use.
 const FREE: Duration = Duration::from_secs(30);
-/// Maximum time of one statement. The server cancels it a little earlier (`SESSION`).
+/// Maximum time to wait for the result of a statement. The database server cancels a statement a little earlier
+/// (`SESSION`).
 const ANSWER: Duration = Duration::from_secs(35);
-/// Maximum time that sent bytes may stay unacknowledged. It detects a cut cable and probes an idle connection.
+/// Maximum time that sent bytes may stay unacknowledged, and interval of probes on an idle connection. Detects a broken
+/// network connection.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(10);
 
-/// Settings that this store relies on, whatever the database's own defaults. An acknowledged append is on disk.
+/// Settings of each connection, independent of the defaults of the database. They ensure that an acknowledged append is
+/// on disk.
 const SESSION: &str = "
     SET default_transaction_isolation = 'read committed';
     SET statement_timeout = '30s';
@@ -37,11 +40,11 @@ pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 #[derive(Clone, Debug)]
 pub(super) struct Pool(deadpool_postgres::Pool);
 
-/// Added if the journal is only read: the database refuses every change.
+/// Additional setting if the journal is opened for reading: the database refuses every change.
 const READ_ONLY: &str = "SET default_transaction_read_only = on";
 
-/// A connection that has not answered yet. If the caller stops waiting, the connection is dropped, because its pending
-/// query would delay the next caller.
+/// A connection with a pending query. If the caller stops waiting, the connection is closed instead of returned to the
+/// pool, because the pending query would delay the next caller.
 struct PendingConnection(Option<Client>);
 
 impl Drop for PendingConnection {
@@ -52,7 +55,7 @@ impl Drop for PendingConnection {
     }
 }
 
-/// Returns a warning if the connection to this address is not encrypted and leaves the machine.
+/// Returns a warning if the connection is unencrypted and the database is on a different machine.
 pub fn warning(url: &str) -> Option<&'static str> {
     let config = read(url).ok()?;
     let is_open = config.get_ssl_mode() != SslMode::Require && leaves_the_machine(&config);
@@ -67,7 +70,8 @@ pub fn check(url: &str) -> Result<(), Unsupported> {
 }
 
 fn read(url: &str) -> Result<Config, Unsupported> {
-    // `require` already verifies chain and name here. The driver does not know `verify-full`.
+    // The driver does not know `verify-full`. It is replaced by `require`, for which this store also verifies the
+    // certificate chain and the host name.
     let parsed = url
         .parse::<Config>()
         .or_else(|_| url.replace("sslmode=verify-full", "sslmode=require").parse::<Config>());
@@ -91,7 +95,7 @@ pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
         config.application_name(format!("holdshort {application}"));
     }
     if config.get_hosts().len() > 1 {
-        // A standby may answer with old data.
+        // Exclude standby servers, which may return outdated data.
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
     }
     config
@@ -103,7 +107,7 @@ pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
     Ok(config)
 }
 
-/// Returns true if one of the servers is on another machine, judged by its address.
+/// Returns true if the address of one of the servers is not an address of this machine.
 fn leaves_the_machine(config: &Config) -> bool {
     if !config.get_hostaddrs().is_empty() {
         return config.get_hostaddrs().iter().any(|address| !address.is_loopback());
@@ -118,7 +122,7 @@ fn leaves_the_machine(config: &Config) -> bool {
 }
 
 impl Pool {
-    /// Creates the pool without connecting. It connects when a connection is requested.
+    /// Creates the pool. A connection is only opened when it is requested.
     pub(super) fn new(address: &Config, size: usize) -> Result<Self, Error> {
         Self::with_session(address, size, SESSION.to_owned())
     }
@@ -149,12 +153,12 @@ impl Pool {
         Ok(self.0.get().await?)
     }
 
-    /// Runs one statement, prepared once per connection.
+    /// Runs one statement. Each connection prepares a statement only once.
     pub(super) async fn query(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
         self.ask(sql, params).await?.map_err(Error::from)
     }
 
-    /// Runs one statement that changes nothing. Repeats it once if the connection was closed.
+    /// Runs one statement that changes nothing. Retries the statement once if the connection was closed.
     pub(super) async fn read(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
         match self.ask(sql, params).await? {
             Err(error) if error.is_closed() => self.query(sql, params).await,
@@ -162,7 +166,7 @@ impl Pool {
         }
     }
 
-    /// Runs one statement. The inner error is the answer of the database.
+    /// Runs one statement. The inner error is the error that the database returned.
     pub(super) async fn ask(
         &self,
         sql: &str,
@@ -179,7 +183,7 @@ impl Pool {
         Ok(answer)
     }
 
-    /// Closes the pool. Later requests get [`Error::Closed`].
+    /// Closes the pool. Later requests return [`Error::Closed`].
     pub(super) fn close(&self) {
         self.0.close();
     }

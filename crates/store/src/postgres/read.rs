@@ -1,5 +1,5 @@
-//! Reads the journal. Reads by position stop at the horizon: an event with a smaller position may still appear between
-//! events beyond it.
+//! Reads the journal. Reads by position stop at the horizon, because beyond the horizon a running transaction may still
+//! add events with smaller positions than existing events.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +14,10 @@ use crate::journal::Error;
 use crate::log::{Change, Key, Positioned};
 use crate::packed_append::{EventLocation, PackedAppend, Unpacked, event_locations};
 
-/// Returns the SQL for the appends that hold the first `$2` events after `$1`, and no further one.
+/// Returns the SQL for the appends that contain the first `$2` events after `$1`.
 ///
-/// `by` is the order of events: `seq` in a stream, or `position`. The sum counts the wanted events of earlier appends.
+/// `by` is the column that orders the events: `seq` for a stream, or `position`. The sum in the SQL is the number of
+/// requested events in the preceding appends.
 pub(super) fn appends(columns: &str, by: &str, of: &str) -> String {
     format!(
         "SELECT {columns} FROM (
@@ -27,7 +28,7 @@ pub(super) fn appends(columns: &str, by: &str, of: &str) -> String {
     )
 }
 
-/// Condition for reads by position.
+/// SQL condition for reads by position.
 pub(super) const VISIBLE: &str = "position < holdshort_horizon()";
 
 const PACKED: &str = "position, stream, seq, hashes, heads, contents";
@@ -49,7 +50,7 @@ pub(super) async fn tail(pool: &Pool, after: u64, limit: usize) -> Result<Vec<Po
     unpack(pool, &found, limit, |found| found.position > after).await
 }
 
-/// Returns the first `limit` events of these rows that are `wanted`.
+/// Unpacks the rows and returns the first `limit` events for which `wanted` returns true.
 async fn unpack(
     pool: &Pool,
     rows: &[Row],
@@ -72,7 +73,7 @@ async fn unpack(
     events.into_iter().map(complete).collect()
 }
 
-/// Reads a row of position, stream, sequence, hashes, heads and contents.
+/// Reads a row with the columns position, stream, sequence, hashes, heads and contents.
 pub(super) fn packed(row: &Row) -> Result<PackedAppend<'_>, Error> {
     Ok(PackedAppend {
         stream: id(row, 1)?,
@@ -104,7 +105,7 @@ pub(super) async fn changes(pool: &Pool, after: u64, limit: usize) -> Result<Vec
     Ok(changes)
 }
 
-/// Returns the last position that reads by position see; 0 if there is none.
+/// Returns the position of the last event that reads by position see, or 0 if there is no event.
 pub(super) async fn last_visible(pool: &Pool) -> Result<u64, Error> {
     let sql = "SELECT coalesce(max(position), 0) FROM appends WHERE position < holdshort_horizon()";
     let rows = pool.read(sql, &[]).await?;
@@ -119,7 +120,7 @@ pub(super) async fn chain(pool: &Pool, stream: &StreamId) -> Result<Chain, Error
     Ok(places.last().map_or(Chain::START, |place| Chain { seq: place.seq, hash: place.hash }))
 }
 
-/// Returns the position of an event. `seq` of a row is that of its last event.
+/// Returns the position of an event. The column `seq` of a row is the sequence of the row's last event.
 pub(super) async fn position(pool: &Pool, stream: &StreamId, seq: u64) -> Result<Option<u64>, Error> {
     let sql =
         "SELECT position, seq, hashes FROM appends WHERE stream = $1 AND seq >= $2 ORDER BY seq LIMIT 1";
@@ -137,7 +138,7 @@ pub(super) async fn blob(pool: &Pool, wanted: &Digest) -> Result<Option<Vec<u8>>
 }
 
 pub(super) async fn key(pool: &Pool, scope: &str, key: &str) -> Result<Option<Key>, Error> {
-    // Text in PostgreSQL cannot contain NUL, so such a key does not exist.
+    // Text in PostgreSQL cannot contain NUL, so a key with NUL does not exist.
     if scope.contains('\0') || key.contains('\0') {
         return Ok(None);
     }
@@ -161,7 +162,8 @@ pub(super) async fn keys(pool: &Pool, after: Option<&Key>, limit: usize) -> Resu
     rows.iter().map(record).collect()
 }
 
-/// Returns the streams. Jumps from stream to stream in the index: a `DISTINCT` would read every append.
+/// Returns the streams after the given stream. Jumps from stream to stream in the index, because a `DISTINCT` would
+/// read every append.
 pub(super) async fn streams(
     pool: &Pool,
     after: Option<&StreamId>,

@@ -1,5 +1,5 @@
-//! The rows that can be rebuilt: written as JSON of their columns, read as columns, found by their key, and replaced.
-//! `table.rs` lists the columns.
+//! The rows that can be rebuilt. They are written as JSON objects with their columns, and read by column. `table.rs`
+//! lists the columns.
 
 use std::str::FromStr;
 
@@ -15,7 +15,7 @@ use crate::journal::Error;
 use crate::table::{Columns, Conflict, OUTBOX, Put, Record, TABLES, Table, Value};
 use crate::tables::Rows;
 
-/// Returns the argument of `holdshort_put`: rows by their table.
+/// Returns the argument of `holdshort_put`: a JSON object with the rows of each table.
 pub(super) fn json(rows: &Rows) -> Json {
     let mut tables = Map::new();
     match rows.put_into(&mut tables) {
@@ -34,7 +34,7 @@ impl Put for Map<String, Json> {
     }
 }
 
-/// Returns a row as JSON by its columns.
+/// Returns a row as a JSON object with its columns.
 pub(super) fn json_of<R: Record>(row: &R) -> Json {
     let values = row.values().into_iter().map(Json::from);
     Json::Object(R::TABLE.columns.iter().map(|column| (*column).to_owned()).zip(values).collect())
@@ -51,8 +51,8 @@ impl From<Value<'_>> for Json {
     }
 }
 
-/// Returns the SQL of `holdshort_put`, which inserts rows or updates those with their key. It puts one row at a time:
-/// an append may name one key twice, and the last row wins.
+/// Returns the SQL that creates `holdshort_put`. The function inserts each row, or updates the row with the same key.
+/// It writes one row at a time, because an append may contain two rows with the same key. The last row wins.
 pub(super) fn function() -> String {
     let puts: String = TABLES.iter().chain(OUTBOX.iter().take(1)).map(put_all).collect();
     format!(
@@ -91,12 +91,12 @@ fn put_all(table: &Table) -> String {
     )
 }
 
-/// Returns the value of a column after a row was put over another one.
+/// Returns the SQL for the value of a column if a row with the same key already exists.
 fn value_on_conflict(column: &str, conflict: Conflict) -> String {
     match (conflict, column) {
         (Conflict::Replaced, _) => format!("excluded.{column}"),
-        // Follows the rule of `SessionRow::with`: the later event sets the state of the session, and the older row its
-        // age.
+        // Applies the rule of `SessionRow::with`: the later event sets the state of the session, and the older row sets
+        // the time of its creation.
         (Conflict::Merged, "created_at") => "least(old.created_at, excluded.created_at)".to_owned(),
         (Conflict::Merged, "idle_since") => "greatest(old.idle_since, excluded.idle_since)".to_owned(),
         (Conflict::Merged, "changed_at") => "CASE WHEN excluded.seq = old.seq
@@ -109,14 +109,13 @@ fn value_on_conflict(column: &str, conflict: Conflict) -> String {
     }
 }
 
-/// Returns the row with this key.
 pub(super) async fn find<R: Record>(pool: &Pool, key: &str) -> Result<Option<R>, Error> {
     let Table { name, list, .. } = R::TABLE;
     let sql = format!("SELECT {list} FROM {name} WHERE {} = $1", R::TABLE.key());
     pool.read(&sql, &[&key]).await?.first().map(read).transpose()
 }
 
-/// Reads a row from the columns of its table.
+/// Converts the columns of a database row to a row of the store.
 pub(super) fn read<R: Record>(row: &Row) -> Result<R, Error> {
     R::read(&mut Reading { row, next: 0 })
 }
@@ -163,11 +162,11 @@ impl Columns for Reading<'_> {
     }
 }
 
-/// Number of parts of a replacement that are sent to the database at once.
+/// Number of [`Rows`] that are sent to the database at once during a replacement.
 const CHUNK: usize = 500;
 
-/// Drops all rows and writes these, and rebuilds the leases from the runnable runs. Nodes keep the runs that they
-/// drive. Appends wait until it is done.
+/// Drops all rows, writes the rows in `all`, and rebuilds the leases from the runnable runs. Nodes keep the leases of
+/// the runs that they drive. Appends wait until the replacement is committed.
 pub(super) async fn replace(pool: &Pool, node: &Node, all: &[Rows]) -> Result<(), Error> {
     let mut client = pool.client().await?;
     let transaction = client.transaction().await?;

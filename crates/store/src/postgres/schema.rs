@@ -1,9 +1,9 @@
-//! The schema: the check that this database is compatible, and the numbered migrations. They are applied in order and
-//! never changed after their release. `version` in `meta` is the number of the last one.
+//! The schema: the check that a database is compatible, and the numbered migrations. Migrations are applied in order,
+//! and their statements never change after a release. `version` in `meta` is the number of the last applied migration.
 //!
-//! Nodes may open at the same time: a lock, held for one transaction, makes them migrate one after the other. Nodes of
-//! several versions may share a database until a migration breaks the older ones. `least` in `meta` is the oldest
-//! compatible version. A node never migrates a database to a version that another living node cannot work with.
+//! If several nodes open the journal at the same time, a lock makes them migrate one after the other. Nodes of several
+//! versions can share a database until a migration breaks the older nodes. `least` in `meta` is the oldest compatible
+//! version. A node never migrates a database while a living node is incompatible with the new version.
 
 use std::borrow::Cow;
 
@@ -17,21 +17,23 @@ use super::pool::Pool;
 use super::rows;
 use crate::journal::Error;
 
-/// Effect of a migration on binaries of the previous version, which may still run.
+/// Effect of a migration on binaries of the previous version, which may still be running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// They continue to work: new tables, additional functions, columns that they neither need nor overwrite.
+    /// Older binaries continue to work. For example: new tables, new functions, or new columns that older binaries
+    /// neither need nor overwrite.
     Expands,
-    /// They stop working: any other change. This includes a new column of the rows, because they would empty it.
+    /// Older binaries stop working. This includes a new column of a table of rows, because older binaries would
+    /// overwrite the column with null.
     Breaks,
 }
 use Reach::{Breaks, Expands};
 
-/// A step from one version of the schema to the next: its reach, and its statements.
+/// Step from one version of the schema to the next: its effect on older binaries, and its SQL.
 pub type Migration = (Reach, &'static str);
 
-/// A release whose events older binaries cannot read needs a migration too, even an empty one. The version tells a node
-/// whether a run was written by a newer binary or is damaged.
+/// All migrations, in order. A release whose events older binaries cannot read also needs a migration, even without any
+/// statement. The schema's version then shows that an unreadable run was written by a newer binary and is not damaged.
 const MIGRATIONS: &[Migration] = &[
     (Breaks, include_str!("../../migrations/postgres/0001_journal.sql")),
     (Breaks, include_str!("../../migrations/postgres/0002_sessions.sql")),
@@ -45,11 +47,11 @@ const MIGRATIONS: &[Migration] = &[
     (Expands, include_str!("../../migrations/postgres/0010_versions.sql")),
     (Expands, include_str!("../../migrations/postgres/0011_outbox.sql")),
     (Expands, include_str!("../../migrations/postgres/0012_failing.sql")),
-    // Older binaries cannot read a notice that names `operators`, and would drop it permanently, nor a webhook of kind
-    // `email`.
+    // Older binaries cannot read a webhook of kind `email`, or a notice that names `operators`. They would permanently
+    // drop such a notice.
     (Breaks, include_str!("../../migrations/postgres/0013_forgotten.sql")),
 ];
-/// First version in which nodes record the version that they know.
+/// First version of the schema in which nodes record the version that they know.
 const TELLS: u32 = 10;
 
 /// The migrations that a binary knows, in order.
@@ -64,7 +66,7 @@ impl Default for Schema {
 }
 
 impl Schema {
-    /// Returns the schema of a binary of another version.
+    /// Returns a schema with these migrations, to simulate a binary of a different version.
     pub fn new(migrations: Vec<Migration>) -> Self {
         Self(Cow::Owned(migrations))
     }
@@ -73,32 +75,32 @@ impl Schema {
         &self.0
     }
 
-    /// Number of the last migration.
+    /// Returns the number of the last migration.
     pub(super) fn version(&self) -> u32 {
         u32::try_from(self.0.len()).unwrap_or(u32::MAX)
     }
 
-    /// The migrations after `version`, with their numbers.
+    /// Returns the migrations after `version`, each with its number.
     fn after(&self, version: u32) -> impl Iterator<Item = (u32, Migration)> {
         (1..).zip(self.0.iter().copied()).skip(version as usize)
     }
 }
 
-/// Versions recorded in a database.
+/// Versions that are recorded in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SchemaVersions {
     pub(super) version: u32,
-    /// The oldest version whose binaries can work with it.
+    /// Oldest version whose binaries are compatible with the schema.
     pub(super) least: u32,
 }
 
-/// Query for the version of a database with a journal, and the oldest version compatible with it.
+/// Query for the schema version of a database, and for the oldest compatible version.
 const VERSIONS: &str = "SELECT v.value, l.value FROM meta v LEFT JOIN meta l ON l.name = 'least'
                         WHERE v.name = 'version'";
 
 impl SchemaVersions {
-    /// Reads a row of [`VERSIONS`]. A database without a version is damaged. A database without `least` admits no older
-    /// binaries.
+    /// Reads a row of [`VERSIONS`]. A database without a version is damaged. A database without `least` is incompatible
+    /// with all older binaries.
     fn read(row: Option<&Row>) -> Result<Self, Error> {
         let no_version = || Error::Corrupt("its schema version is missing".to_owned());
         let row = row.ok_or_else(no_version)?;
@@ -112,7 +114,7 @@ impl SchemaVersions {
         self.version >= TELLS
     }
 
-    /// Returns an error if a binary that knows this version cannot work with the database.
+    /// Returns an error if a binary that knows the version `known` is incompatible with the database.
     pub(super) fn admits(self, known: u32) -> Result<(), Error> {
         if known < self.least { Err(Error::FromTheFuture { found: self.version, known }) } else { Ok(()) }
     }
@@ -121,15 +123,15 @@ impl SchemaVersions {
 /// Number of an advisory lock that no other program in the same database uses.
 pub(super) const LOCK: i64 = 0x686f_6c64_7368_6f72;
 
-/// Oldest release of PostgreSQL that has all features used here and still gets fixes.
+/// Oldest supported release of PostgreSQL: it has all features that the store uses and still receives fixes.
 const OLDEST: u32 = 14;
 
-/// Brings the schema up to date. Returns true if the journal was restored from a dump of another database.
+/// Applies the missing migrations. Returns true if the journal was restored from a dump of another database.
 pub(super) async fn migrate(pool: &Pool, known: &Schema, home: Home) -> Result<bool, Error> {
     let mut client = pool.client().await?;
     let transaction = client.transaction().await?;
     supported(&transaction).await?;
-    // Opening may wait as long as another node needs to migrate.
+    // No time-out: this node may have to wait until a different node has finished a migration.
     transaction.batch_execute("SET LOCAL statement_timeout = 0").await?;
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
     let found = found(&transaction).await?;
@@ -150,7 +152,8 @@ pub(super) async fn migrate(pool: &Pool, known: &Schema, home: Home) -> Result<b
         set(&transaction, "least", least).await?;
     }
     if found.version < known.version() {
-        // A new column of a row comes with a migration, so the function that writes it is replaced after one.
+        // A migration may add a column to a table of rows, so the function that writes rows is replaced after each
+        // migration.
         transaction.batch_execute(&rows::function()).await?;
     }
     raise_base(&transaction).await?;
@@ -165,8 +168,8 @@ async fn set(transaction: &Transaction<'_>, name: &str, value: u32) -> Result<()
     Ok(())
 }
 
-/// Returns the names of living nodes that know less than this version. A node that does not record its version is
-/// older.
+/// Returns the names of living nodes that only know older versions than `version`. A node that does not record its
+/// version is older than all versions that do.
 async fn older(transaction: &Transaction<'_>, version: u32, least: u32) -> Result<Option<String>, Error> {
     if version == 0 {
         return Ok(None);
@@ -184,7 +187,7 @@ pub(super) async fn look(pool: &Pool) -> Result<SchemaVersions, Error> {
     SchemaVersions::read(pool.query(VERSIONS, &[]).await?.first())
 }
 
-/// Returns an error if the journal cannot be read as it is. Changes nothing.
+/// Returns an error if the journal cannot be read without a migration. Changes nothing.
 pub(super) async fn check(pool: &Pool) -> Result<(), Error> {
     let mut client = pool.client().await?;
     let transaction = client.transaction().await?;
@@ -197,7 +200,7 @@ pub(super) async fn check(pool: &Pool) -> Result<(), Error> {
     if found.version < known {
         return Err(Error::Outdated { found: found.version, known });
     }
-    // Reads by position would not see them.
+    // Reads by position would not see events beyond the horizon.
     let row = transaction.query_one(&format!("SELECT coalesce(({BEYOND}) > 0, false)"), &[]).await?;
     if get(&row, 0)? { Err(Unsupported::Restored.into()) } else { Ok(()) }
 }
@@ -224,14 +227,15 @@ async fn found(transaction: &Transaction<'_>) -> Result<SchemaVersions, Error> {
     SchemaVersions::read(transaction.query_opt(VERSIONS, &[]).await?.as_ref())
 }
 
-/// Query for how far existing positions exceed those that transactions of this cluster get.
+/// Query for the difference between the largest existing position and the positions that new transactions of this
+/// cluster get.
 const BEYOND: &str =
     "SELECT (max(position) >> 14) + 1 - pg_snapshot_xmax(pg_current_snapshot())::text::bigint
                              - (SELECT value FROM meta WHERE name = 'base') AS beyond FROM appends";
 
-/// Raises the base of positions after a restore into another cluster, so that new positions are larger than all
-/// existing ones. In the original cluster, visible positions are below its next transaction number, even while older
-/// transactions run.
+/// Raises the base of positions after a restore into a different cluster, so that new positions are larger than all
+/// existing positions. In the original cluster, the base does not change: all existing positions are already smaller
+/// than the positions of new transactions.
 async fn raise_base(transaction: &Transaction<'_>) -> Result<(), Error> {
     let sql = format!(
         "UPDATE meta SET value = value + beyond FROM ({BEYOND}) restored

@@ -1,7 +1,8 @@
-//! The chain over all events, sealed after the appends: they wait neither for it nor for each other.
+//! The chain over all events. Ranges of events are sealed after their appends were committed, so appends do not wait
+//! for the chain or for each other.
 //!
-//! Reads by position and seals stop at the horizon: an event with a smaller position may still appear between events
-//! beyond it. Any node seals; a lock makes nodes do it one after the other.
+//! Seals stop at the horizon, because beyond the horizon a running transaction may still add events with smaller
+//! positions than existing events. Every node seals. A lock makes nodes seal one after the other.
 
 use std::time::Duration;
 
@@ -17,15 +18,16 @@ use crate::journal::Error;
 use crate::log::Link;
 use crate::packed_append::{EventLocation, event_locations};
 
-/// Time between two seals of a node: events of the last second may not be sealed yet.
+/// Interval between two seals of a node. Events of the last second may therefore not be sealed yet.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Appends in one transaction: a first seal over an old journal blocks no other node for long.
+/// Maximum number of appends that are sealed in one transaction, so that the first seal over an old journal does not
+/// block other nodes for long.
 const STRETCH: usize = 10_000;
 const LOCK: i64 = schema::LOCK + 1;
-/// Maximum number of findings reported at once.
+/// Maximum number of problems that are reported at once.
 const FINDINGS: usize = 10;
 
-/// Seals what becomes visible, until the sender of `visible` is dropped.
+/// Seals events as they become visible. Runs until the sender of `visible` is dropped.
 pub(super) async fn keep_sealing(pool: Pool, mut visible: watch::Receiver<u64>) {
     loop {
         match seal(&pool, Waits::No).await {
@@ -40,14 +42,14 @@ pub(super) async fn keep_sealing(pool: Pool, mut visible: watch::Receiver<u64>) 
     }
 }
 
-/// Seals everything that reads by position see.
+/// Seals all events up to the horizon, and returns the head.
 pub(super) async fn head(pool: &Pool) -> Result<Head, Error> {
     let head = seal(pool, Waits::Yes).await?;
     head.ok_or_else(|| Error::Corrupt("holdshort_seal returned no seal".to_owned()))
 }
 
-/// Returns the head without sealing: chains the events after the last seal in memory. The order below the horizon is
-/// final, so a node that seals at the same time gets the same result.
+/// Returns the head without writing a seal: chains the events after the last seal in memory. The order of events below
+/// the horizon is final, so a node that seals at the same time gets the same head.
 pub(super) async fn head_unsealed(pool: &Pool) -> Result<Head, Error> {
     let rows =
         pool.read("SELECT position, events, hash FROM seals ORDER BY position DESC LIMIT 1", &[]).await?;
@@ -67,14 +69,14 @@ pub(super) async fn head_unsealed(pool: &Pool) -> Result<Head, Error> {
     }
 }
 
-/// Choice to wait, or not, while another node is sealing.
+/// Choice whether to wait while a different node is sealing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waits {
     Yes,
     No,
 }
 
-/// Returns the last seal; `None` if another node is sealing.
+/// Writes a seal and returns the last seal. Returns `None` if a different node is sealing and `waits` is `No`.
 async fn seal(pool: &Pool, waits: Waits) -> Result<Option<Head>, Error> {
     let sql = "SELECT sealed, head, more FROM holdshort_seal($1, $2, $3)";
     loop {
@@ -112,7 +114,7 @@ pub(super) async fn links(pool: &Pool, after: u64, limit: usize) -> Result<Vec<L
     Ok(links)
 }
 
-/// Returns seals whose events are missing: events that were sealed were deleted.
+/// Describes the seals whose last event is missing, because sealed events were deleted.
 pub(super) async fn problems(pool: &Pool) -> Result<Vec<String>, Error> {
     let sql = "SELECT s.position, s.events FROM seals s
                WHERE NOT EXISTS (SELECT FROM appends a WHERE a.position = s.position) ORDER BY s.position LIMIT $1";

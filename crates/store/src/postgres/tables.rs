@@ -1,4 +1,4 @@
-//! The rows in PostgreSQL.
+//! Reads of single rows in PostgreSQL.
 
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
 use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};

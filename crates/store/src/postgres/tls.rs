@@ -1,9 +1,9 @@
-//! TLS to the database, if its address contains `sslmode=require` or `verify-full`. This machine must trust the
-//! certificate, and it must be valid for the host name. This is stricter than libpq with `require`, and never weaker
-//! than the setting promises.
+//! TLS to the database, if the address contains `sslmode=require` or `sslmode=verify-full`. With both settings, this
+//! machine must trust the server's certificate, and the certificate must be valid for the host name. For `require` this
+//! is stricter than libpq.
 //!
-//! Without one of these settings nothing is encrypted, even if the database supports it: an unverified certificate
-//! keeps no attacker out.
+//! Without one of these settings the connection is unencrypted, even if the database supports TLS, because TLS with an
+//! unverified certificate does not protect against an attacker.
 
 use std::future::Future;
 use std::io;
@@ -24,7 +24,7 @@ use tokio_rustls::client::TlsStream as Encrypted;
 
 use super::error::Unsupported;
 
-/// Connector for the connections to an address. An address without TLS never uses it.
+/// Connector for the TLS connections to an address. `None` if the address does not require TLS.
 #[derive(Clone)]
 pub(super) struct Tls(Option<TlsConnector>);
 
@@ -42,7 +42,7 @@ impl Tls {
     }
 }
 
-/// One connection that is about to be encrypted.
+/// TLS handshake of one connection, which has not started yet.
 pub(super) struct Handshake(Option<TlsConnector>, ServerName<'static>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Tls {
@@ -51,7 +51,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for T
     type Error = InvalidDnsNameError;
 
     fn make_tls_connect(&mut self, domain: &str) -> Result<Handshake, Self::Error> {
-        // The driver calls this for every connection. Without TLS there may be no name, as with a Unix socket.
+        // The driver calls this for every connection. A connection without TLS may have no host name, for example a
+        // Unix socket.
         let domain = if self.0.is_some() { domain } else { "localhost" };
         Ok(Handshake(self.0.clone(), ServerName::try_from(domain.to_owned())?))
     }
@@ -76,7 +77,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Hands
 pub(super) struct Stream<S>(Encrypted<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Stream<S> {
-    /// A password is not bound to the connection: the certificate proves the identity of the server.
+    /// No channel binding for passwords, because the certificate already proves the identity of the server.
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }

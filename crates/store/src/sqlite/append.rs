@@ -1,5 +1,5 @@
-//! One append inside its group's transaction. All checks that can reject it run before the first write. On any other
-//! error the caller rolls the transaction back, so nothing here cleans up.
+//! One append inside the transaction of its group. All checks that can reject the append run before its first write.
+//! After any other error the caller rolls back the transaction, so this module needs no clean-up.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::Sealed;
@@ -13,7 +13,7 @@ use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Key};
 use crate::packed_append::{self, Columns};
 
-/// Checks and writes an append, and advances `head` over its events.
+/// Checks and writes an append, and advances `head` to the last event of the append.
 pub(super) fn append(
     connection: &Connection,
     append: &Append,
@@ -70,7 +70,7 @@ fn end(connection: &Connection, stream: &StreamId) -> Result<u64, Error> {
     Ok(connection.prepare_cached(sql)?.query_row([Stream(stream)], |row| number(row, 0))?)
 }
 
-/// Writes a row of events, and advances `head` to its last event.
+/// Writes the events as one row, and advances `head` to the last of these events.
 fn add_events(connection: &Connection, events: &[Sealed], head: &mut Head) -> Result<(), Error> {
     let Some(last) = events.last() else { return Ok(()) };
     let mut large = Vec::new();

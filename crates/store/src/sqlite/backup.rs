@@ -1,4 +1,5 @@
-//! Copies a journal while a server may use it. The copy is a complete data folder, or it has no database at all.
+//! Copies a journal, even while a server uses the journal. A complete copy is a valid data folder. An interrupted copy
+//! contains no database.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,9 +15,10 @@ use super::{chain, schema, wal};
 use crate::folder::{self, private};
 use crate::journal::Error;
 
-/// File name of the copy until it is complete. An interrupted copy contains no database.
+/// File name of the copied database until the copy is complete, so that an interrupted copy contains no database.
 const UNFINISHED: &str = "holdshort.db.unfinished";
-/// File that marks the folder as a copy and holds its time, until a server has taken the copy up.
+/// File that marks a folder as a copy until a server has started from the copy. It contains the time at which the copy
+/// was made.
 const MADE: &str = "holdshort.backup";
 
 /// Reason why no copy was made.
@@ -28,9 +30,9 @@ pub enum NotCopied {
     Store(#[from] Error),
 }
 
-/// Copies the journal of `from`, as it is at one moment, into the folder `into`, which must be empty or missing.
-/// Returns the head of the copy. A server can use the journal without delay during that time: the copy reads a
-/// snapshot. Blocks.
+/// Copies the journal of the folder `from` into the folder `into`, which must be empty or missing. Returns the head of
+/// the copy. The copy is made from one snapshot, so a server can use the journal at the same time without delay.
+/// Blocks.
 pub fn back_up(from: &Path, into: &Path) -> Result<Head, NotCopied> {
     let lock = match folder::claim_to_read(from) {
         Ok(lock) => Some(lock),
@@ -41,10 +43,10 @@ pub fn back_up(from: &Path, into: &Path) -> Result<Head, NotCopied> {
     if let Some(lock) = &lock {
         wal::check(files.unopened(lock))?;
     }
-    // Read before the database, so that the pin is never ahead of it.
+    // Read the pin before the database, so that the pin is never ahead of the database.
     let pinned = head_file::read(from)?;
     let journal = schema::lone_reader(&files.database(), lock.is_none() || files.has_log())?;
-    // A server whose files were replaced reads other files than these.
+    // If the files were replaced while a server was running, the server uses different files than this function reads.
     if let Some(why) = head_file::contradiction_in(&journal, pinned, false)? {
         return Err(Error::Corrupt(why).into());
     }
@@ -53,16 +55,16 @@ pub fn back_up(from: &Path, into: &Path) -> Result<Head, NotCopied> {
     }
     let copied = copy(&journal, into);
     if copied.is_err() {
-        // The error of the copy is returned, not one of this clean-up.
+        // An error of this clean-up is ignored, because the error of the copy is returned.
         let _ = fs::remove_file(into.join(UNFINISHED));
     }
     Ok(copied?)
 }
 
-/// Copies what the connection reads into an empty folder, and returns the head of the copy.
+/// Copies the database of the connection into an empty folder, and returns the head of the copy.
 pub(super) fn copy(journal: &Connection, into: &Path) -> Result<Head, Error> {
     let unfinished = into.join(UNFINISHED);
-    // SQLite accepts an existing empty file, and keeps its mode.
+    // `VACUUM INTO` accepts an existing empty file and keeps the file's mode.
     private().open(&unfinished).map_err(from_io)?;
     journal.execute("VACUUM INTO ?1", [path_of(&unfinished)?])?;
     let head = close(&unfinished)?;
@@ -75,7 +77,8 @@ pub(super) fn copy(journal: &Connection, into: &Path) -> Result<Head, Error> {
     Ok(head)
 }
 
-/// Returns the time of the copy if no server has taken the copy up yet. It lacks all later events.
+/// Returns the time at which this folder was copied, if it is a copy from which no server has started yet. The copy
+/// lacks all events after this time.
 pub fn copied_at(folder: &Path) -> Result<Option<String>, Error> {
     match fs::read_to_string(folder.join(MADE)) {
         Ok(at) => Ok(Some(at.trim().to_owned())),
@@ -84,12 +87,13 @@ pub fn copied_at(folder: &Path) -> Result<Option<String>, Error> {
     }
 }
 
-/// Records that a server has taken the copy up.
+/// Records that a server has started from the copy.
 pub fn taken_up(folder: &Path) -> Result<(), Error> {
     fs::remove_file(folder.join(MADE)).map_err(from_io)
 }
 
-/// Marks the copy as closed: no server uses it, so it is exactly as long as its pin says.
+/// Marks the copied database as closed and returns its head. A closed database must have exactly as many events as its
+/// pin says.
 fn close(database: &Path) -> Result<Head, Error> {
     let copy = Connection::open(database)?;
     head_file::set_open(&copy, 0)?;

@@ -1,5 +1,5 @@
-//! The chain over all events, as the database keeps it: each append stores the head after its last event. Never looks
-//! into an event.
+//! The chain over all events in the database: each append stores the head after its last event. This module never
+//! interprets an event.
 
 use holdshort_core::head::Head;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -9,14 +9,14 @@ use crate::journal::Error;
 use crate::log::Link;
 use crate::packed_append::{EventLocation, event_locations};
 
-/// Returns the head of the journal: that of the last append.
+/// Returns the head of the journal, which is stored with the last append.
 pub(super) fn head(connection: &Connection) -> Result<Head, Error> {
     let sql = "SELECT position, chained FROM appends ORDER BY position DESC LIMIT 1";
     let head = connection.prepare_cached(sql)?.query_row([], read_head).optional()?;
     Ok(head.unwrap_or(Head::START))
 }
 
-/// Returns the head after the first `events` events; `None` if there are fewer events.
+/// Returns the head after the first `events` events, or `None` if there are fewer events.
 pub(super) fn head_at(connection: &Connection, events: u64) -> Result<Option<Head>, Error> {
     if let Some(head) = head_of_append(connection, events)? {
         return Ok(Some(head));
@@ -26,7 +26,7 @@ pub(super) fn head_at(connection: &Connection, events: u64) -> Result<Option<Hea
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([Number(events)])?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    // This append contains the searched event, but does not end with it.
+    // The searched event is in this append and is not its last event.
     let places = read_places(row)?;
     let Some(first) = places.first() else { return Ok(None) };
     let before = head_of_append(connection, first.position - 1)?;
@@ -65,8 +65,8 @@ pub(super) fn links(connection: &Connection, after: u64, limit: usize) -> Result
     Ok(links)
 }
 
-/// Reads the head of a row that begins with position and hash. Positions run from 1 without a gap, so the position is
-/// the number of events.
+/// Reads the head from a row whose first columns are position and hash. Positions start at 1 and have no gaps, so a
+/// position is also a number of events.
 pub(super) fn read_head(row: &Row<'_>) -> rusqlite::Result<Head> {
     let Hash(hash) = row.get(1)?;
     Ok(Head { events: number(row, 0)?, hash })

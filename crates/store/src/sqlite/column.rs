@@ -1,4 +1,5 @@
-//! Values of the core in columns, one newtype each. A column with any other value is damage, never a default.
+//! Conversion between the core's types and columns, with one newtype per type. A column with an invalid value is
+//! reported as damage and never replaced by a default.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{Id, StreamId};
@@ -8,23 +9,24 @@ use rusqlite::{Result, Row};
 
 use super::packed;
 
-/// An unsigned number. SQLite stores 63 bits; a larger number, which only a request can contain, saturates.
+/// An unsigned number. SQLite stores 63 bits. A larger number becomes the maximum; only a request can contain such a
+/// number.
 pub(super) struct Number(pub(super) u64);
 
 pub(super) struct Time(pub(super) Timestamp);
 
 pub(super) struct Hash(pub(super) Digest);
 
-/// A packed id to write; borrows its text.
+/// An id to write. It is packed when it is written.
 pub(super) struct Key<'a>(pub(super) &'a str);
 
-/// A packed id as read.
+/// An id that was read and unpacked.
 pub(super) struct Read<I>(pub(super) I);
 
-/// A packed id of a stream, to write.
+/// A stream's id to write. It is packed when it is written.
 pub(super) struct Stream<'a>(pub(super) &'a StreamId);
 
-/// A packed id of a stream, as read.
+/// A stream's id that was read and unpacked.
 pub(super) struct ReadStream(pub(super) StreamId);
 
 pub(super) fn number(row: &Row<'_>, index: usize) -> Result<u64> {

@@ -1,4 +1,4 @@
-//! Erases the content of events and leaves their hashes. SQLite overwrites the erased bytes.
+//! Erases the contents of events and keeps the events' hashes. SQLite overwrites the erased bytes.
 
 use holdshort_core::id::StreamId;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -7,7 +7,7 @@ use super::column::{Hash, Number, Stream};
 use super::read;
 use crate::journal::Error;
 
-/// Erases the contents of these events. Erasing a missing content changes nothing.
+/// Erases the contents of these events. An event without content is left unchanged.
 pub(super) fn contents(connection: &Connection, erased: &[(StreamId, u64)]) -> Result<(), Error> {
     erased.iter().try_for_each(|(stream, seq)| content(connection, stream, *seq))
 }
@@ -26,7 +26,8 @@ fn content(connection: &Connection, stream: &StreamId, seq: u64) -> Result<(), E
     let (contents, blobs) = without?;
     let update = "UPDATE appends SET contents = ?2 WHERE position = ?1";
     connection.prepare_cached(update)?.execute(params![Number(position), contents])?;
-    // Another event may contain the same bytes. Erasing is rare, so all events are searched.
+    // A blob is kept if a different event has the same content. Erasing is rare, so it is acceptable to search all
+    // events.
     let unused = "DELETE FROM blobs WHERE digest = ?1 AND NOT EXISTS (SELECT 1 FROM appends WHERE instr(contents, ?1) > 0)";
     for digest in blobs {
         connection.prepare_cached(unused)?.execute([Hash(digest)])?;

@@ -1,4 +1,4 @@
-//! Errors of SQLite and the file system, as errors that a user interface can act on.
+//! Converts errors of SQLite and the file system to the store's errors, so that a user interface can say what to do.
 
 use std::io::ErrorKind;
 
@@ -6,11 +6,11 @@ use rusqlite::ErrorCode;
 
 use crate::journal::Error;
 
-/// `SQLITE_IOERR_SHMSIZE`: the index of the write-ahead log could not grow. SQLite reports it when a full disk has no
-/// room even for the index.
+/// `SQLITE_IOERR_SHMSIZE`: the index of the write-ahead log could not grow. SQLite returns this error if a full disk
+/// has no room even for the index.
 const CANNOT_GROW: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 
-/// The writer thread panicked. The process ends soon after it.
+/// The writer thread panicked. The process ends soon afterwards.
 #[derive(Debug, thiserror::Error)]
 #[error("the writer of the journal stopped unexpectedly: the write may or may not have succeeded")]
 pub(super) struct WriterDied;
@@ -43,7 +43,7 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
-/// Converts an error of the file system that occurred while the data folder was opened.
+/// Converts an error of the file system that occurred when a file or folder was opened.
 pub(crate) fn from_io(error: std::io::Error) -> Error {
     match error.kind() {
         ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => Error::ReadOnly,
@@ -52,7 +52,7 @@ pub(crate) fn from_io(error: std::io::Error) -> Error {
     }
 }
 
-/// Returns a copy of the error, for each append of a group that failed together.
+/// Returns a copy of an error, because each append of a failed group gets the error.
 pub(super) fn again(error: &Error) -> Error {
     match error {
         Error::Full => Error::Full,

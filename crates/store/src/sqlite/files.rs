@@ -1,9 +1,10 @@
 //! Paths of a journal's three files: the database, its write-ahead log, and the shared-memory index of the log.
 //!
-//! SQLite locks the database and the index with POSIX locks. The kernel drops all POSIX locks that a process holds on a
-//! file when the process closes any descriptor of that file. Another program then takes itself for the only user, and
-//! deletes the log with its commits. While this process has a connection to the database, only SQLite may therefore
-//! open these files. All other code uses `stat`. [`Unopened`] is the one exception.
+//! SQLite locks the database and the index with POSIX locks. When a process closes any descriptor of a file, the kernel
+//! drops all POSIX locks of the process on that file. A second program could then get the locks, treat itself as the
+//! only user, and delete the log with its commits. While this process has a connection to the database, only SQLite may
+//! therefore open these files. All other code uses `stat`. The only exception is [`Unopened`], for the time before
+//! there is a connection.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -31,7 +32,7 @@ impl Files {
         &self.folder
     }
 
-    /// Path of the database, for SQLite.
+    /// Returns the path of the database. Only SQLite may open it.
     pub(crate) fn database(&self) -> PathBuf {
         self.folder.join(DATABASE)
     }
@@ -41,14 +42,14 @@ impl Files {
         fs::metadata(self.folder.join(LOG)).is_ok_and(|log| log.len() > 0)
     }
 
-    /// Returns plain access to the files. The lock proves that this process has no connection to the database: every
-    /// connection holds the lock of its folder.
+    /// Returns access to the files without SQLite. The lock proves that this process has no connection to the database,
+    /// because every connection holds the lock of its folder.
     pub(crate) fn unopened<'a>(&'a self, lock: &'a Lock) -> Unopened<'a> {
         Unopened { files: self, _lock: lock }
     }
 }
 
-/// Plain access to the files of a database that this process has not opened.
+/// Access, without SQLite, to the files of a database that this process has not opened.
 #[derive(Clone, Copy)]
 pub(crate) struct Unopened<'a> {
     files: &'a Files,
@@ -60,8 +61,8 @@ impl Unopened<'_> {
         self.files
     }
 
-    /// Creates an empty database, readable by its owner only, if there is none. SQLite gives its other files the same
-    /// mode.
+    /// Creates an empty database file if there is none. Only the file's owner can read it. SQLite creates its other
+    /// files with the same mode.
     pub(crate) fn make(self) -> io::Result<()> {
         match private().create_new(true).open(self.files.database()) {
             Ok(_) => Ok(()),
@@ -70,7 +71,7 @@ impl Unopened<'_> {
         }
     }
 
-    /// Opens the log to read it; `None` if it does not exist.
+    /// Opens the log for reading. Returns `None` if there is no log.
     pub(crate) fn open_log(self) -> io::Result<Option<File>> {
         match File::open(self.log()) {
             Ok(file) => Ok(Some(file)),
@@ -83,9 +84,9 @@ impl Unopened<'_> {
         self.files.folder.join(LOG)
     }
 
-    /// Reads whether the database needs a log, and whether the log exists.
+    /// Returns the state of the log. Reads from the database's header whether the database needs a log.
     pub(crate) fn log_state(self) -> io::Result<LogState> {
-        /// Offset of the write version: <https://www.sqlite.org/fileformat2.html>.
+        /// Offset of the write version in the database's header: <https://www.sqlite.org/fileformat2.html>.
         const WRITE_VERSION: u64 = 18;
         const WITH_LOG: u8 = 2;
         if self.files.has_log() {
@@ -101,18 +102,18 @@ impl Unopened<'_> {
     }
 }
 
-/// Log of a database that no server uses.
+/// State of the log of a database that no server uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LogState {
     There,
-    /// The header of the database says that a log belongs to it, but the log is missing or empty. This is normal for a
-    /// database that was closed.
+    /// The log is missing or empty, although the database's header says that the database uses a log. This is normal
+    /// for a database that was closed.
     Missing,
-    /// The database is complete without a log, such as one that `VACUUM INTO` of SQLite made.
+    /// The database does not use a log, for example because SQLite's `VACUUM INTO` created it.
     NotNeeded,
 }
 
-/// Device and inode of a file: another file at the same path has others.
+/// Device and inode of a file. A different file at the same path has a different identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Identity {
     device: u64,
@@ -128,8 +129,8 @@ impl Identity {
 
 /// The files as SQLite opened them.
 ///
-/// They stay the same while a connection is open: SQLite does not replace them, nor do other programs that respect its
-/// locks.
+/// The files stay the same while a connection is open: neither SQLite nor any program that respects SQLite's locks
+/// replaces them.
 #[derive(Debug)]
 pub(crate) struct OpenedFiles {
     files: Files,
@@ -137,7 +138,8 @@ pub(crate) struct OpenedFiles {
 }
 
 impl OpenedFiles {
-    /// Records the files of a database that is open and was written to.
+    /// Records the identities of the files of an open database. The database must have been written to, so that all its
+    /// files exist.
     pub(crate) fn note(files: Files) -> io::Result<Self> {
         let identity = |name| Ok::<_, io::Error>((name, Identity::read(&files.folder.join(name))?));
         let identities = [identity(DATABASE)?, identity(LOG)?, identity(INDEX)?];
@@ -148,7 +150,7 @@ impl OpenedFiles {
         &self.files
     }
 
-    /// Returns an error that names the file if one of them was deleted or replaced.
+    /// Returns an error if one of the files was deleted or replaced. The error names the file.
     pub(crate) fn check(&self) -> Result<(), String> {
         for (name, opened) in &self.identities {
             let path = self.files.folder.join(name);
@@ -166,7 +168,7 @@ impl OpenedFiles {
                         path.display()
                     ));
                 }
-                // This does not mean that the file changed; it stays open.
+                // An error of `stat` does not mean that the file was replaced, so the journal stays open.
                 Err(error) => {
                     tracing::warn!(%error, path = %path.display(), "a journal file cannot be inspected");
                 }
@@ -182,7 +184,7 @@ mod tests {
 
     use super::*;
 
-    /// Only this file opens files of the journal. The test reads the sources of this crate.
+    /// Only this source file opens files of the journal. The test searches the sources of this crate.
     #[test]
     fn no_other_source_names_a_file_of_the_journal() {
         let mut pending = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")];

@@ -1,9 +1,9 @@
-//! The pin: a file in the data folder that records where its journal ended, to detect an older database or one without
-//! its log.
+//! The pin: a file in the data folder that records the head of the journal. It detects that the database was replaced
+//! by an older database, or that the database's log is missing.
 //!
-//! It is written after each commit and never before, and flushed when the journal is closed. A database is therefore at
-//! least as long as its pin says, and exactly as long after it was closed. A person who can write the database can
-//! write the pin, too: a head that is kept elsewhere proves more.
+//! The pin is written after each commit, and flushed to disk when the journal is closed. A database therefore has at
+//! least as many events as its pin says. A database that was closed has exactly as many. The pin does not protect
+//! against a person who can write both files. A copy of the head outside the data folder does.
 
 use std::fs::{self, File};
 use std::io;
@@ -23,30 +23,31 @@ use crate::journal::Error;
 const NAME: &str = "holdshort.head";
 /// Maximum number of attempts to read a complete pin.
 const READS: u32 = 3;
-/// Rows of `meta`, next to `open`. They hold the number of events of a database that was opened without its log, or
-/// without its pin after its server had been killed.
+/// Names of rows in the table `meta`. The rows contain the number of events that the database had when it was opened
+/// without its log, or without its pin after its server had been killed.
 const WITHOUT_LOG: &str = "without_log";
 const WITHOUT_PIN: &str = "without_pin";
-/// Rows of `meta`: number of events that were given up with `accept_loss`, and the number of events that were left.
+/// Names of rows in the table `meta`: the number of missing events that the operator accepted with `accept_loss`, and
+/// the number of events that were left.
 const LOST: &str = "lost";
 const LOST_AFTER: &str = "lost_after";
 
-/// The open file.
+/// The open file of the pin.
 #[derive(Debug)]
 pub(super) struct HeadFile {
     file: File,
-    /// True if a write failed, which was logged.
+    /// True once a write has failed. Only the first failure is logged.
     is_behind: bool,
 }
 
-/// Evidence about a database: its pin, its log, and its own notes.
+/// Evidence about missing events of a database: the pin, and the state of the log.
 pub(super) struct Evidence {
     folder: PathBuf,
     pin: Option<Head>,
     log: LogState,
 }
 
-/// A database that contradicts its pin.
+/// Result of a comparison in which the database contradicts its pin.
 pub(super) struct Contradiction {
     why: String,
     /// Number of events that agree with the pin.
@@ -56,15 +57,15 @@ pub(super) struct Contradiction {
 }
 
 impl Evidence {
-    /// Gathers the evidence before SQLite opens the database, which creates an empty log.
+    /// Gathers the evidence. Must be called before SQLite opens the database, because SQLite creates an empty log.
     pub(super) fn gather(unopened: Unopened<'_>) -> Result<Self, Error> {
         let folder = unopened.files().folder().to_owned();
         let log = unopened.log_state().map_err(from_io)?;
         Ok(Self { pin: read(&folder)?, folder, log })
     }
 
-    /// Rejects a database of an unknown version, and one that contradicts its pin. `accept_loss` is the number of
-    /// events that may be given up. Changes nothing.
+    /// Rejects a database of an unknown version, and a database that contradicts its pin. `accept_loss` is the number
+    /// of missing events that the operator accepts. Changes nothing.
     pub(super) fn check(
         &self,
         database: &Path,
@@ -88,7 +89,7 @@ impl Evidence {
         Err(Error::Corrupt(self.describe(&found)))
     }
 
-    /// Describes what would be lost, and which copies exist.
+    /// Describes how many events are missing, and which copies of the journal exist.
     fn describe(&self, found: &Contradiction) -> String {
         let Contradiction { why, left, lost } = found;
         let would_lose = match lost {
@@ -110,18 +111,19 @@ impl Evidence {
         )
     }
 
-    /// Returns true if acknowledged events may be missing: the database was copied while in use, and its log was not. A
-    /// pin proves more.
+    /// Returns true if acknowledged events may be missing, because the database was copied without its log while a
+    /// server was using it. If there is a pin, the pin is checked instead.
     fn is_without_log(&self, connection: &Connection) -> Result<bool, Error> {
         Ok(self.pin.is_none() && self.log == LogState::Missing && !is_closed(connection)?)
     }
 
-    /// Returns true if the server was killed or the files were copied while it ran, and the pin is gone.
+    /// Returns true if there is no pin, although the database has a log and was not closed. Either its server was
+    /// killed, or the files were copied while the server was running.
     fn is_without_pin(&self, connection: &Connection) -> Result<bool, Error> {
         Ok(self.pin.is_none() && self.log == LogState::There && !is_closed(connection)?)
     }
 
-    /// Records what may be missing, so that no later audit reports the journal as complete.
+    /// Records in the database which events may be missing, so that no later audit reports the journal as complete.
     pub(super) fn write_notes(
         &self,
         connection: &Connection,
@@ -147,7 +149,7 @@ impl Evidence {
     }
 }
 
-/// Reads the notes of the journal about events that are missing, or may be.
+/// Reads the database's notes about events that are missing or may be missing.
 pub(super) fn notes(connection: &Connection) -> Result<Vec<String>, Error> {
     let mut notes: Vec<String> = value(connection, WITHOUT_LOG)?.map(without_log).into_iter().collect();
     notes.extend(value(connection, WITHOUT_PIN)?.map(without_pin));
@@ -160,8 +162,8 @@ pub(super) fn notes(connection: &Connection) -> Result<Vec<String>, Error> {
     Ok(notes)
 }
 
-/// Compares a database with its pin. `head` is the head of the database. `at` is its head after as many events as the
-/// pin has.
+/// Compares a database with its pin. `head` is the head of the database. `at` is the database's head after `pin.events`
+/// events.
 fn contradiction(pin: Head, head: Head, at: Option<Head>, is_closed: bool) -> Option<Contradiction> {
     let (there, pinned) = (head.events, pin.events);
     if there < pinned {
@@ -202,7 +204,7 @@ impl HeadFile {
         Ok(Self { file, is_behind: false })
     }
 
-    /// Writes the pin after a commit. A failure here loses no event: an older pin is still valid.
+    /// Writes the pin after a commit. If the write fails, no event is lost, because the older pin stays valid.
     pub(super) fn put(&mut self, head: Head) {
         if let Err(error) = self.write(head)
             && !std::mem::replace(&mut self.is_behind, true)
@@ -211,25 +213,25 @@ impl HeadFile {
         }
     }
 
-    /// Writes the pin and flushes it to disk. Returns false if that failed.
+    /// Writes the pin and flushes it to disk. Returns false if the write or the flush failed.
     pub(super) fn close(&mut self, head: Head) -> bool {
         self.put(head);
         let written = self.write(head).and_then(|()| self.file.sync_all());
         written.is_ok()
     }
 
-    /// Writes one line of constant length, which overwrites the old one in place.
+    /// Overwrites the file with one line. All lines have the same length.
     fn write(&self, head: Head) -> io::Result<()> {
         self.file.write_all_at(format!("{:>20} {}\n", head.events, head.hash).as_bytes(), 0)
     }
 }
 
-/// Reads the pin of a folder. Retries if the pin is malformed: a server may just be writing it.
+/// Reads the pin of a folder. Retries if the pin is malformed, because a server may be writing it at this moment.
 pub(super) fn read(folder: &Path) -> Result<Option<Head>, Error> {
     let path = folder.join(NAME);
     for _ in 0..READS {
         match fs::read_to_string(&path) {
-            // The process ended after it created the file and before it wrote it.
+            // The file is empty if the server ended between the creation of the file and the first write.
             Ok(text) if text.is_empty() => return Ok(None),
             Ok(text) => {
                 if let Some(head) = parse(&text) {
@@ -253,7 +255,8 @@ fn parse(text: &str) -> Option<Head> {
     Some(Head { events: events.parse().ok()?, hash: hash.to_owned().try_into().ok()? })
 }
 
-/// Returns problems of the journal for an audit. `log` is `None` if a server in this process has the journal open.
+/// Returns the problems of the journal that an audit reports. `log` is `None` if this process has opened the journal as
+/// a server.
 pub(super) fn problems(
     folder: &Path,
     connection: &Connection,
@@ -267,7 +270,7 @@ pub(super) fn problems(
     let is_closed = log.is_some() && is_closed(connection)?;
     let mut problems: Vec<String> = contradiction_in(connection, pin, is_closed)?.into_iter().collect();
     let notes = notes(connection)?;
-    // A note of an earlier opening reports the same problem.
+    // If there is a note from an earlier opening, it already reports the same problem.
     if let Some(log) = log.filter(|_| notes.is_empty()) {
         let evidence = Evidence { folder: folder.to_owned(), pin, log };
         let events = chain::head(connection)?.events;
@@ -281,7 +284,8 @@ pub(super) fn problems(
     Ok(problems)
 }
 
-/// Compares a database of this version with its pin. A closed database is exactly as long as its pin says.
+/// Compares a database of the current schema version with its pin. A closed database must have exactly as many events
+/// as its pin says.
 pub(super) fn contradiction_in(
     connection: &Connection,
     pin: Option<Head>,
@@ -292,7 +296,7 @@ pub(super) fn contradiction_in(
     Ok(contradiction(pin, chain::head(connection)?, at, is_closed).map(|found| found.why))
 }
 
-/// Records in the database that a server has it open, or that it was closed.
+/// Records in the database that a server is using the journal (1), or that the journal was closed (0).
 pub(super) fn set_open(connection: &Connection, open: u8) -> Result<(), Error> {
     connection.execute("UPDATE meta SET value = ?1 WHERE name = 'open'", [open])?;
     Ok(())

@@ -1,5 +1,5 @@
-//! Lists: each index scan runs as its own statement, in one snapshot. `INDEXED BY` turns a missing index into an error
-//! instead of a slow list.
+//! Lists of rows: each index scan is a separate statement, and all scans of a page read the same snapshot. With
+//! `INDEXED BY`, a missing index is an error and not a slow list.
 
 use holdshort_core::delivery::Delivery;
 use holdshort_core::id::{RunId, SessionId};
@@ -37,7 +37,7 @@ pub(super) fn runs(
     Ok(Page::cut(items, limit, |row| RunSortKey::from_row(row).encode()))
 }
 
-/// Splits the filter into filters that each need one index scan.
+/// Splits the filter into several filters, each of which needs only one index scan.
 fn stretches(connection: &Connection, filter: &RunFilter) -> Result<Vec<RunFilter>, Error> {
     if filter.session.is_some() || (filter.status.is_none() && filter.workflow.is_none()) {
         return Ok(vec![filter.clone()]);
@@ -57,7 +57,8 @@ fn stretches(connection: &Connection, filter: &RunFilter) -> Result<Vec<RunFilte
     Ok(all)
 }
 
-/// Returns the workflows that have runs of this status. There are few, and each takes one index lookup.
+/// Returns the workflows that have runs with this status. Each workflow needs one index lookup, and there are only few
+/// workflows.
 fn workflows(connection: &Connection, status: Status) -> Result<Vec<String>, Error> {
     let sql = "SELECT min(workflow) FROM runs INDEXED BY runs_by_state WHERE status = ?1 AND workflow > ?2";
     let mut statement = connection.prepare_cached(sql)?;
@@ -70,7 +71,7 @@ fn workflows(connection: &Connection, status: Status) -> Result<Vec<String>, Err
     Ok(found)
 }
 
-/// Lists sessions: one index scan for each state that the filter names.
+/// Lists sessions: one index scan for each state in the filter.
 pub(super) fn sessions(
     connection: &Connection,
     filter: &SessionFilter,
@@ -124,8 +125,8 @@ pub(super) fn session_usage(
     Ok(usage.collect::<Result<_, _>>()?)
 }
 
-/// Lists interrupts. Both halves are read from one snapshot, so that an interrupt that resolves between them is not
-/// missed.
+/// Lists interrupts. The open and the resolved interrupts are read from one snapshot, so that an interrupt that is
+/// resolved in between is not missed.
 pub(super) fn interrupts(
     connection: &Connection,
     filter: &InterruptFilter,
@@ -193,7 +194,7 @@ pub(super) fn runnable_by_id(
     after: Option<&RunId>,
     limit: usize,
 ) -> Result<Vec<RunId>, Error> {
-    // Only active runs are runnable, which are few: reads all of them, then sorts.
+    // There are only few runnable runs, so all of them are read and then sorted.
     let mut runs = runnable(connection, usize::MAX)?;
     runs.sort();
     Ok(runs.into_iter().filter(|run| after.is_none_or(|after| run > after)).take(limit).collect())
@@ -240,15 +241,15 @@ fn all<R: Record>(
     Ok(items)
 }
 
-/// Returns the SQL of a scan and its values. Only the values vary within one combination of filters, so that a
-/// statement is prepared once.
+/// Returns the SQL of a scan, and the values of its parameters. The SQL depends only on which filters are set and not
+/// on their values, so that each statement is prepared only once.
 fn written<'a>(stretch: &'a IndexScan<'_>) -> (String, Vec<Value<'a>>) {
     let IndexScan { table, index, conditions, order } = stretch;
     let index = index.map_or_else(|| "NOT INDEXED".to_owned(), |index| format!("INDEXED BY {index}"));
     let (mut wanted, mut bound) = (vec!["true".to_owned()], Vec::new());
     for condition in conditions {
         wanted.push(match condition {
-            // SQLite chooses a partial index only if the condition contains the literal number.
+            // SQLite uses a partial index only if the condition contains the number as a literal.
             Condition::Equal(column, Value::Flag(flag)) => format!("{column} = {}", i64::from(*flag)),
             Condition::Equal(column, value) => {
                 bound.push(*value);
@@ -258,7 +259,7 @@ fn written<'a>(stretch: &'a IndexScan<'_>) -> (String, Vec<Value<'a>>) {
                 bound.push(Value::Text(json));
                 format!("EXISTS (SELECT 1 FROM json_each(?) WHERE instr({column}, value) > 0)")
             }
-            // A word has only letters and digits, so it needs no escaping.
+            // A word consists only of letters and digits, so it needs no escaping.
             Condition::Words(search) => search.each(|word| {
                 bound.push(Value::Text(word));
                 "place IN (SELECT rowid FROM answer_words WHERE answer_words MATCH ?)".to_owned()

@@ -77,7 +77,7 @@ impl Log for Sqlite {
     }
 
     async fn inspect(&self) -> Result<Vec<String>, Error> {
-        // A new connection would find other files at these paths.
+        // If the files were replaced, a new connection would open different files.
         if let Some(why) = self.status.as_ref().and_then(|status| status.displacement()) {
             return Ok(vec![why]);
         }

@@ -1,8 +1,8 @@
-//! The journal in SQLite: the default store of one machine. This module opens and closes it.
+//! The journal in SQLite: the default store, for a single machine. This module opens and closes the journal.
 //!
-//! `log`, `tables` and `leases` implement the traits. `writer` commits, and `append` is one append inside its group.
-//! `pool`, `read`, `list` and `rows` read; `schema` and `wal` open the database. The store acknowledges a commit only
-//! after it is on disk (`synchronous=FULL`).
+//! `log`, `tables` and `leases` implement the traits. `writer` commits groups of appends, and `append` writes one
+//! append. `pool`, `read`, `list` and `rows` read. `schema` and `wal` open the database. The store acknowledges a
+//! commit only after it is on disk (`synchronous=FULL`).
 
 mod append;
 mod backup;
@@ -49,34 +49,35 @@ use self::writer::{Job, Writer};
 use crate::folder;
 use crate::journal::Error;
 
-/// Limits on how the store may use its folder.
+/// Settings for opening a data folder.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Config {
-    /// Maximum number of pages (1024 bytes each) of the database; beyond it the store reports a full disk. `None` sets
-    /// no limit.
+    /// Maximum number of pages (1024 bytes each) of the database. A larger database is reported as a full disk. `None`
+    /// means no limit.
     pub max_pages: Option<u32>,
-    /// Number of acknowledged events that may be missing if the database contradicts its pin. Another number is
-    /// rejected.
+    /// If the database contradicts its pin, the number of missing acknowledged events that the operator accepts. The
+    /// number must be exactly the number of missing events.
     pub accept_loss: Option<u64>,
 }
 
-/// A journal in a data folder. Only one may be open for each folder, across all processes.
+/// A journal in a data folder. A folder can be opened only once at a time, across all processes.
 ///
-/// Dropping it closes it too, and blocks during the last commit and checkpoint.
+/// Dropping the journal also closes it, and blocks until the last commit and the checkpoint are done.
 #[derive(Debug)]
 pub struct Sqlite {
     pool: Pool,
     files: Files,
-    /// State of the log before the journal was opened to be read. `None` if the journal is written to.
+    /// State of the log before the journal was opened for reading. `None` if the journal was opened for writing.
     log: Option<LogState>,
-    /// `None` if the journal is only read.
+    /// `None` if the journal was opened for reading.
     status: Option<Arc<Status>>,
-    /// `None` while it is being dropped, and if the journal is only read.
+    /// `None` if the journal was opened for reading, or while it is being dropped.
     queue: Option<mpsc::Sender<Job>>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// True while the journal is being closed: then the end of its writer is not a failure.
+    /// True once the journal is being closed, so that the end of the writer thread is not treated as a failure.
     is_closing: AtomicBool,
-    /// True once a caller got the error that the writer died. The thread drops its answers before its queue.
+    /// True once a caller has received the error that the writer thread died. Needed because a dying thread drops the
+    /// pending replies before its queue.
     is_dead: AtomicBool,
     position: watch::Receiver<u64>,
     node: Node,
@@ -91,7 +92,8 @@ struct Node {
 }
 
 impl Sqlite {
-    /// Opens the journal in `folder`, which is created if missing. Blocks. Recovers the log of a crashed server.
+    /// Opens the journal in `folder` for writing. Creates the folder if it is missing, and recovers the log of a
+    /// crashed server. Blocks.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         Self::open_with(folder, Config::default())
     }
@@ -105,7 +107,7 @@ impl Sqlite {
         unopened.make().map_err(from_io)?;
         wal::check(unopened)?;
         let evidence = Evidence::gather(unopened)?;
-        // Checked before any change, also by SQLite, which empties a log when its last writer closes.
+        // Check before anything changes the files. SQLite itself empties the log when its last writer closes.
         let loss = evidence.check(&database, config.accept_loss)?;
         let connection = schema::writer(&database, config.max_pages)?;
         evidence.write_notes(&connection, loss.as_ref())?;
@@ -114,7 +116,8 @@ impl Sqlite {
         let mut pin = HeadFile::open(folder)?;
         pin.close(head);
         head_file::set_open(&connection, 1)?;
-        // Marks the database itself as open, so that a copy without its log can be detected.
+        // Write the mark that the journal is open into the database file itself, so that a copy without its log can be
+        // detected.
         schema::checkpoint(&connection)?;
         let (last, position) = watch::channel(head.events);
         let pool = Pool::open(&database, &lock)?;
@@ -128,8 +131,8 @@ impl Sqlite {
         Ok(Self { pool, files, log: None, status, queue, thread, is_closing, is_dead, position, node })
     }
 
-    /// Opens the journal of a folder that no server uses, to read it. Writes nothing and does not recover the log of a
-    /// crashed server. Appends are rejected. Blocks.
+    /// Opens the journal of a folder for reading. No server may be using the folder. Writes nothing and does not
+    /// recover the log of a crashed server. Appends are rejected. Blocks.
     pub fn open_to_read(folder: &Path) -> Result<Self, Error> {
         let lock = Arc::new(folder::claim_to_read(folder)?);
         let files = Files::in_folder(folder);
@@ -138,7 +141,8 @@ impl Sqlite {
         let log = unopened.log_state().map_err(from_io)?;
         let connect = || schema::lone_reader(&database, log == LogState::There);
         let pool = match Pool::with_connector(connect, &lock) {
-            // An emptied database looks like one of an earlier version: the pin shows the difference.
+            // A database that was emptied looks like a database of an earlier version, and only the pin shows the
+            // difference.
             Err(outdated @ Error::Outdated { .. }) => {
                 Evidence::gather(unopened)?.check(&database, None)?;
                 return Err(outdated);
@@ -163,14 +167,14 @@ impl Sqlite {
         })
     }
 
-    /// Commits what was accepted, empties the log, and releases the folder. Later calls get [`Error::Closed`].
+    /// Commits the accepted appends, empties the log, and releases the folder. Later calls return [`Error::Closed`].
     pub async fn close(&self) -> Result<(), Error> {
-        // A writer that died earlier remains dead.
+        // If the writer has died, the journal must continue to report the failure.
         if self.is_alive() {
             self.is_closing.store(true, Ordering::Release);
         }
         self.pool.close().await;
-        // An error means that it was closed before, and the thread has ended.
+        // An error means that the journal was already closed and the thread has ended.
         let _closed = self.submit(Job::Close).await;
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(thread) = thread else { return Ok(()) };
@@ -185,7 +189,8 @@ impl Sqlite {
 
     /// Returns the reason why the journal cannot be written now. Waits for at most 1.5 seconds.
     ///
-    /// A write of the last second is proof. Without one, a probe writes a page and waits for the disk.
+    /// A successful write in the last second proves that the journal can be written. If there was no write, a probe
+    /// writes a page and waits for the disk.
     pub async fn writable(&self) -> Result<(), String> {
         let (Some(status), Some(queue)) = (&self.status, &self.queue) else {
             return Err("the journal was opened read-only".to_owned());
@@ -199,7 +204,8 @@ impl Sqlite {
         if last.is_fresh() {
             return last.result();
         }
-        // A full queue keeps the writer busy: its next group is the proof.
+        // If the queue is full, the writer is busy and needs no probe: the next group of jobs shows whether the journal
+        // can be written.
         if status.begin_probe() && queue.try_send(Job::Probe).is_err() {
             status.end_probe();
         }
@@ -214,7 +220,8 @@ impl Sqlite {
         }
     }
 
-    /// Makes the writer check its files if one of them was deleted or replaced: it saves what it can.
+    /// If a file of the journal was deleted or replaced, wakes the writer, so that it rescues the data that it can
+    /// still read.
     pub fn check_files(&self) {
         if let (Some(status), Some(queue)) = (&self.status, &self.queue)
             && status.displacement().is_some()
@@ -225,21 +232,22 @@ impl Sqlite {
         }
     }
 
-    /// Returns problems that are known without reading the whole journal: notes of missing events, and a failure of the
-    /// last write.
+    /// Returns the problems that can be found without reading the whole journal: notes about missing events, and a
+    /// failure of the last write.
     pub async fn known_problems(&self) -> Result<Vec<String>, Error> {
         let mut problems = self.pool.look(head_file::notes).await?;
         problems.extend(self.status.as_ref().and_then(|status| status.failure()));
         Ok(problems)
     }
 
-    /// Returns how many jobs wait for the writer, up to the length of its queue. Excludes the jobs of the group that it
-    /// commits now. `None` if the journal is only read.
+    /// Returns the number of jobs in the queue of the writer. Excludes the jobs of the group that is being committed.
+    /// Returns `None` if the journal was opened for reading.
     pub fn writes_waiting(&self) -> Option<usize> {
         self.queue.as_ref().map(|queue| queue.max_capacity().saturating_sub(queue.capacity()))
     }
 
-    /// Waits until the writer has died, and returns its message. Never returns if the journal was closed.
+    /// Waits until the writer thread has died, and returns the message of its panic. Never returns if the journal was
+    /// closed.
     pub async fn failed(&self) -> String {
         let Some(queue) = &self.queue else { return std::future::pending().await };
         queue.closed().await;
@@ -259,8 +267,8 @@ impl Sqlite {
         queue.send(job).await.map_err(|_| self.unanswered())
     }
 
-    /// Returns why the writer accepts no job, or has not answered one: it was closed, or it died. If it died, its
-    /// accepted jobs may still be written.
+    /// Returns the reason why the writer accepts no job or did not reply to a job: the journal was closed, or the
+    /// writer thread died. If the thread died, the accepted jobs may or may not have been written.
     fn unanswered(&self) -> Error {
         if self.is_closing.load(Ordering::Acquire) {
             return Error::Closed;
@@ -270,13 +278,12 @@ impl Sqlite {
     }
 }
 
-/// Returns the message of a panic.
 fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
     text.unwrap_or("no message").to_owned()
 }
 
-/// Time at which this node opened the store. It is only displayed, never used for a decision.
+/// Returns the current time, to display when this node opened the store. It is never used for a decision.
 fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))

@@ -1,5 +1,5 @@
-//! The outbox in SQLite: the writer executes all changes. A folder has one node, so a delivery claimed by another node
-//! is free: that node is gone.
+//! The outbox in SQLite: the writer executes all changes. A folder has only one node. A delivery that a different node
+//! claimed can therefore be claimed again, because that node no longer exists.
 
 use holdshort_core::delivery::{Attempt, ChannelState, Delivery, DeliveryState};
 use holdshort_core::id::DeliveryId;
@@ -20,7 +20,7 @@ use crate::outbox::{
 use crate::table::{Record, Value};
 use crate::tables::{Cursor, Page};
 
-/// Request to the writer, with the node that sends it.
+/// Request to the writer. Some requests contain the id of this node.
 pub(super) enum OutboxRequest {
     Claim(u64, Claim),
     Settle(u64, Box<Settled>),
@@ -43,7 +43,7 @@ impl Sqlite {
 
 impl Outbox for Sqlite {
     async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
-        // Usually nothing is due. Then the check costs neither a turn of the writer nor a commit.
+        // Usually no delivery is due. This check then avoids a job for the writer and a commit.
         let asked = claim.clone();
         if self.pool.read(move |connection| due(connection, &asked)).await?.is_empty() {
             return Ok(Vec::new());
@@ -109,7 +109,7 @@ pub(super) fn answer(connection: &Connection, asked: &OutboxRequest) -> Result<O
     }
 }
 
-/// Selects rows of a table; `rest` follows the table's name in the SQL.
+/// Selects rows of a table. `rest` is the part of the SQL after the name of the table.
 fn select<R: Record, const N: usize>(
     connection: &Connection,
     rest: &str,
@@ -200,7 +200,8 @@ fn change(connection: &Connection, node: u64, change: &DeliveryChange) -> Result
             Ok(connection.execute(sql, params![why, Time(*now)])?)
         }
         DeliveryChange::FailOld { before, why, now } => {
-            // Every delivery is due after its creation, so the index finds few others.
+            // No delivery is due before its creation, so the condition on `created_at` excludes no matching delivery.
+            // It lets SQLite use an index that finds few other deliveries.
             let sql = "UPDATE deliveries
                        SET state = 'failed', error = ?1, next_at = NULL, node = NULL, ended_at = ?2
                        WHERE delivery IN (
@@ -236,7 +237,7 @@ fn change(connection: &Connection, node: u64, change: &DeliveryChange) -> Result
     }
 }
 
-/// Returns a batch of deliveries that ended before a time.
+/// Returns at most one batch of the deliveries that ended before a time.
 fn ended(connection: &Connection, before: Timestamp, also: &str) -> Result<Vec<DeliveryId>, Error> {
     let sql = format!(
         "SELECT delivery FROM deliveries INDEXED BY deliveries_ended

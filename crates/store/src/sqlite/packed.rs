@@ -1,10 +1,11 @@
-//! Ids as the database keeps them: 17 bytes instead of 30 characters, in the same order. Never shown.
+//! Ids as the database stores them: 17 bytes instead of 30 characters, with the same sort order. Packed ids are never
+//! shown.
 
 use holdshort_core::id::{Id, StreamId};
 
-/// The alphabet of ids (Crockford base 32), whose characters sort like their values.
+/// Alphabet of ids (Crockford base 32). The characters sort like their values.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-/// The value of each character; 0 for a character outside the alphabet.
+/// Value of each character. It is 0 for a character that is not in the alphabet.
 const VALUES: [u8; 256] = {
     let mut values = [0; 256];
     let mut value = 0_u8;
@@ -14,12 +15,13 @@ const VALUES: [u8; 256] = {
     }
     values
 };
-/// Number of characters after an id's prefix: 5 bits in the first byte, 125 in the other sixteen.
+/// Number of characters after the prefix of an id. The 5 bits of the first character are in the first byte, and the
+/// other 125 bits are in the other 16 bytes.
 const LENGTH: usize = 26;
 
 pub(super) type Packed = [u8; 17];
 
-/// Packs the text of an id, prefix included.
+/// Packs an id. `id` is the text of the id with its prefix.
 pub(super) fn pack(id: &str) -> Packed {
     let text = id.split_once('_').map_or(id, |(_, text)| text);
     let mut values = text.bytes().map(|char| VALUES[usize::from(char)]);
@@ -31,7 +33,7 @@ pub(super) fn pack(id: &str) -> Packed {
     packed
 }
 
-/// Returns the id that `pack` packed; `None` for bytes that it never writes.
+/// Returns the id for a packed id. Returns `None` for bytes that `pack` never produces.
 pub(super) fn unpack<I: Id>(packed: &[u8]) -> Option<I> {
     let packed: &Packed = packed.try_into().ok()?;
     let rest = u128::from_be_bytes(packed[1..].try_into().ok()?);
@@ -47,7 +49,7 @@ pub(super) fn unpack<I: Id>(packed: &[u8]) -> Option<I> {
     Some(I::from_text(text))
 }
 
-/// Packs a stream's id: one byte for its kind, then the packed id of the run or session.
+/// Packs the id of a stream: one byte for the kind of stream, followed by the packed id of the run or session.
 pub(super) fn pack_stream(stream: &StreamId) -> Vec<u8> {
     match stream {
         StreamId::Run(run) => tagged(1, run.as_str()),

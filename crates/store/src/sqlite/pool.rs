@@ -1,4 +1,4 @@
-//! The readers: a few read-only connections, each used by one read at a time. Never writes.
+//! Pool of a few read-only connections. Each connection is used by one read at a time.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,30 +11,32 @@ use super::schema;
 use crate::folder::Lock;
 use crate::journal::Error;
 
-/// Maximum number of concurrent reads. More would only wait for the same disk. Each costs a thread while it reads, and
-/// a cache.
+/// Maximum number of concurrent reads, and number of connections. More reads would only wait for the same disk, and
+/// each connection needs memory for a cache.
 const READERS: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct Pool {
     permits: Arc<Semaphore>,
     idle: Arc<Idle>,
-    /// Permit for long reads: one at a time.
+    /// Semaphore with one permit for long reads, so that they run one after the other.
     apart: Arc<Semaphore>,
-    /// Lock of the folder, for connections of long reads, while the pool is open.
+    /// Lock of the folder, which connections of long reads also hold. `None` after the pool was closed.
     lock: Mutex<Option<Arc<Lock>>>,
 }
 
 type Idle = Mutex<Vec<Reader>>;
 
-/// A connection, and the lock of its folder: the folder is not released before its last connection is closed.
+/// A connection, and the lock of its folder. The folder is therefore released only after its last connection was
+/// closed.
 #[derive(Debug)]
 struct Reader {
     connection: Connection,
     _lock: Arc<Lock>,
 }
 
-/// A connection on loan. It is returned even if the read panics; otherwise the pool would run dry.
+/// A connection that a read has borrowed. The connection is returned to the pool even if the read panics, because
+/// otherwise the pool would become empty.
 struct Loan {
     reader: Option<Reader>,
     idle: Arc<Idle>,
@@ -45,7 +47,7 @@ impl Pool {
         Self::with_connector(|| schema::reader(database), folder)
     }
 
-    /// Creates a pool of the connections that `connect` makes.
+    /// Creates a pool. `connect` opens each of its connections.
     pub(super) fn with_connector(
         connect: impl Fn() -> Result<Connection, Error>,
         folder: &Arc<Lock>,
@@ -57,8 +59,9 @@ impl Pool {
         Ok(Self { permits, idle: Arc::new(Mutex::new(idle)), apart, lock })
     }
 
-    /// Runs a read of one or two rows on the current thread: passing it to another thread costs several times as much.
-    /// At worst it waits for a few pages from the disk. Waits while all connections are in use.
+    /// Runs a read of one or two rows on the current thread, because a switch to a different thread would take several
+    /// times as long. Such a read blocks the thread at most until the disk has read a few pages. Waits while all
+    /// connections are in use.
     pub(super) async fn look<T>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Error>,
@@ -82,8 +85,9 @@ impl Pool {
         read.await.map_err(|error| Error::Io(Box::new(error)))?
     }
 
-    /// Runs a read that takes time in proportion to the database, on its own connection: no other read waits for it.
-    /// Such reads run one after the other. A read is interrupted when its caller stops waiting.
+    /// Runs a long read, whose duration depends on the size of the database. The read uses a separate connection, so
+    /// that no short read waits for it. Long reads run one after the other. A long read is interrupted when its caller
+    /// stops waiting.
     pub(super) async fn read_apart<T: Send + 'static>(
         &self,
         connect: impl FnOnce() -> Result<Connection, Error>,
@@ -105,7 +109,7 @@ impl Pool {
         result.map_err(|error| Error::Io(Box::new(error)))?
     }
 
-    /// Waits for the running reads, refuses those that wait, and closes the connections.
+    /// Waits for the running reads, refuses the waiting reads, and closes the connections.
     pub(super) async fn close(&self) {
         let apart = self.apart.acquire().await;
         let all = self.permits.acquire_many(u32::try_from(READERS).unwrap_or(u32::MAX)).await;
@@ -113,7 +117,7 @@ impl Pool {
         drop((all, apart));
     }
 
-    /// Refuses reads from now on and closes the connections that are not in use.
+    /// Refuses new reads, and closes the connections that are not in use.
     pub(super) fn drop_idle(&self) {
         self.permits.close();
         self.apart.close();
@@ -122,7 +126,7 @@ impl Pool {
     }
 }
 
-/// Interrupts the statement of its connection when it is dropped.
+/// Interrupts the running statement of a connection when this guard is dropped.
 struct Interrupts {
     is_left: Arc<AtomicBool>,
     handle: InterruptHandle,
@@ -141,8 +145,8 @@ impl Drop for Interrupts {
     }
 }
 
-/// Runs the work unless its caller stopped waiting. SQLite ignores an interrupt while no statement runs. One statement
-/// is therefore kept open from before the last check.
+/// Runs the work unless its caller has stopped waiting. SQLite ignores an interrupt while no statement is running. This
+/// function therefore starts a statement before it checks `is_left` for the last time, and keeps the statement open.
 fn unless_left<T>(
     connection: &Connection,
     is_left: &AtomicBool,
@@ -173,7 +177,8 @@ impl Drop for Loan {
     }
 }
 
-/// Locks the idle readers. A panic under the lock never leaves a push or a pop half done.
+/// Locks the list of idle readers. A poisoned lock is ignored, because a panic cannot leave the list in an invalid
+/// state.
 fn lock(idle: &Idle) -> std::sync::MutexGuard<'_, Vec<Reader>> {
     idle.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -185,7 +190,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs a query that never ends by itself.
+    /// Runs a query that only ends when it is interrupted.
     fn endless(connection: &Connection) -> Result<i64, Error> {
         let sql = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n";
         Ok(connection.query_row(sql, [], |row| row.get(0))?)
@@ -206,14 +211,14 @@ mod tests {
             let mut apart = Box::pin(pool.read_apart(connect, endless));
             let mut next = Box::pin(pool.read_apart(connect, endless));
             assert!(poll!(&mut apart).is_pending() && poll!(&mut next).is_pending());
-            // Other reads continue at the same time.
+            // Short reads are still possible during a long read.
             for _ in 0..2 * READERS {
                 assert_eq!(pool.read(one).await.unwrap(), 1);
             }
             assert!((&mut apart).now_or_never().is_none() && (&mut next).now_or_never().is_none());
         }
         assert_eq!(pool.read_apart(connect, one).await.unwrap(), 1);
-        // `close` waits for running reads: there are none.
+        // `close` waits for running reads, so it returns only if the long read was interrupted.
         pool.close().await;
         assert!(matches!(pool.read_apart(connect, one).await, Err(Error::Closed)));
     }

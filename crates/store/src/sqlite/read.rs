@@ -1,4 +1,4 @@
-//! Reads of the journal proper: events, chains, keys, blobs, streams. Lists of rows are in `list`.
+//! Reads events, chains, keys, blobs and streams of the journal. `list` reads lists of rows.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::{Chain, Sealed};
@@ -10,7 +10,7 @@ use crate::journal::Error;
 use crate::log::{Change, Key, Positioned};
 use crate::packed_append::{EventLocation, PackedAppend, event_locations};
 
-/// Converts a limit to the largest that SQLite accepts for `LIMIT`.
+/// Converts a limit for a `LIMIT` in SQL. A limit that SQLite cannot represent becomes the maximum.
 pub(super) fn at_most(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
@@ -34,7 +34,8 @@ pub(super) fn tail(connection: &Connection, after: u64, limit: usize) -> Result<
     unpack(connection, sql, params![Number(after)], limit, |found| found.position > after)
 }
 
-/// Returns the first `limit` events of these rows that are `wanted`. Reads no further row.
+/// Unpacks the rows and returns the first `limit` events for which `wanted` returns true. Stops reading rows at the
+/// limit.
 fn unpack(
     connection: &Connection,
     sql: &str,
@@ -61,7 +62,7 @@ fn unpack(
     Ok(events)
 }
 
-/// Reads a row of position, stream, sequence, hashes, heads and contents.
+/// Reads a row with the columns position, stream, sequence, hashes, heads and contents.
 pub(super) fn packed<'a>(row: &'a Row<'_>) -> rusqlite::Result<PackedAppend<'a>> {
     let ReadStream(stream) = row.get(1)?;
     Ok(PackedAppend {
@@ -105,7 +106,7 @@ pub(super) fn chain(connection: &Connection, stream: &StreamId) -> Result<Chain,
     Ok(places.last().map_or(Chain::START, |place| Chain { seq: place.seq, hash: place.hash }))
 }
 
-/// Returns the position of an event. `seq` of a row is that of its last event.
+/// Returns the position of an event. The column `seq` of a row is the sequence of the row's last event.
 pub(super) fn position(connection: &Connection, stream: &StreamId, seq: u64) -> Result<Option<u64>, Error> {
     let sql =
         "SELECT position, seq, hashes FROM appends WHERE stream = ?1 AND seq >= ?2 ORDER BY seq LIMIT 1";

@@ -1,5 +1,5 @@
-//! Copy of a journal whose files were deleted or replaced while it was open. SQLite still reads them through its open
-//! descriptors, until the process ends.
+//! Rescue copy of a journal whose files were deleted or replaced while the journal was open. Until the process ends,
+//! SQLite can still read the old files through its open descriptors.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -13,18 +13,18 @@ use super::status::{Copy, Status};
 use crate::folder;
 use crate::journal::Error;
 
-/// Prefix of the folders of copies; a number follows.
+/// Prefix of the names of folders with rescue copies. A number follows the prefix.
 pub(super) const NAME: &str = "holdshort.rescued-";
-/// Pause after a copy that failed.
+/// Time between two attempts to make a copy.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Copies the journal of a displaced writer into a new data folder within its own, once. Tries again after a pause if
-/// the copy fails.
+/// Copies the journal of a displaced writer into a new folder inside its data folder. Does nothing if there already is
+/// a copy. If the copy fails, a call after a pause tries again.
 pub(super) fn run(status: &Status, connection: &Connection, head: Head) {
     run_after(PAUSE, status, connection, head);
 }
 
-/// Copies the journal before the process ends, also right after a copy that failed.
+/// Like [`run`], before the process ends: tries again immediately if an earlier copy failed.
 pub(super) fn run_last(status: &Status, connection: &Connection, head: Head) {
     run_after(Duration::ZERO, status, connection, head);
 }
@@ -33,7 +33,7 @@ fn run_after(pause: Duration, status: &Status, connection: &Connection, head: He
     match status.copy() {
         Some(Copy::Pending) => {}
         Some(Copy::Failed { at, .. }) if at.elapsed() >= pause => {}
-        // Another program may have deleted the copy too.
+        // The copy itself may have been deleted. Then a new copy is made.
         Some(Copy::Made { folder, .. })
             if matches!(Files::in_folder(&folder).database().try_exists(), Ok(false)) => {}
         Some(Copy::Failed { .. } | Copy::Made { .. }) | None => return,
@@ -64,14 +64,14 @@ fn copy(status: &Status, connection: &Connection, head: Head) -> Result<Copy, Er
             folder = %into.display(), events = head.events,
             "the journal was copied to {}: stop this server and serve the copy", into.display()
         ),
-        // An incomplete copy has no use; the next attempt makes another one.
+        // An incomplete copy is useless and is deleted. The next attempt makes a new copy.
         Err(_) => drop(fs::remove_dir_all(&into)),
     }
     copied
 }
 
-/// Rejects a folder whose database is gone and that contains a copy saved by a server. Otherwise the server would start
-/// with an empty journal.
+/// Rejects a folder that has no database but contains a rescue copy. Otherwise a server would start with an empty
+/// journal.
 pub(super) fn refuse_empty(files: &Files) -> Result<(), Error> {
     let copies = copies(files.folder());
     if copies.is_empty() || files.database().exists() {
@@ -84,7 +84,7 @@ pub(super) fn refuse_empty(files: &Files) -> Result<(), Error> {
     )))
 }
 
-/// Returns the names of the copies in a data folder.
+/// Returns the names of the rescue copies in a data folder.
 pub(super) fn copies(folder: &std::path::Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries

@@ -1,4 +1,4 @@
-//! The rows that can be rebuilt: written and read by their key. `table.rs` lists the columns.
+//! Writes and reads single rows of the tables that can be rebuilt. `table.rs` lists the columns.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -18,15 +18,15 @@ pub(super) fn put(connection: &Connection, rows: &Rows) -> Result<(), Error> {
     rows.put_into(&mut Writing(connection))
 }
 
-/// Puts one row of any table.
+/// Inserts or updates one row of any table.
 pub(super) fn put_one<R: Record + Clone>(connection: &Connection, row: &R) -> Result<(), Error> {
     Writing(connection).put(row)
 }
 
-/// Deletes the answers to the questions of a run, and the responses of receivers to its notifications.
+/// Deletes the answers to the questions of a run, and the responses of receivers to notifications about the run.
 pub(super) fn forget(connection: &Connection, run: &RunId) -> Result<(), Error> {
     connection.prepare_cached("DELETE FROM answers WHERE run = ?1")?.execute([Key(run.as_str())])?;
-    // The deliveries are found through the run's interrupts: there is no index by run.
+    // There is no index of deliveries by run, so the deliveries are found through the run's interrupts.
     let sql = "UPDATE attempts SET answer = NULL
                WHERE answer IS NOT NULL AND delivery IN (
                    SELECT d.delivery FROM interrupts i JOIN deliveries d ON d.interrupt = i.interrupt
@@ -35,7 +35,7 @@ pub(super) fn forget(connection: &Connection, run: &RunId) -> Result<(), Error> 
     Ok(())
 }
 
-/// Inserts a row whose key has more than one column.
+/// Inserts a row into a table whose key has several columns.
 pub(super) fn insert<R: Record>(connection: &Connection, row: &R) -> Result<(), Error> {
     connection
         .prepare_cached(&Statements::for_table(&R::TABLE).insert)?
@@ -50,7 +50,6 @@ pub(super) fn replace(connection: &Connection, all: &[Rows]) -> Result<(), Error
     all.iter().try_for_each(|rows| put(connection, rows))
 }
 
-/// Returns the row with this key.
 pub(super) fn find<R: Record>(connection: &Connection, key: &str) -> Result<Option<R>, Error> {
     Ok(connection
         .prepare_cached(&Statements::for_table(&R::TABLE).select)?
@@ -58,12 +57,12 @@ pub(super) fn find<R: Record>(connection: &Connection, key: &str) -> Result<Opti
         .optional()?)
 }
 
-/// Reads a row from the columns of its table.
+/// Converts the columns of a database row to a row of the store.
 pub(super) fn read<R: Record>(row: &Row<'_>) -> rusqlite::Result<R> {
     R::read(&mut Reading { row, next: 0 })
 }
 
-/// The SQL statements of a table, built once.
+/// SQL statements of a table. They are built only once.
 struct Statements {
     select: String,
     insert: String,
@@ -91,8 +90,8 @@ struct Writing<'a>(&'a Connection);
 impl Put for Writing<'_> {
     type Error = Error;
 
-    /// Inserts the row, or updates only the changed columns of an existing row. The indexes of the other columns are
-    /// not rewritten.
+    /// Inserts the row, or updates an existing row with the same key. Only changed columns are updated, so that indexes
+    /// of unchanged columns are not written.
     fn put<R: Record + Clone>(&mut self, row: &R) -> Result<(), Error> {
         let (connection, table) = (self.0, R::TABLE);
         let statements = Statements::for_table(&table);

@@ -1,5 +1,5 @@
-//! The schema: the settings of connections, and the numbered migrations. They are applied in order and never changed
-//! after their release. `user_version` is the number of the last one.
+//! The schema: the settings of connections, and the numbered migrations. Migrations are applied in order, and their
+//! statements never change after a release. `user_version` is the number of the last applied migration.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,37 +27,39 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0012_outbox.sql"),
     include_str!("../../migrations/sqlite/0013_failing.sql"),
 ];
-/// The migrations that need more than SQL.
+/// Numbers of the migrations that also need Rust code (`upgrade.rs`).
 const CHAIN: u32 = 5;
 const APPENDS: u32 = 7;
 
-/// Maximum wait for another process (a backup, a database shell) that locks the database.
+/// Maximum time to wait while a different process, such as a backup or a database shell, locks the database.
 const FOREIGN_LOCK_WAIT: Duration = Duration::from_secs(10);
-/// Maximum number of damaged pages and indexes reported at once.
+/// Maximum number of damaged pages and indexes that are reported at once.
 const FINDINGS: u32 = 10;
-/// More than the number of statements that any connection uses, including all filters of lists.
+/// Capacity of a connection's cache of prepared statements. It exceeds the number of different statements, including
+/// all combinations of list filters.
 const STATEMENTS: usize = 96;
-/// Page size of a new database; an existing one keeps its own. A commit writes each page that it touches, mostly one in
-/// each index. Several rows of lists fit on a page. A longer event continues on pages of its own, which are written
-/// once.
+/// Page size of a new database. An existing database keeps its page size. Small pages are better because a commit
+/// writes whole pages, usually one per index. Several rows still fit on a page. A long event continues on overflow
+/// pages, which are written only once.
 const PAGE_BYTES: u32 = 1024;
-/// Number of pages in the write-ahead log before the writer copies them into the database, 16 MB.
+/// Number of pages in the write-ahead log at which the writer copies the log into the database: about 16 MB.
 const CHECKPOINT_PAGES: u32 = 16_000;
-/// Size of the log file after a checkpoint, so that one huge append does not keep its space.
+/// Maximum size, in bytes, of the log file after a checkpoint. A log that a huge append has enlarged is truncated to
+/// this size.
 const LOG_BYTES: u32 = 64 * 1024 * 1024;
 
-/// Opens the writer's connection, and brings the schema up to date.
+/// Opens the connection of the writer, and applies the missing migrations.
 pub(super) fn writer(database: &Path, max_pages: Option<u32>) -> Result<Connection, Error> {
     let connection = connect(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let version = version(&connection)?;
-    // Set before the first write.
+    // The page size must be set before the first write.
     connection.pragma_update(None, "page_size", PAGE_BYTES)?;
     if let Some(pages) = max_pages {
         connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
     }
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    // Deleted data is overwritten in its page: answers are corrected and erased.
+    // Overwrite deleted data in its page, because answers are corrected and erased.
     connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     connection.pragma_update_and_check(None, "wal_autocheckpoint", CHECKPOINT_PAGES, |_| Ok(()))?;
     connection.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES, |_| Ok(()))?;
@@ -69,16 +71,17 @@ pub(super) fn reader(database: &Path) -> Result<Connection, Error> {
     connect(database, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
-/// Opens a reader of a database that no server uses. `has_log` is true if the database has a log that is part of it.
+/// Opens a read-only connection to a database that no server uses. `has_log` is true if a log belongs to the database.
 ///
-/// Without a log the file is read as it is, and SQLite creates no other file. Evidence may be on a read-only medium.
+/// Without a log, SQLite opens the database as immutable and creates no other file, because evidence may be on a
+/// read-only medium.
 pub(super) fn lone_reader(database: &Path, has_log: bool) -> Result<Connection, Error> {
     let (connection, found) = glance(database, has_log)?;
     let known = u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX);
     if found < known { Err(Error::Outdated { found, known }) } else { Ok(connection) }
 }
 
-/// Opens a database of any version that this binary knows, and returns that version.
+/// Opens a database of any schema version that this binary knows, and returns the connection and the version.
 fn glance(database: &Path, has_log: bool) -> Result<(Connection, u32), Error> {
     let connection = if has_log {
         reader(database)?
@@ -91,20 +94,21 @@ fn glance(database: &Path, has_log: bool) -> Result<(Connection, u32), Error> {
     Ok((connection, version))
 }
 
-/// A database as it is, with a read-only connection.
+/// Read-only connection to a database that was not migrated.
 pub(super) struct InspectedDatabase {
     pub(super) connection: Connection,
     pub(super) layout: Layout,
 }
 
-/// Layout of the events in a version. Opening a database converts an older layout into the last one.
+/// Layout of the events in a schema version. When a database is opened for writing, older layouts are converted to the
+/// newest layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// There is no table yet.
+    /// There is no table of events yet.
     Nothing,
-    /// One row for each event.
+    /// One row for each event, without the chain over all events.
     Events,
-    /// One row for each event, with the head after it.
+    /// One row for each event, with the head of the journal after the event.
     ChainedEvents,
     Appends,
 }
@@ -125,7 +129,7 @@ pub(super) fn look(database: &Path, has_log: bool) -> Result<InspectedDatabase, 
     Ok(InspectedDatabase { connection, layout: Layout::from_version(version) })
 }
 
-/// Escapes a path for a URI.
+/// Escapes a path for use in a URI.
 fn escaped(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
     let bytes = path.as_os_str().as_encoded_bytes().iter();
@@ -134,20 +138,22 @@ fn escaped(path: &Path) -> String {
         .collect()
 }
 
-/// Copies the log into the database, as far as no reader needs it.
+/// Copies the log into the database, except the part that readers still need.
 pub(super) fn checkpoint(connection: &Connection) -> Result<(), Error> {
     Ok(connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?)
 }
 
-/// Describes the faults of the database file: a schema that no migration makes, damaged pages, or an index that
-/// disagrees with its table. Lists are read from indexes.
+/// Describes the faults of the database file: a schema that differs from the migrations, damaged pages, or an index
+/// that contradicts its table. Indexes are checked because lists are read from them.
 pub(super) fn check(connection: &Connection) -> Result<Vec<String>, Error> {
     let mut problems = foreign(connection)?;
     problems.extend(integrity(connection)?);
     Ok(problems)
 }
 
-/// Returns how the schema differs from that of the migrations. A foreign trigger would run in the next server.
+/// Returns the differences between the database's schema and the schema that the migrations create. For example, a
+/// server would execute a trigger that somebody added. Compares the text of the statements, including comments inside a
+/// statement.
 fn foreign(connection: &Connection) -> Result<Vec<String>, Error> {
     let made = Connection::open_in_memory()?;
     for (number, sql) in numbered() {
@@ -165,14 +171,13 @@ fn foreign(connection: &Connection) -> Result<Vec<String>, Error> {
     Ok(unknown.chain(missing).collect())
 }
 
-/// Returns the kind and name of each object in the schema, and the statement that created it.
 fn objects(connection: &Connection) -> Result<BTreeMap<(String, String), Option<String>>, Error> {
     let mut statement = connection.prepare("SELECT type, name, sql FROM sqlite_schema")?;
     let rows = statement.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Returns the faults that SQLite finds in pages and indexes, in its own words.
+/// Returns the faults that SQLite finds in pages and indexes, as SQLite's messages.
 fn integrity(connection: &Connection) -> Result<Vec<String>, Error> {
     let mut statement = connection.prepare(&format!("PRAGMA integrity_check({FINDINGS})"))?;
     let found = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>();
@@ -183,14 +188,14 @@ fn integrity(connection: &Connection) -> Result<Vec<String>, Error> {
     }
 }
 
-/// Counts this opening. It is durable before any run is driven under it.
+/// Draws the epoch of this opening of the store. The epoch is durable before any run is driven under it.
 pub(super) fn next_epoch(connection: &Connection) -> Result<u64, Error> {
     let sql = "UPDATE meta SET value = value + 1 WHERE name = 'epoch' RETURNING value";
     let Number(epoch) = connection.query_row(sql, [], |row| row.get(0))?;
     Ok(epoch)
 }
 
-/// Writes a page. SQLite writes none if the value stays the same, so the number grows.
+/// Writes a page. The number in the page is incremented, because SQLite would not write an unchanged page.
 pub(super) fn probe(connection: &Connection) -> Result<(), Error> {
     let sql = "INSERT INTO meta (name, value) VALUES ('probes', 1)
                ON CONFLICT (name) DO UPDATE SET value = value + 1";
@@ -203,12 +208,12 @@ fn connect(database: &Path, access: OpenFlags) -> Result<Connection, Error> {
     connection.busy_timeout(FOREIGN_LOCK_WAIT)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // Otherwise SQLite replans every statement with a `LIMIT ?` each time its values are bound.
+    // Without this setting, SQLite replans a statement with a `LIMIT ?` each time that values are bound.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
 }
 
-/// Reads the version of the schema, and rejects one that this binary does not know. Checked before the first write.
+/// Reads the version of the schema. Rejects a version that this binary does not know, before anything is written.
 fn version(connection: &Connection) -> Result<u32, Error> {
     let Number(found) = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let found = u32::try_from(found).unwrap_or(u32::MAX);

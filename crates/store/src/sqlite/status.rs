@@ -1,5 +1,5 @@
-//! Status of the writer: its last write, and the reason why it writes nothing any more. The writer and callers that
-//! check writability share it.
+//! Status of the writer: the outcome of its last write, and the reason why it no longer writes. The status is shared by
+//! the writer and by callers that check whether the journal can be written.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,9 +11,10 @@ use tokio::sync::watch;
 use super::files::OpenedFiles;
 use crate::journal::Error;
 
-/// Time for which a write proves that the journal can be written.
+/// Time after a successful write during which no probe is needed to prove that the journal can be written.
 pub(super) const PROOF_TIME: Duration = Duration::from_secs(1);
-/// Longest time that a probe may take. A disk or a lock that takes longer keeps requests waiting as well.
+/// Maximum time to wait for a probe. If a disk or a lock delays the probe for longer, requests wait as well, so the
+/// journal is reported as not writable.
 pub(super) const PROBE_WAIT: Duration = Duration::from_millis(1_500);
 
 #[derive(Debug)]
@@ -42,15 +43,15 @@ impl LastWrite {
     }
 }
 
-/// A file of the journal was deleted or replaced while it was open. SQLite writes to the old file, which the kernel
-/// removes with this process.
+/// State of a journal of which a file was deleted or replaced while the journal was open. SQLite still writes to the
+/// old file, which the kernel deletes when this process ends.
 #[derive(Clone, Debug)]
 struct Displaced {
     why: String,
     copy: Copy,
 }
 
-/// Copy of the data that the process still reads through its open files.
+/// State of the rescue copy of a displaced journal.
 #[derive(Clone, Debug)]
 pub(super) enum Copy {
     Pending,
@@ -59,7 +60,7 @@ pub(super) enum Copy {
 }
 
 impl Status {
-    /// Status of a database that was just opened and written to.
+    /// Returns the status of a database that was just opened and successfully written to.
     pub(super) fn new(files: OpenedFiles) -> Self {
         let last_write = watch::Sender::new(LastWrite { at: Instant::now(), failure: None });
         Self { files, last_write, is_probing: AtomicBool::new(false), displaced: Mutex::default() }
@@ -73,7 +74,8 @@ impl Status {
         self.last_write.subscribe()
     }
 
-    /// Returns the failure of the last write, however long ago, or the reason why nothing is written any more.
+    /// Returns the reason why nothing is written any more, or else the failure of the last write, no matter how long
+    /// ago the write was.
     pub(super) fn failure(&self) -> Option<String> {
         self.displacement().or_else(|| self.last_write.borrow().failure.clone())
     }
@@ -83,7 +85,7 @@ impl Status {
         self.last_write.send_replace(LastWrite { at: Instant::now(), failure });
     }
 
-    /// Returns true if the caller has to send a probe because none is pending.
+    /// Returns true if no probe is pending. The caller then has to send a probe.
     pub(super) fn begin_probe(&self) -> bool {
         !self.is_probing.swap(true, Ordering::AcqRel)
     }
@@ -104,12 +106,12 @@ impl Status {
         displaced.as_ref().map(Displaced::describe)
     }
 
-    /// Returns the same reason as an error.
+    /// Returns an error once a file of the journal was deleted or replaced.
     pub(super) fn check(&self) -> Result<(), Error> {
         self.displacement().map_or(Ok(()), |why| Err(Error::FilesReplaced(why)))
     }
 
-    /// Returns the copy of a displaced journal; `None` if the journal is not displaced.
+    /// Returns the state of the rescue copy, or `None` if the journal is not displaced.
     pub(super) fn copy(&self) -> Option<Copy> {
         let displaced = self.displaced.lock().unwrap_or_else(PoisonError::into_inner);
         displaced.as_ref().map(|displaced| displaced.copy.clone())
@@ -124,7 +126,7 @@ impl Status {
 }
 
 impl Displaced {
-    /// Describes the failure without a path: `/readyz` shows it without authentication.
+    /// Describes the failure. The text contains no path, because `/readyz` shows it without authentication.
     fn describe(&self) -> String {
         let Self { why, copy } = self;
         let copy = match copy {

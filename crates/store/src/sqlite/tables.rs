@@ -1,4 +1,4 @@
-//! The rows in SQLite: each is read by its id or in a list; `replace_rows` goes to the writer.
+//! The rows in SQLite. The pool reads rows by id or in lists. The writer executes `replace_rows`.
 
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
 use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};

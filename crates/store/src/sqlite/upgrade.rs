@@ -1,5 +1,5 @@
-//! Parts of migrations that SQL cannot express: SQLite has no SHA-256, and cannot pack lengths. Damaged events stay
-//! damaged.
+//! Parts of migrations that SQL cannot express: SQLite has no SHA-256 and cannot pack lengths. A migration neither
+//! repairs nor rejects damaged events.
 
 use holdshort_core::head::Head;
 use rusqlite::types::ToSqlOutput;
@@ -10,8 +10,8 @@ use super::column::{Hash, Number};
 use crate::journal::Error;
 use crate::packed_append::Columns;
 
-/// Returns two heads: the last one, and the one after the first `events` events. The database has a row for each event
-/// and no chain.
+/// Returns two heads: the head after the last event, and the head after the first `events` events. The database has a
+/// row for each event and no chain over all events.
 pub(super) fn heads_of_events(connection: &Connection, events: u64) -> Result<(Head, Option<Head>), Error> {
     let mut head = Head::START;
     let mut at = (events == 0).then_some(head);
@@ -27,7 +27,7 @@ pub(super) fn heads_of_events(connection: &Connection, events: u64) -> Result<(H
     Ok((head, at))
 }
 
-/// Returns the two heads of a database in which each event is stored with the head after it.
+/// Returns the same two heads for a database that stores each event together with the head after the event.
 pub(super) fn heads_of_chained_events(
     connection: &Connection,
     events: u64,
@@ -39,7 +39,7 @@ pub(super) fn heads_of_chained_events(
     Ok((head, at.or((events == 0).then_some(Head::START))))
 }
 
-/// Chains the events of a database without such a chain. The chain begins with the existing events.
+/// Creates the chain over all events for a database that has no such chain. The chain includes the existing events.
 pub(super) fn chain_events(connection: &Connection) -> Result<(), Error> {
     let columns = "position, stream, seq, hash, salt, large, head, content";
     let mut from = connection.prepare(&format!("SELECT {columns} FROM events ORDER BY position"))?;
@@ -64,7 +64,7 @@ pub(super) fn chain_events(connection: &Connection) -> Result<(), Error> {
     Ok(())
 }
 
-/// Packs each event of the table `events` into an append of its own.
+/// Packs each event of the table `events` into a separate append.
 pub(super) fn pack_events(connection: &Connection) -> Result<(), Error> {
     let from = "SELECT position, stream, seq, chained, hash, head, salt, large, content FROM events ORDER BY position";
     let mut from = connection.prepare(from)?;

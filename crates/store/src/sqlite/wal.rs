@@ -1,9 +1,9 @@
 //! Checks the write-ahead log of a killed process before SQLite recovers it. Reads only.
 //!
-//! SQLite reads a log up to the first invalid frame and silently ignores the rest. This is right for the torn end of an
-//! unacknowledged commit. It is wrong for damage in the middle: acknowledged commits would be lost. Each frame's
-//! checksum includes the previous one, so frames after a damaged commit can be recognised. The format:
-//! <https://www.sqlite.org/fileformat2.html#walformat>.
+//! SQLite reads a log up to the first invalid frame and silently ignores the rest. This is correct for the torn end of
+//! an unacknowledged commit. It is wrong for damage in the middle of the log, because acknowledged commits would be
+//! lost. Each frame's checksum includes the checksum of the preceding frame, so valid frames after a damaged commit can
+//! be recognized. The format of the log: <https://www.sqlite.org/fileformat2.html#walformat>.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -13,13 +13,14 @@ use crate::journal::Error;
 
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
-/// The last bit gives the byte order of the checksums.
+/// Magic number in the header of a log. Its last bit is the byte order of the checksums.
 const MAGIC: u32 = 0x377f_0682;
 
-/// A checksum of the frames so far.
+/// Checksum of all frames up to a frame.
 type Sum = (u32, u32);
 
-/// Rejects a log with damage before its end. SQLite itself recovers a log that is only torn, or missing.
+/// Rejects a log with damage before its end. A missing log, or a log with only a torn end, is accepted: SQLite recovers
+/// it.
 pub(super) fn check(unopened: Unopened<'_>) -> Result<(), Error> {
     let Some(file) = unopened.open_log().map_err(from_io)? else { return Ok(()) };
     match damage(BufReader::with_capacity(1 << 16, file)).map_err(from_io)? {
@@ -32,15 +33,15 @@ pub(super) fn check(unopened: Unopened<'_>) -> Result<(), Error> {
     }
 }
 
-/// Returns the offset of damage that is followed by more than the end of one commit.
+/// Returns the offset of damage if complete commits follow the damage.
 fn damage(mut log: impl BufRead) -> io::Result<Option<u64>> {
     let mut header = [0; HEADER];
     if !fill(&mut log, &mut header)? {
         return Ok(None);
     }
     let Some(reader) = Reader::from_header(&header) else {
-        // The header is on disk before the first frame is written. If frames exist without a header, the header was
-        // damaged.
+        // SQLite writes the header to disk before the first frame. If there are frames without a valid header, the
+        // header was damaged.
         return Ok(log.bytes().find(|byte| !matches!(byte, Ok(0))).transpose()?.map(|_| 0));
     };
     let mut frame = vec![0; FRAME_HEADER + reader.page_size];
@@ -57,7 +58,7 @@ fn damage(mut log: impl BufRead) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
-/// Parameters to read the frames of one log.
+/// Reads the frames of one log.
 struct Reader {
     page_size: usize,
     salts: [u8; 8],
@@ -65,7 +66,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Returns the reader; `None` if SQLite would not accept this header of a log.
+    /// Returns the reader for a log with this header, or `None` if SQLite would not accept the header.
     fn from_header(header: &[u8; HEADER]) -> Option<Self> {
         let word_of = match read_u32(header, 0).checked_sub(MAGIC)? {
             0 => u32::from_le_bytes,
@@ -83,7 +84,7 @@ impl Reader {
         (reader.add((0, 0), &header[..24]) == sum).then_some(reader)
     }
 
-    /// Returns true if the frame is of this log, not of an earlier one in the same file.
+    /// Returns true if the frame belongs to the current log and not to an earlier log in the same file.
     fn belongs(&self, frame: &[u8]) -> bool {
         frame[8..16] == self.salts && read_u32(frame, 0) != 0
     }
@@ -102,8 +103,8 @@ impl Reader {
         (a, b)
     }
 
-    /// Returns true if a commit ends at or after this broken frame and another commit follows. The following one was
-    /// written after the first had been acknowledged. `sum` is the checksum that the broken frame should have.
+    /// Returns true if a commit ends at or after this broken frame and a second commit follows. The first commit was
+    /// then acknowledged before the second commit was written. `sum` is the checksum that the broken frame should have.
     fn commits_follow(&self, mut log: impl Read, mut frame: Vec<u8>, sum: Sum) -> io::Result<bool> {
         let mut sums = vec![sum, stored(&frame)];
         loop {
@@ -124,12 +125,12 @@ fn stored(frame: &[u8]) -> Sum {
     (read_u32(frame, 16), read_u32(frame, 20))
 }
 
-/// Reads a number of a header, which is big-endian.
+/// Reads a big-endian number.
 fn read_u32(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// Fills the buffer. Returns false if too few bytes were left.
+/// Fills the buffer. Returns false if the log has too few bytes left.
 fn fill(log: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     match log.read_exact(buffer) {
         Ok(()) => Ok(true),

@@ -1,10 +1,11 @@
 //! The writer: one thread, one connection, group commit.
 //!
-//! All waiting jobs go into one transaction, and the answers are sent after COMMIT. A job that the journal rejects has
-//! written nothing, so its group is unaffected. If the store fails a job, the group is rolled back and each job gets
-//! its own transaction. Such failures are rare, and savepoints would copy every page of every job. If COMMIT fails,
-//! every job of the group fails with that error and nothing is applied. The writer waits for no timer: a lone job is
-//! its own group, and jobs that arrive during one commit form the next group.
+//! All waiting jobs form a group, which is committed in one transaction. The replies are sent after COMMIT. A job that
+//! the journal rejects has written nothing, so it does not affect the group. If a job fails because of an error of the
+//! store, the group is rolled back, and each job is repeated in a separate transaction. Such errors are rare, and
+//! savepoints would copy every page of every job. If COMMIT fails, every job of the group fails with this error, and
+//! nothing is written. The writer does not wait for a timer: a single job is a group, and jobs that arrive during a
+//! commit form the next group.
 
 #[cfg(test)]
 mod tests;
@@ -32,9 +33,9 @@ use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Blob};
 use crate::tables::Rows;
 
-/// Maximum appends in one transaction. Further appends are in the next one.
+/// Maximum number of jobs in one transaction. Further jobs are in the next transaction.
 const GROUP_LIMIT: usize = 256;
-/// Maximum appends that wait for a transaction. Callers of further appends wait.
+/// Maximum number of jobs in the queue of the writer. If the queue is full, callers wait.
 const QUEUE_LIMIT: usize = 1024;
 
 pub(super) type Reply<T, E> = oneshot::Sender<Result<T, E>>;
@@ -70,13 +71,14 @@ pub(super) enum Job {
         asked: OutboxRequest,
         reply: Reply<OutboxReply, Error>,
     },
-    /// Writes a page, to find out whether that works. The status records its outcome, as for every group.
+    /// Writes a page, to find out whether the journal can be written. As for every group, the status records the
+    /// outcome.
     Probe,
-    /// Ends the thread after the jobs that were accepted before.
+    /// Ends the thread after all jobs that were accepted before this job.
     Close,
 }
 
-/// Outcome of a job, while its group waits for COMMIT.
+/// Outcome of a job. It is sent to the caller after the COMMIT of the group.
 enum Outcome {
     Append(Result<Appended, AppendError>),
     Done,
@@ -86,11 +88,11 @@ enum Outcome {
     Outbox(OutboxReply),
 }
 
-/// Reason why nothing of a group was written.
+/// Reason why a group was rolled back.
 enum Failure {
-    /// The store failed one job of the group.
+    /// The store returned an error for one job of the group.
     Job(Error),
-    /// The store failed the whole group.
+    /// The store returned an error for the transaction of the group.
     Group(Error),
 }
 
@@ -105,9 +107,9 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread. The lock is released when the journal is closed. A thread that panics keeps it until the
-    /// process ends. Work in this process may still have effects that cannot be recorded, so no other server may start
-    /// before.
+    /// Starts the thread. When the journal is closed, the thread releases the lock of the folder. If the thread panics,
+    /// the lock is kept until the process ends: work in this process may still have effects that can no longer be
+    /// recorded, so no second server may start in the meantime.
     pub(super) fn start(self, lock: Arc<Lock>) -> std::io::Result<(mpsc::Sender<Job>, JoinHandle<()>)> {
         let (queue, jobs) = mpsc::channel(QUEUE_LIMIT);
         let work = move || {
@@ -135,14 +137,14 @@ impl Writer {
         self.finish();
     }
 
-    /// Closes the journal and leaves an empty log. The next start has nothing to recover, and the database file is the
-    /// whole journal.
+    /// Closes the journal and empties the log. The next start therefore has nothing to recover, and the database file
+    /// contains the whole journal.
     fn finish(self) {
         if self.status.check().is_err() {
             return self.finish_displaced();
         }
         let Self { connection, head, mut pin, position, status: _ } = self;
-        // The journal is marked as closed only if its pin is certainly on disk.
+        // Mark the journal as closed only if the pin was successfully written to disk.
         if pin.close(head)
             && let Err(error) = head_file::set_open(&connection, 0)
         {
@@ -155,8 +157,8 @@ impl Writer {
         drop(position);
     }
 
-    /// Closes a journal whose files were deleted or replaced. SQLite would otherwise copy the deleted log over the
-    /// files that are at those paths now.
+    /// Closes a journal whose files were deleted or replaced. Must not close SQLite normally, because SQLite would copy
+    /// the old log into the new files at the same paths.
     fn finish_displaced(self) {
         rescue::run_last(&self.status, &self.connection, self.head);
         let keeps_log = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
@@ -165,7 +167,7 @@ impl Writer {
         }
     }
 
-    /// Answers all jobs with an error, and saves the data that this process still holds.
+    /// Replies to all jobs with an error, and makes a rescue copy if the files were deleted or replaced.
     fn refuse(&mut self, group: &mut Vec<Job>, error: &Error) {
         self.status.record(Some(error));
         for job in group.drain(..) {
@@ -174,7 +176,7 @@ impl Writer {
         rescue::run(&self.status, &self.connection, self.head);
     }
 
-    /// Executes and answers all jobs; leaves the group empty.
+    /// Executes all jobs and replies to them. Leaves the group empty.
     fn commit(&mut self, group: &mut Vec<Job>) {
         if group.iter().any(|job| matches!(job, Job::Probe)) {
             self.status.end_probe();
@@ -185,7 +187,7 @@ impl Writer {
         match self.transact(group) {
             Ok((outcomes, head)) => {
                 let is_longer = mem::replace(&mut self.head, head) != head;
-                // A commit in a deleted file is not acknowledged.
+                // A commit to deleted or replaced files is not acknowledged.
                 if let Err(error) = self.status.check() {
                     return self.refuse(group, &error);
                 }
@@ -195,7 +197,7 @@ impl Writer {
                 }
                 let is_probe = group.iter().all(|job| matches!(job, Job::Probe));
                 if !is_probe {
-                    // The event precedes the answers: a subscriber sees a commit before any caller does.
+                    // The trace event precedes the replies, so that a subscriber sees a commit before any caller does.
                     tracing::trace!(name: "journal_committed", jobs = group.len(), "a group is committed");
                 }
                 if let Some(last) = outcomes.iter().filter_map(Outcome::position).max() {
@@ -212,7 +214,8 @@ impl Writer {
             }
             Err(failure) => {
                 let error = match failure {
-                    // Damage of one run is no reason to reject writes of others.
+                    // If one job finds a damaged run, writes of other runs must still work. The damage is therefore not
+                    // recorded as a failure of the writer.
                     Failure::Job(error @ Error::Corrupt(_)) => error,
                     Failure::Job(error) | Failure::Group(error) => {
                         self.status.record(Some(&error));
@@ -227,7 +230,7 @@ impl Writer {
         }
     }
 
-    /// Runs all jobs and commits, or writes nothing. Returns their outcomes, and the head after them.
+    /// Runs all jobs and commits, or writes nothing. Returns the outcomes of the jobs and the new head of the journal.
     fn transact(&self, group: &[Job]) -> Result<(Vec<Outcome>, Head), Failure> {
         execute(&self.connection, "BEGIN IMMEDIATE").map_err(Failure::Group)?;
         let mut head = self.head;
@@ -240,14 +243,15 @@ impl Writer {
             execute(&self.connection, "COMMIT").map_err(Failure::Group)?;
             Ok((outcomes, head))
         });
-        // After a full disk or a failed read SQLite may have rolled the transaction back by itself.
+        // After some errors, such as a full disk or a failed read, SQLite has already rolled back the transaction.
         if !self.connection.is_autocommit() {
             execute(&self.connection, "ROLLBACK").map_err(Failure::Group)?;
         }
         committed
     }
 
-    /// Rejects a database that another process has written events to: both would continue from different heads.
+    /// Returns an error if a different process has written events to the database, because both processes would
+    /// continue from different heads.
     fn is_alone(&self) -> Result<(), Error> {
         let (found, own) = (chain::head(&self.connection)?, self.head);
         if found == own {
@@ -265,8 +269,8 @@ impl Writer {
 }
 
 impl Job {
-    /// Runs the job. An error comes from the store itself; if the journal rejects an append, the rejection is the
-    /// outcome.
+    /// Runs the job. Returns an error only if the store itself fails. If the journal rejects an append, the rejection
+    /// is an outcome.
     fn run(&self, connection: &Connection, head: &mut Head) -> Result<Outcome, Error> {
         match self {
             Self::Append { append, .. } => match append::append(connection, append, head) {
@@ -300,7 +304,8 @@ impl Job {
             (Self::NeedBodies { reply, .. }, Outcome::Found(found)) => answer(reply, Ok(found)),
             (Self::DropBodies { reply, .. }, Outcome::Dropped(count)) => answer(reply, Ok(count)),
             (Self::Outbox { reply, .. }, Outcome::Outbox(answered)) => answer(reply, Ok(answered)),
-            // No caller waits for a probe or a close. Each other job has its own kind of outcome.
+            // No caller waits for a probe or a close. For all other jobs, the kind of outcome always matches the kind
+            // of job.
             (
                 _,
                 Outcome::Append(_)
@@ -313,7 +318,8 @@ impl Job {
         }
     }
 
-    /// Fails the job. A rejected job fails with its group too: the reason for its rejection may be in that group.
+    /// Replies to the job with an error. If its group failed, a rejected job fails too, because the reason for the
+    /// rejection may be a write of the same group.
     fn fail(self, error: &Error) {
         match self {
             Self::Append { reply, .. } => answer(reply, Err(again(error).into())),
@@ -343,7 +349,7 @@ impl Outcome {
     }
 }
 
-/// Sends the answer. The caller may be gone; the commit is valid all the same.
+/// Sends the reply. If the caller has stopped waiting, the commit is valid nevertheless.
 fn answer<T, E>(reply: Reply<T, E>, result: Result<T, E>) {
     let _gone = reply.send(result);
 }

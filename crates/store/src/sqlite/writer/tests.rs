@@ -1,4 +1,4 @@
-//! Outcomes of the jobs of one group: rejected jobs, unaffected jobs, and jobs that fail together.
+//! Outcomes of the jobs of one group: rejected jobs, unaffected jobs, and jobs that fail together with their group.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::Sealed;
@@ -37,8 +37,8 @@ fn the_second_of_two_equal_keys_in_a_group_is_told_of_the_first() {
     assert_eq!(kept.map(|record| record.reference), Some("first".to_owned()));
 }
 
-/// A job that the store fails leaves its group unaffected, even after SQLite rolled the transaction back. The others
-/// get their own transactions.
+/// If the store returns an error for a job, the other jobs of the group are unaffected, even if SQLite has rolled back
+/// the transaction. The other jobs are repeated in separate transactions.
 #[test]
 fn a_job_that_the_store_fails_spares_its_group() {
     let (_folder, mut writer) = writer(Some(64));
@@ -50,7 +50,7 @@ fn a_job_that_the_store_fails_spares_its_group() {
     assert_eq!(read::last_position(&writer.connection).unwrap(), 3);
 }
 
-/// The settings make an acknowledged commit durable: no test here can cut the power.
+/// Checks the settings that make an acknowledged commit durable, because a test cannot simulate a power failure.
 #[test]
 fn a_commit_waits_for_the_disk() {
     let (_folder, writer) = writer(None);
@@ -61,7 +61,8 @@ fn a_commit_waits_for_the_disk() {
     assert_eq!((synchronous, journal.as_str()), (2, "wal"));
 }
 
-/// Binding a limit does not make SQLite plan the statement again. Replanning would take a fifth of the time of a cycle.
+/// Binding a limit does not make SQLite replan the statement. Replanning would take a fifth of the time of a run's
+/// cycle.
 #[test]
 fn a_limit_is_no_reason_to_plan_again() {
     let (_folder, writer) = writer(None);
@@ -83,7 +84,7 @@ fn writer(max_pages: Option<u32>) -> (TempDir, Writer) {
     (folder, Writer { connection, head: Head::START, pin, position, status })
 }
 
-/// Commits the appends as one group, and returns the answer to each.
+/// Commits the appends as one group, and returns the reply to each append.
 fn commit(writer: &mut Writer, appends: Vec<Append>) -> Vec<String> {
     let (mut group, mut answers) = (Vec::new(), Vec::new());
     for append in appends {
