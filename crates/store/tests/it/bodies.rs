@@ -1,4 +1,4 @@
-//! Promises about contents of files that changesets name: which are kept, and which are dropped.
+//! Promises about the contents of files that changesets name: which contents are kept, and which are dropped.
 
 use holdshort_core::digest::Digest;
 use holdshort_store::{Append, Blob, Bodies, Log};
@@ -21,7 +21,7 @@ async fn bodies_are_kept_as_long_as_they_are_needed<S: Subject>() {
     let (one, two, empty) = (body(1, 10), body(2, 20), body(0, 0));
     let journal = store.journal();
     journal.put_bodies(vec![one.clone(), two.clone(), one.clone(), empty.clone()], at(100)).await.unwrap();
-    // An older time of use changes nothing.
+    // An earlier time of use does not replace a later time.
     journal.put_bodies(vec![one.clone()], at(50)).await.unwrap();
     let unknown = Digest::of_bytes(b"unknown");
     let found = journal.need_bodies(vec![two.digest, unknown], at(200)).await.unwrap();
@@ -35,7 +35,7 @@ async fn bodies_are_kept_as_long_as_they_are_needed<S: Subject>() {
     assert_eq!(journal.drop_bodies(at(101), 1_000).await.unwrap(), 2);
     assert_eq!(journal.body(&one.digest).await.unwrap(), None);
     assert_eq!(journal.body(&two.digest).await.unwrap(), Some(two.bytes.clone()));
-    // A blob is stored separately, and stays.
+    // A blob with the same digest is stored separately and is not dropped.
     assert_eq!(journal.body(&unknown).await.unwrap(), None);
     journal.append(Append { blobs: vec![one.clone()], ..Append::default() }).await.unwrap();
     assert_eq!(journal.drop_bodies(at(10_000), 0).await.unwrap(), 1);
@@ -59,7 +59,7 @@ async fn the_bodies_that_nobody_needed_for_the_longest_time_make_room<S: Subject
         }
     }
     assert_eq!(kept, [1, 4, 5]);
-    // More than one batch.
+    // More files than one batch drops.
     let many: Vec<Blob> = (0..450_u32).map(|n| Blob::new(n.to_be_bytes().to_vec())).collect();
     journal.put_bodies(many, at(7)).await.unwrap();
     let mut rounds = Vec::new();

@@ -1,4 +1,4 @@
-//! Promises of every store, one in each test. A new store adds a line to `on_every_store!`.
+//! Promises that every store must keep, one per test. For a new store, add a line to `on_every_store!`.
 
 use std::sync::Arc;
 
@@ -108,7 +108,7 @@ async fn a_stream_is_read_in_pages<S: Subject>() {
     assert!(seqs(0, 0).await.is_empty());
 }
 
-/// Every page but the last is full, no matter how many events each append has.
+/// Every page except the last page is full, no matter how many events each append has.
 async fn pages_end_within_appends<S: Subject>() {
     let store = S::open().await;
     let (stream, mut end) = (run_stream(1), 0);
@@ -165,8 +165,8 @@ async fn a_guard_compares_without_writing<S: Subject>() {
     assert_eq!(store.journal().chain(&run_stream(1)).await.unwrap().seq, 2);
 }
 
-/// A guard holds until the commit. Writers and guards of one stream compete all the time. In commit order, each append
-/// lies between the event that it was decided on and the next one.
+/// A guard is valid until the commit. Writers and guards of one stream run concurrently. In the order of commits, each
+/// append must come after the event that its guard names and before the stream's next event.
 async fn a_guard_holds_until_the_commit<S: Subject>() {
     let store = S::open().await;
     let session = StreamId::Session(id::<SessionId>(1));
@@ -186,7 +186,7 @@ async fn a_guard_holds_until_the_commit<S: Subject>() {
                         Err(other) => panic!("{other:?}"),
                     }
                     if expected.is_multiple_of(4) {
-                        // Only one of the concurrent writers succeeds.
+                        // An error is expected, because only one of the concurrent writers succeeds.
                         let _lost = journal.append(to(&session, seq, 1)).await;
                     }
                 }
@@ -211,8 +211,8 @@ async fn a_guard_holds_until_the_commit<S: Subject>() {
     }
 }
 
-/// An append is written whole or not at all. A guard may name a stream that the same append writes: it means the state
-/// before.
+/// Everything in an append is written, or nothing. A guard may name a stream that the same append writes. The guard
+/// then applies to the state before the append.
 async fn an_append_is_all_or_nothing<S: Subject>() {
     let store = S::open().await;
     let journal = store.journal();
@@ -344,7 +344,7 @@ async fn one_chain_covers_all_events<S: Subject>() {
     assert_eq!(store.journal().head().await.unwrap(), Head::START);
     append_some(&**store.journal()).await;
     is_chained(&**store.journal()).await;
-    // A rejected append leaves the chain unchanged.
+    // A rejected append does not change the chain.
     let head = store.journal().head().await.unwrap();
     let refused = store.journal().append(to(&run_stream(1), 99, 1)).await;
     assert!(matches!(refused, Err(AppendError::Conflict { .. })), "{refused:?}");
@@ -357,7 +357,7 @@ async fn one_chain_covers_all_events<S: Subject>() {
     assert_eq!(store.journal().inspect().await.unwrap(), [""; 0]);
 }
 
-/// Checks that the stored chain is computed from the events, up to the last one.
+/// Checks that the stored chain matches all events.
 async fn is_chained(journal: &impl Journal) {
     let all = log(journal).await;
     let told = journal.head().await.unwrap();
@@ -390,7 +390,7 @@ async fn positions_grow_and_pages_by_them_are_complete<S: Subject>() {
         assert_eq!(store.journal().position(&event.stream, end + 1).await.unwrap(), None);
         assert_eq!(store.journal().position(&event.stream, 0).await.unwrap(), None);
     }
-    // An append returns the position of its last event.
+    // An append must return the position of its last event.
     let last_of_each =
         all.chunk_by(|a, b| ends.binary_search(&a.position).is_err() && a.position < b.position);
     assert_eq!(last_of_each.map(|events| events[events.len() - 1].position).collect::<Vec<_>>(), ends);
@@ -414,11 +414,11 @@ async fn positions_grow_and_pages_by_them_are_complete<S: Subject>() {
     assert_eq!(pages, all);
 }
 
-/// Appends some events, and returns the position from each append.
+/// Appends some events, and returns the position that each successful append returned.
 async fn append_some(journal: &impl Journal) -> Vec<u64> {
     let mut ends = Vec::new();
     for n in 0..20 {
-        // Every third append conflicts, and must not use up a position.
+        // Every third append has a conflict. Such an append must not use up a position.
         let append = to(&run_stream(n / 3), if n % 3 == 2 { 9 } else { n % 3 }, 1 + n % 3 % 2);
         ends.extend(journal.append(append).await.ok().map(|appended| appended.position));
     }
@@ -462,7 +462,7 @@ async fn streams_are_listed_in_order<S: Subject>() {
     assert_eq!(listed, streams);
 }
 
-/// Content of other events stays, and a rejected append erases nothing.
+/// An append can erase contents. The contents of all other events stay, and a rejected append erases nothing.
 async fn content_is_erased_with_an_append_and_the_chain_stays<S: Subject>() {
     let store = S::open().await;
     let journal = &**store.journal();
@@ -476,7 +476,7 @@ async fn content_is_erased_with_an_append_and_the_chain_stays<S: Subject>() {
         }
         part
     };
-    // More than a row holds.
+    // More events than fit into one row.
     let mut contents = vec![Some(b"short".to_vec()), None, Some(large.clone()), Some(shared.clone())];
     contents.extend((4..40).map(|n: u8| Some(vec![n])));
     let streams = vec![written(&one, contents), written(&other, vec![Some(shared.clone())])];
@@ -507,7 +507,7 @@ async fn content_is_erased_with_an_append_and_the_chain_stays<S: Subject>() {
     assert_eq!(journal.read(&other, 0, 9).await.unwrap()[0].content.as_ref().unwrap().bytes, shared);
     assert_eq!(journal.blob(&Digest::of_bytes(&large)).await.unwrap(), None);
     assert_eq!(journal.blob(&Digest::of_bytes(&shared)).await.unwrap(), Some(shared));
-    // Erasing again changes nothing, also after a restart.
+    // Erasing the same contents again changes nothing, even after a restart.
     journal.append(erasing(41, &gone)).await.unwrap();
     assert_eq!(journal.inspect().await.unwrap(), [""; 0]);
     let store = store.restart().await;
@@ -535,14 +535,14 @@ async fn rows_are_replaced_by_their_id<S: Subject>() {
         };
         assert_eq!(found, rows(n));
     }
-    // A run that moved on keeps its place in every list; one that ended does not.
+    // A run that has new events keeps its position in every list. A run that has ended does not.
     let moved = RunRow { seq: 99, updated_at: at(99), ..rows(3).run.unwrap() };
     put_run(&**store.journal(), moved.clone()).await;
     assert_eq!(store.journal().run(&id(1)).await.unwrap(), Some(moved));
 }
 
-/// A session's row is the same in any order of its events and its runs' starts: the later event wins, and the older
-/// creation time.
+/// The row of a session does not depend on the order in which the session's events and the starts of its runs are
+/// written. The later event and the earlier creation time win.
 async fn rows_of_a_session_become_one_in_any_order<S: Subject>() {
     let store = S::open().await;
     let active = |seq, state, created_at, changed_at, idle_since| SessionRow {

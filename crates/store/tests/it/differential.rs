@@ -1,4 +1,4 @@
-//! Runs the same random operations on all stores. Every answer must be the same, errors included.
+//! Runs the same random operations on all stores. All results must be equal, including errors.
 
 use std::sync::Arc;
 
@@ -52,7 +52,8 @@ async fn compare(seed: u64) {
     }
 }
 
-/// A store that reports positions as ranks among all positions, on which all stores agree.
+/// A store that reports the rank of a position instead of the position itself, because the ranks are equal in all
+/// stores.
 struct Ranked<S> {
     store: S,
     positions: Vec<u64>,
@@ -161,7 +162,7 @@ async fn answer(journal: &impl Journal, operation: Operation) -> String {
             format!("{:?}", journal.answers(&filter, after.as_ref(), limit).await)
         }
         Operation::Runnable(limit) => {
-            // With several nodes, a node must first claim a run.
+            // In a store with several nodes, a node must claim a run before it drives the run.
             journal.claim(usize::MAX).await.unwrap();
             let held = journal.leases(None, limit).await.unwrap();
             let leased: Vec<_> = held.into_iter().map(|lease| (lease.run, lease.node.is_some())).collect();
@@ -218,7 +219,7 @@ impl World {
         }
     }
 
-    /// Generates an append that mostly succeeds. Now and then it has one of the possible faults.
+    /// Generates an append that usually succeeds. Sometimes it has one of the possible faults.
     async fn append(&mut self, journal: &impl Journal) -> Append {
         let mut append = Append { rows: self.rows(), drives: self.dice.chance(2), ..Append::default() };
         for _ in 0..self.dice.roll(3) {
@@ -321,7 +322,7 @@ impl World {
         }
     }
 
-    /// Returns one of a few values of every size, so that values repeat.
+    /// Returns random bytes. For each size there are only a few different values, so that values repeat.
     fn bytes(&mut self) -> Vec<u8> {
         let byte = u8::try_from(self.dice.roll(6)).unwrap();
         let size = if self.dice.chance(12) { 70_000 } else { 10 };
@@ -337,7 +338,7 @@ impl World {
         if self.dice.chance(2) { Some(make(self)) } else { None }
     }
 
-    /// Records the cursors that the stores returned, also to use them in the wrong list.
+    /// Records the cursors in the stores' results. Later operations use the cursors, sometimes in the wrong list.
     fn learn(&mut self, answer: &str) {
         if let Some((_, rest)) = answer.split_once("next: Some(\"") {
             self.cursors.extend(rest.split_once('"').map(|(cursor, _)| cursor.to_owned()));

@@ -1,4 +1,4 @@
-//! Appends, events and rows to test with. The events are made by hand: a store never interprets them.
+//! Appends, events and rows for tests. The events have arbitrary bytes, because a store never interprets events.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use holdshort_core::session::State;
 use holdshort_core::time::Timestamp;
 use holdshort_store::{Append, AppendError, Appended, Journal, Key, Positioned, Rows, StreamAppend};
 
-/// Time limit for anything that should happen at once.
+/// Maximum time to wait for something that should happen at once.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Returns the `n`th id of a kind. Ids of larger numbers sort later.
+/// Returns the id number `n`. Ids with larger numbers sort later.
 pub(crate) fn id<I: Id>(n: u64) -> I {
     let mut seed = [7; 16];
     seed[..8].copy_from_slice(&n.to_le_bytes());
@@ -34,7 +34,7 @@ pub(crate) fn content(bytes: Vec<u8>) -> SealedContent {
     SealedContent { salt: [5; 16], bytes }
 }
 
-/// Returns the next event of a stream.
+/// Returns the next event of a stream, and advances the chain.
 pub(crate) fn event(stream: &StreamId, chain: &mut Chain, content: Option<SealedContent>) -> Sealed {
     let seq = chain.seq + 1;
     let head = format!(r#"{{"seq":{seq},"stream":"{stream}","type":"tested","v":1}}"#).into_bytes();
@@ -43,7 +43,8 @@ pub(crate) fn event(stream: &StreamId, chain: &mut Chain, content: Option<Sealed
     Sealed { stream: stream.clone(), seq, head, content, hash }
 }
 
-/// Returns `count` events after `expected`, in a chain that no test verifies.
+/// Returns `count` events after the sequence `expected`. Their chain is not a continuation of the stream's chain, so
+/// tests that verify chains cannot use them.
 pub(crate) fn events(stream: &StreamId, expected: u64, count: u64) -> StreamAppend {
     let mut chain = Chain { seq: expected, hash: Digest::of_bytes(&expected.to_be_bytes()) };
     let events = (0..count)
@@ -82,7 +83,7 @@ pub(crate) fn run_row(n: u64) -> RunRow {
         cost: n.is_multiple_of(2).then_some(100 + n),
         currency: n.is_multiple_of(2).then(|| if n.is_multiple_of(4) { "EUR" } else { "USD" }.to_owned()),
         unpriced: (!n.is_multiple_of(4)).then_some(n % 2),
-        // Two runs share each time, so that the id has to break the tie.
+        // Two runs have the same timestamp, so that lists must order them by their ids.
         created_at: at(n / 2),
         updated_at: at(n + 1),
     }
@@ -106,7 +107,7 @@ pub(crate) fn interrupt_row(n: u64) -> InterruptRow {
     InterruptRow {
         interrupt: id::<InterruptId>(n),
         run: id::<RunId>(n % 4),
-        // Session of its run.
+        // The session of the interrupt's run.
         session: id::<SessionId>(n % 4 % 3),
         kind: Kind::ALL[usize::try_from(n % 5).unwrap()],
         open: !n.is_multiple_of(3),
@@ -120,14 +121,15 @@ pub(crate) fn interrupt_row(n: u64) -> InterruptRow {
     }
 }
 
-/// Returns marks whose names a store might confuse: other case, part of another name, wildcard.
+/// Returns marks that a store could confuse: names that differ only in case, a name that is a prefix of a different
+/// name, names with wildcards.
 fn marks(n: u64) -> String {
     let names = ["p:ann", "p:Ann", "p:anna", "g:100%", "g:a_b", "*", "p:Łukasz"];
     let at = usize::try_from(n).unwrap();
     [names[at % names.len()], names[at / 2 % names.len()]].map(|name| format!("\n{name}\n")).concat()
 }
 
-/// Returns an answer with one of a few words, so that words repeat; every seventh is erased.
+/// Returns an answer with one of a few words, so that words repeat. Every seventh answer is erased.
 pub(crate) fn answer_row(n: u64) -> AnswerRow {
     let is_erased = n.is_multiple_of(7);
     let word =
@@ -173,26 +175,26 @@ pub(crate) async fn put_interrupt(journal: &impl Journal, row: InterruptRow) {
     put(journal, Rows { interrupts: vec![row], ..Rows::default() }).await;
 }
 
-/// Returns all events, after reads by position see everything acknowledged.
+/// Waits until reads by position see all acknowledged events, and returns all events.
 pub(crate) async fn log(journal: &impl Journal) -> Vec<Positioned> {
     let last = journal.append(Append::default()).await.unwrap().position;
     seen(journal, last).await;
     journal.tail(0, usize::MAX).await.unwrap()
 }
 
-/// Waits until reads by position see this position.
+/// Waits until reads by position see the event at this position.
 pub(crate) async fn seen(journal: &impl Journal, position: u64) {
     let mut told = journal.watch();
     let wait = tokio::time::timeout(PATIENCE, told.wait_for(|told| *told >= position));
     wait.await.expect("reads by position see it in time").unwrap();
 }
 
-/// Converts an append's answer so that it can be compared: errors do not implement `PartialEq`.
+/// Converts the result of an append to a value that can be compared, because errors do not implement `PartialEq`.
 pub(crate) fn comparable_outcome(result: Result<Appended, AppendError>) -> Result<u64, String> {
     result.map(|appended| appended.position).map_err(|error| format!("{error:?}"))
 }
 
-/// A seeded generator (SplitMix64): the seed of a failing test is its report.
+/// Seeded random number generator (SplitMix64). The seed of a failing test reproduces the failure.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {

@@ -1,4 +1,5 @@
-//! Promises about which node drives a run, on the stores that can have several nodes.
+//! Promises about leases, which decide on the node that drives a run. Tested with the stores that can have several
+//! nodes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,7 +34,7 @@ fn drive(n: u64, expected: u64) -> Append {
     Append { rows, drives: true, ..to(&run_stream(n), expected, 1) }
 }
 
-/// Returns the append of a person's decision: from any node, without driving.
+/// Returns an append like that of a person's decision: any node can append it, without driving the run.
 fn visit(n: u64, expected: u64) -> Append {
     Append { drives: false, ..drive(n, expected) }
 }
@@ -54,7 +55,7 @@ async fn a_run_is_driven_by_one_node<S: Cluster>() {
     let ended = Rows { run: Some(RunRow { runnable: false, ..run_row(1) }), ..Rows::default() };
     assert!(is_driven(&*other, Append { rows: ended.clone(), ..drive(1, 1) }).await);
     assert_eq!(other.chain(&run_stream(1)).await.unwrap().seq, 1);
-    // The sequence is checked before the lease: a late node reads again first.
+    // The sequence is checked before the lease, so a node with an outdated state learns that it has to read again.
     let late = other.append(drive(1, 0)).await;
     assert!(matches!(late, Err(AppendError::Conflict { .. })), "{late:?}");
     one.append(Append { rows: ended, ..drive(1, 1) }).await.unwrap();
@@ -74,7 +75,7 @@ async fn a_lease_that_lapsed_is_taken_over<S: Cluster>() {
     assert_eq!(other.runnable(10).await.unwrap(), [1, 2].map(id::<RunId>));
     assert!(one.runnable(10).await.unwrap().is_empty());
     assert!(is_driven(&**one, drive(1, 1)).await);
-    // A node can drive a run without claiming it first.
+    // A node can drive a run without claiming the run first.
     let third = store.join().await;
     store.lapse(&other).await;
     third.append(drive(2, 1)).await.unwrap();
@@ -101,7 +102,7 @@ async fn a_visitor_wakes_the_node_that_drives<S: Cluster>() {
     assert!(other.claim(10).await.unwrap().is_empty());
     assert_eq!(one.claim(10).await.unwrap(), [id::<RunId>(1)]);
     assert!(one.claim(10).await.unwrap().is_empty());
-    // A run without a driver goes to the node that claims first.
+    // A run that no node drives goes to the first node that claims runs.
     one.append(visit(2, 0)).await.unwrap();
     assert_eq!(other.claim(10).await.unwrap(), [id::<RunId>(2)]);
     assert!(one.claim(10).await.unwrap().is_empty());
@@ -144,7 +145,7 @@ async fn of_many_who_claim_each_run_goes_to_one<S: Cluster>() {
             while !node.leases(None, 100).await.unwrap().iter().all(|lease| lease.node.is_some()) {
                 claimed.extend(node.claim(3).await.unwrap());
             }
-            // Dropping the node would free the runs that it claimed.
+            // Return the node, because dropping it would release the runs that it claimed.
             (node, claimed)
         }));
     }
@@ -172,7 +173,7 @@ async fn the_nodes_are_listed_with_what_they_drive<S: Cluster>() {
     assert_eq!((listed[0].alive, listed[0].runs), (false, 3));
 }
 
-/// After any operation of the nodes, there is exactly one lease for each runnable row.
+/// After any operation of the nodes, there is exactly one lease for each runnable run.
 async fn there_is_a_lease_for_each_runnable_run<S: Cluster>() {
     let store = S::open().await;
     let mut nodes = [Arc::clone(store.journal()), store.join().await, store.join().await];
@@ -191,7 +192,7 @@ async fn there_is_a_lease_for_each_runnable_run<S: Cluster>() {
                 let rows = |n| Rows { run: Some(run_row(n)), ..Rows::default() };
                 let before = node.leases(None, 100).await.unwrap();
                 node.replace_rows(kept.into_iter().map(rows).collect()).await.unwrap();
-                // A node that drove a run that stays runnable still drives it.
+                // If a run is still runnable, the node that drove it still drives it.
                 let after = node.leases(None, 100).await.unwrap();
                 let stayed = |lease: &&Lease| after.iter().any(|other| other.run == lease.run);
                 let lost: Vec<_> =

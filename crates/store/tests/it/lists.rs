@@ -1,4 +1,4 @@
-//! Promises about lists: filters, order, and pages that stay correct while rows are added. On every store.
+//! Promises about lists: filters, order, and pages that stay correct while rows are added. Tested with every store.
 
 use holdshort_core::history;
 use holdshort_core::id::{RunId, SessionId};
@@ -69,7 +69,7 @@ async fn sessions_are_listed_newest_first_by_every_filter<S: Subject>() {
     for n in 0..COUNT {
         put_session(journal, session_row(n)).await;
     }
-    // Runs of `pair` and `crew`, each in a session of its own.
+    // Runs of the workflows `pair` and `crew`, each in a separate session.
     for n in 0..20 {
         put_run(journal, RunRow { session: id(n), ..run_row(n) }).await;
     }
@@ -151,7 +151,7 @@ async fn idle_sessions_are_those_in_which_nothing_happens<S: Subject>() {
         front_run: None,
         idle_since: at(100),
     };
-    // The start and the end of a run are activity in its session.
+    // The start and the end of a run are activity of the run's session.
     let active = |n, last_at| SessionRow::from_run(id(n), at(100), at(last_at));
     put_session(journal, opened(1, State::Open)).await;
     put_session(journal, opened(2, State::Suspended)).await;
@@ -252,7 +252,8 @@ async fn a_grant_that_is_revoked_moves_to_the_other_half<S: Subject>() {
     assert_eq!((half(false).await, half(true).await), (vec![], vec![revoked]));
 }
 
-/// Computes the expected list independently of the stores: riskiest first, then oldest; then the resolved ones.
+/// Computes the expected list without a store: open interrupts by descending risk and then oldest first, followed by
+/// resolved interrupts.
 fn expected_interrupts(filter: &InterruptFilter) -> Vec<InterruptRow> {
     let rows = (0..COUNT).map(interrupt_row).filter(|row| {
         filter.open.is_none_or(|open| row.open == open)
@@ -379,7 +380,7 @@ async fn the_driver_finds_what_can_run<S: Subject>() {
         put_run(journal, RunRow { runnable: true, ..run_row(n) }).await;
     }
     put_run(journal, RunRow { runnable: false, ..run_row(0) }).await;
-    // With several nodes, a node must first claim a run.
+    // In a store with several nodes, a node must claim a run before it drives the run.
     journal.claim(10).await.unwrap();
     assert_eq!(journal.runnable(10).await.unwrap(), [1, 2, 3].map(id::<RunId>));
     assert_eq!(journal.runnable(1).await.unwrap(), [id::<RunId>(1)]);
@@ -395,7 +396,7 @@ async fn the_driver_finds_what_is_due<S: Subject>() {
         put_run(journal, RunRow { deadline: deadline.map(at), ..run_row(n) }).await;
     }
     assert_eq!(journal.next_deadline().await.unwrap(), Some(at(10)));
-    // Two with the same deadline sort by their ids.
+    // Runs with the same deadline sort by their ids.
     put_run(journal, RunRow { deadline: Some(at(20)), ..run_row(5) }).await;
     let due = |(deadline, n)| Due { deadline: at(deadline), run: id::<RunId>(n) };
     let all = [(10, 2), (20, 3), (20, 5), (30, 1)].map(due);

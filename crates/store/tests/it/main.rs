@@ -1,5 +1,5 @@
-//! The store's tests: one conformance suite on every store, and a differential test between them. Further tests cover
-//! promises of SQLite only (locks, crashes, disks) and of PostgreSQL only (nodes, lost connections).
+//! Tests of the stores: a conformance suite that runs with every store, and a differential test that compares the
+//! stores. Further tests cover only SQLite (locks, crashes, disks) or only PostgreSQL (nodes, lost connections).
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
 mod bodies;

@@ -1,4 +1,4 @@
-//! Events as databases kept them before appends were packed: each in a row of `events`.
+//! Events as older databases stored them, before appends were packed: each event was a row of the table `events`.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::{Chain, Sealed};
@@ -8,7 +8,7 @@ use holdshort_store::{CONTENT_INLINE_LIMIT, Error, Journal, Positioned};
 
 use crate::fixture::{content, event, run_stream};
 
-/// The columns of such a row.
+/// Columns of a row in the table `events`.
 pub(crate) struct OldEvent {
     pub(crate) position: u64,
     pub(crate) stream: StreamId,
@@ -20,7 +20,7 @@ pub(crate) struct OldEvent {
     pub(crate) content: Option<Vec<u8>>,
 }
 
-/// Returns events of two runs, with every kind of content. `first` is the position of the first event.
+/// Returns events of two runs, with every kind of content. The first event has the position `first`.
 pub(crate) fn written(first: u64) -> Vec<Positioned> {
     let (one, other) = (run_stream(1), run_stream(2));
     let (mut chain, mut chain_of_other) = (Chain::START, Chain::START);
@@ -45,7 +45,7 @@ impl OldEvent {
     }
 }
 
-/// Checks that every read returns all events unchanged.
+/// Checks that all reads return the written events unchanged.
 pub(crate) async fn is_read_as_it_was(journal: &impl Journal, written: &[Positioned]) {
     let (after, count) = (written[0].position - 1, written.len());
     assert_eq!(journal.tail(0, usize::MAX >> 1).await.unwrap(), written);
@@ -68,8 +68,8 @@ pub(crate) async fn is_read_as_it_was(journal: &impl Journal, written: &[Positio
     assert_eq!(journal.inspect().await.unwrap(), [""; 0]);
 }
 
-/// Damage in the last event of the first run, done before the upgrade. It must stay damage, and the other run must be
-/// readable.
+/// Kinds of damage in the last event of the first run, made before the migration. After the migration, the first run
+/// must be reported as damaged, and the second run must be readable.
 pub(crate) const DAMAGES: [Damage; 3] = [
     Damage { what: "a hash of another length", change: |event| event.hash.truncate(1) },
     Damage { what: "a salt without its content", change: |event| event.content = None },
@@ -85,7 +85,7 @@ pub(crate) struct Damage {
 }
 
 impl Damage {
-    /// Returns the damaged events. `first` is the position of the first event.
+    /// Returns the events with this damage. The first event has the position `first`.
     pub(crate) fn done(&self, first: u64) -> Vec<OldEvent> {
         let mut events: Vec<OldEvent> = written(first).iter().map(OldEvent::from_positioned).collect();
         (self.change)(events.last_mut().unwrap());

@@ -1,4 +1,4 @@
-//! Promises about deliveries: written with an append, sent by one node at a time, kept for a while.
+//! Promises about deliveries: they are written with an append, sent by one node at a time, and kept for a limited time.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ fn delivery(n: u64) -> Delivery {
     }
 }
 
-/// Returns an append of one event, the `expected + 1`th of its stream, with these deliveries.
+/// Returns an append with these deliveries and one event, whose sequence is `expected + 1`.
 fn telling(expected: u64, deliveries: Vec<Delivery>) -> Append {
     Append { deliveries, ..to(&run_stream(1), expected, 1) }
 }
@@ -129,7 +129,7 @@ async fn they_are_claimed_when_they_are_due_and_settled_once<S: Subject>() {
     assert_eq!(claimed(&**journal, "odd", 0).await, []);
     let first = journal.claim_deliveries(claim("odd", 7, 2)).await.unwrap();
     assert_eq!(ids(&first), [id(1), id(3)]);
-    // Deliveries that the node is sending are not claimed again.
+    // A node does not claim deliveries again that it is still sending.
     let sending = ids(&first);
     let more = Claim { sending: sending.clone(), ..claim("odd", 7, 10) };
     assert_eq!(ids(&journal.claim_deliveries(more).await.unwrap()), [id(5), id(7)]);
@@ -172,7 +172,7 @@ async fn what_a_process_left_claimed_is_claimed_again<S: Subject>() {
     let store = store.restart().await;
     let after = claimed(&**store.journal(), "odd", 10).await;
     assert_eq!(ids(&after), ids(&before));
-    // Deliveries that this node claimed and does not report as being sent are claimed again, too.
+    // A node claims a delivery again that it had claimed earlier and no longer lists in `sending`.
     let known = Claim { sending: vec![id(1)], ..claim("odd", 10, 100) };
     assert_eq!(ids(&store.journal().claim_deliveries(known).await.unwrap()), [id(3)]);
 }
@@ -213,17 +213,17 @@ async fn a_channel_that_is_disabled_gets_nothing_until_one_is_retried<S: Subject
     assert_eq!(journal.delivery(&id(1)).await.unwrap().unwrap().state, DeliveryState::Delivered);
 }
 
-/// A channel that fails now and then does not fail all the time: a pause adds only a part to its failing time.
+/// A long pause between two failed attempts adds only a part of its duration to the failing time of a channel.
 async fn a_pause_counts_in_part_of_how_long_a_channel_fails<S: Subject>() {
     let store = S::open().await;
     let journal = store.journal();
     journal.append(telling(0, (0..8).map(|n| delivery(2 * n + 1)).collect())).await.unwrap();
     let day = u64::try_from(CHANNEL_PAUSE.as_millis()).unwrap();
-    // For each attempt: its time, its result, and the state of the channel after it.
+    // For each attempt: its time, its result, and the state of the channel after the attempt.
     let attempts = [
         (100, DeliveryState::Waiting, failing(100, 0)),
         (150, DeliveryState::Failed, failing(100, 50)),
-        // It began before the previous attempt, and ended after it.
+        // This attempt began before the preceding attempt, and ended after it.
         (140, DeliveryState::Waiting, failing(100, 50)),
         (9 * day, DeliveryState::Waiting, failing(100, 50 + day)),
         (9 * day + 7, DeliveryState::Failed, failing(100, 57 + day)),
@@ -283,7 +283,7 @@ async fn what_waits_too_long_fails_and_what_is_old_is_forgotten<S: Subject>() {
 async fn what_receivers_answered_goes_with_the_run<S: Subject>() {
     let store = S::open().await;
     let journal = store.journal();
-    // For the interrupts 1 and 2, of the runs 1 and 2.
+    // Deliveries about the interrupts 1 and 2 of the runs 1 and 2.
     let other = Delivery { run: id::<RunId>(2), ..delivery(5) };
     let rows = Rows { interrupts: vec![interrupt_row(1), interrupt_row(2)], ..Rows::default() };
     journal.append(Append { rows, ..telling(0, vec![delivery(1), other]) }).await.unwrap();
@@ -343,7 +343,8 @@ async fn what_is_rebuilt_leaves_them_alone<S: Subject>() {
     assert_eq!(journal.delivery(&id(1)).await.unwrap(), Some(delivery(1)));
 }
 
-/// Each waiting delivery is claimed once. A claim takes at most its limit, and a stopped process loses no delivery.
+/// Each waiting delivery is claimed exactly once. A claim returns at most `limit` deliveries, and no delivery is lost
+/// when a process stops.
 async fn all_that_wait_are_claimed_once<S: Subject>(many: u64) {
     const ROOM: usize = 4;
     /// Maximum number of deliveries in one append.
@@ -425,7 +426,8 @@ async fn of_several_nodes_each_delivery_goes_to_one<S: Cluster>() {
     assert_eq!(all.into_iter().collect::<BTreeSet<_>>().len(), usize::try_from(MANY).unwrap());
 }
 
-/// Deliveries claimed as a whole go to one node, however many claim at the same moment: a digest is one message.
+/// Deliveries that are claimed with `whole` all go to one node, even if many nodes claim at the same moment. This is
+/// needed for digests, which combine all deliveries in one message.
 async fn what_is_claimed_as_a_whole_goes_to_one_of_them<S: Cluster>() {
     const MANY: u64 = 60;
     for _ in 0..5 {
@@ -447,8 +449,9 @@ async fn what_is_claimed_as_a_whole_goes_to_one_of_them<S: Cluster>() {
     }
 }
 
-/// A frozen node does not get a delivery again that it is still sending, after another node took and returned it.
-/// Otherwise its old attempt would settle the new claim, and the message would be sent once more.
+/// While a node is still sending a delivery, the node cannot claim the delivery again, even if a different node has
+/// claimed and released it since. Otherwise the result of the old attempt would settle the new claim, and the message
+/// would be sent twice.
 async fn what_a_node_still_sends_is_not_given_to_it_again<S: Cluster>() {
     let store = S::open().await;
     let (one, other) = (store.journal(), store.join().await);
@@ -475,14 +478,14 @@ async fn a_node_that_is_gone_leaves_its_deliveries_to_others<S: Cluster>() {
     assert_eq!(other.change_deliveries(retry).await.unwrap(), 0, "it is being sent");
     one.append(telling(1, vec![delivery(5)])).await.unwrap();
     store.lapse(one).await;
-    // A node whose lease lapsed claims nothing, even if it does not know: another node may be sending the same
-    // delivery.
+    // A node whose lease has expired claims nothing, even if it has not noticed, because a different node may be
+    // sending the same delivery.
     assert_eq!(claimed(&**one, "odd", 10).await, []);
     assert_eq!(other.next_delivery(vec!["odd".to_owned()]).await.unwrap(), Some(at(1)));
     let after = claimed(&*other, "odd", 10).await;
     assert_eq!(after.len(), 3);
     assert_eq!(ids(&after[..2]), ids(&before));
-    // The late result of the first node is rejected.
+    // The result of the first node comes too late and is rejected.
     let late = one.settle_delivery(tried(&before[0], DeliveryState::Failed, 20)).await.unwrap();
     assert_eq!(late, SettleOutcome::Taken);
     assert_eq!(other.attempts(&id(1)).await.unwrap(), []);

@@ -1,4 +1,5 @@
-//! The stores under test, behind one way to open and to restart them; and those that can have several nodes.
+//! The stores under test. `Subject` opens and restarts a store. `Cluster` adds nodes to a store that can have several
+//! nodes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,19 +15,19 @@ pub(crate) trait Subject: Sized {
 
     async fn open() -> Self;
     fn journal(&self) -> &Arc<Self::Journal>;
-    /// Restarts the store like a server that stops and starts again.
+    /// Closes the store and opens it again, like a server that restarts.
     async fn restart(self) -> Self;
 }
 
-/// A store with room for more than one node; `journal` is the first of them.
+/// A store that can have several nodes. `journal` returns the first node.
 pub(crate) trait Cluster: Subject {
-    /// Adds another node.
+    /// Opens a further node.
     async fn join(&self) -> Arc<Self::Journal>;
-    /// Lets the leases of a node expire, as if it had not renewed them in time.
+    /// Lets the leases of a node expire, as if the node had not renewed them in time.
     async fn lapse(&self, node: &Self::Journal);
-    /// Renews the leases of a node after all.
+    /// Renews the expired leases of a node.
     async fn revive(&self, node: &Self::Journal);
-    /// Stops a node. It releases its leases if it can.
+    /// Stops a node, so that other nodes can take its runs.
     async fn stop(&self, node: &Self::Journal);
 }
 
@@ -114,7 +115,7 @@ pub(crate) struct InPostgres {
 }
 
 impl InPostgres {
-    /// Opens a node whose lease is longer than any test: it expires only when the test says.
+    /// Opens a node with a lease that is longer than any test, so that it expires only when a test requests it.
     async fn node(url: &str) -> Arc<Postgres> {
         let config = Config { lease: Duration::from_hours(1), ..Config::new(url, "test") };
         Arc::new(Postgres::open(config).await.unwrap())

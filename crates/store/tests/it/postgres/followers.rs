@@ -1,4 +1,4 @@
-//! The order of commits, followed from several nodes while several nodes write.
+//! The order of commits: several nodes follow the journal while several nodes write.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::fixture::{id, log, run_stream, seen, to};
 
 const WRITERS: u64 = 8;
 const APPENDS: u64 = 25;
-/// Two for each append.
+/// Number of events: each append has two.
 const EVENTS: u64 = 2 * APPENDS;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -62,7 +62,7 @@ async fn whoever_follows_misses_nothing_and_sees_nothing_twice() {
     assert_eq!(streams.len() as u64, 3 * WRITERS);
     assert!(streams.values().all(|seqs| *seqs == (1..=EVENTS).collect::<Vec<_>>()));
     assert!(all.is_sorted_by(|a, b| a.position < b.position));
-    // There is one chain, no matter which nodes sealed it.
+    // All nodes report the same chain, no matter which nodes sealed it.
     let head = all.iter().fold(Head::START, |head, each| head.then(&each.event.hash));
     for node in &nodes {
         assert_eq!(node.head().await.unwrap(), head);
@@ -83,10 +83,11 @@ async fn what_stands_behind_an_older_transaction_comes_when_that_has_ended() {
     tokio::spawn(connection);
     client.batch_execute("BEGIN; SELECT pg_current_xact_id()").await.unwrap();
     let last = journal.append(to(&run_stream(1), 0, 2)).await.unwrap().position;
-    // Reads by stream see it at once; the order of commits is not final yet.
+    // Reads of the stream see the events at once. Reads by position do not, because the order of commits is not final
+    // yet.
     assert_eq!(journal.read(&run_stream(1), 0, 10).await.unwrap().len(), 2);
     assert_eq!(journal.tail(0, 10).await.unwrap(), []);
-    // A node that opens in between does not change this.
+    // A node that opens the journal now does not see the events either.
     assert_eq!(node(&url).await.tail(0, 10).await.unwrap(), []);
     client.batch_execute("COMMIT").await.unwrap();
     seen(&journal, last).await;

@@ -1,4 +1,4 @@
-//! Lost connections and servers that restart, in the middle of appends.
+//! Connections that are lost and database servers that restart in the middle of appends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,8 @@ use crate::fixture::{log, run_stream, to};
 
 const WRITERS: u64 = 8;
 
-/// Appends to separate streams until stopped. Each task returns how many appends were acknowledged.
+/// Starts several tasks. Each task appends to a separate stream until `stop` is set, and returns the number of
+/// acknowledged appends.
 fn write(journal: &Arc<Postgres>, stop: &watch::Receiver<bool>) -> Vec<tokio::task::JoinHandle<u64>> {
     let writer = |n| {
         let (journal, stop) = (Arc::clone(journal), stop.clone());
@@ -27,7 +28,7 @@ fn write(journal: &Arc<Postgres>, stop: &watch::Receiver<bool>) -> Vec<tokio::ta
                         seq += 1;
                         answered = seq;
                     }
-                    // The append may be written or not: the stream shows it.
+                    // The append may or may not have been written. The end of the stream shows which is the case.
                     Err(AppendError::Store(Error::Io(_))) => match journal.chain(&run_stream(n)).await {
                         Ok(chain) => {
                             assert!(chain.seq == seq || chain.seq == seq + 1, "{seq} became {}", chain.seq);
@@ -35,7 +36,7 @@ fn write(journal: &Arc<Postgres>, stop: &watch::Receiver<bool>) -> Vec<tokio::ta
                         }
                         Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
                     },
-                    // An append whose answer was lost became visible only now.
+                    // An earlier append, whose reply was lost, was written only now.
                     Err(AppendError::Conflict { found, .. }) => {
                         assert_eq!(found, seq + 1);
                         seq = found;
@@ -82,7 +83,7 @@ async fn connections_that_are_cut_lose_nothing() {
     all_is_there(&journal, writers).await;
 }
 
-/// The pending query of a caller that stopped waiting delays no other caller.
+/// If a caller stops waiting, its pending query does not delay other callers.
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_gives_up_waiting_does_not_leave_a_busy_connection_behind() {
     let url = holdshort_testpg::shared().database();
@@ -92,7 +93,7 @@ async fn whoever_gives_up_waiting_does_not_leave_a_busy_connection_behind() {
     client.batch_execute("BEGIN; LOCK TABLE blobs").await.unwrap();
     let nothing = Digest::of_bytes(b"nothing");
     tokio::time::timeout(Duration::from_millis(200), journal.blob(&nothing)).await.unwrap_err();
-    // The database itself cancels the query after half a minute.
+    // Without this behavior, the caller would wait for half a minute, until the database cancels the pending query.
     let soon = Duration::from_secs(10);
     assert_eq!(tokio::time::timeout(soon, journal.key("s", "k")).await.unwrap().unwrap(), None);
     client.batch_execute("COMMIT").await.unwrap();

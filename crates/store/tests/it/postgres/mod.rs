@@ -1,4 +1,5 @@
-//! Promises of PostgreSQL only: several nodes at once, lost connections, and databases that are rejected.
+//! Promises of the PostgreSQL store only: several nodes at the same time, lost connections, and databases that are
+//! rejected.
 
 mod followers;
 mod lost;
@@ -12,7 +13,7 @@ use holdshort_store::Postgres;
 use holdshort_store::postgres::Config;
 use tokio_postgres::{NoTls, SimpleQueryMessage};
 
-/// Runs statements in a separate connection, like the database's operator.
+/// Runs statements over a separate connection, as an administrator of the database would.
 pub(crate) async fn sql(url: &str, statements: &str) -> Vec<SimpleQueryMessage> {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
     let connection = tokio::spawn(connection);
@@ -26,7 +27,7 @@ async fn node(url: &str) -> Postgres {
     Postgres::open(Config::new(url, "test")).await.unwrap()
 }
 
-/// Opens a node whose lease expires while a test waits.
+/// Opens a node with a lease that is short enough to expire during a test.
 async fn short_lived(url: &str, lease: Duration) -> Postgres {
     Postgres::open(Config { lease, ..Config::new(url, "short") }).await.unwrap()
 }

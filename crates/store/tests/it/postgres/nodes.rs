@@ -1,4 +1,4 @@
-//! Nodes: opening at the same time, keeping their leases, losing them.
+//! Nodes that open the journal at the same time, keep their leases, and lose their leases.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ async fn a_node_keeps_its_leases_for_as_long_as_it_lives() {
     tokio::time::sleep(2 * LEASE).await;
     assert!(one.has_valid_leases());
     assert!(other.claim(10).await.unwrap().is_empty());
-    // The node dies: its lease is not released, and expires by itself.
+    // The node dies without releasing its leases, so the leases only end when they expire.
     drop(one);
     let taken = async {
         loop {
@@ -77,8 +77,8 @@ async fn a_node_without_its_database_does_not_believe_that_it_holds_anything() {
     one.append(drive(1, 1)).await.unwrap();
 }
 
-/// The database's clock decides that a node is gone, whatever its own clock says. Runs taken over by other nodes stay
-/// with them.
+/// The clock of the database decides whether a node is alive, no matter what the node's clock says. If other nodes have
+/// taken over its runs, they keep these runs.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_comes_back_too_late_finds_its_runs_driven() {
     let url = holdshort_testpg::shared().database();
@@ -92,8 +92,8 @@ async fn a_node_that_comes_back_too_late_finds_its_runs_driven() {
     assert!(one.runnable(10).await.unwrap().is_empty());
 }
 
-/// A node that is to be alone is alone. Work on the journal itself, such as a rebuild, would miss what other nodes
-/// write at the same time.
+/// A node that requires exclusive use is the only node. Work on the journal itself, such as a rebuild, would otherwise
+/// miss the events that other nodes write at the same time.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_is_to_be_alone_is() {
     let url = holdshort_testpg::shared().database();
@@ -106,12 +106,13 @@ async fn a_node_that_is_to_be_alone_is() {
     for opened in [alone().await, Postgres::open(Config::new(&url, "test")).await] {
         assert!(matches!(&opened, Err(Error::Nodes(names)) if names == "rebuild"), "{opened:?}");
     }
-    // Its latest write may not be visible yet; that does not stop its work.
+    // The node can continue its work even if its latest append is not yet visible.
     work.append(drive(1, 0)).await.unwrap();
     let rows = Rows { run: Some(run_row(2)), ..Rows::default() };
     work.replace_rows(vec![rows.clone()]).await.unwrap();
     assert!(work.run(&id(1)).await.unwrap().is_none());
-    // Its lease expired: other nodes may have come and gone, so its rows are outdated.
+    // After the lease of the exclusive node has expired, other nodes may have written events. The rows in memory would
+    // be outdated.
     sql(&url, &format!("UPDATE nodes SET alive_until = clock_timestamp() WHERE node = {}", work.epoch()))
         .await;
     let other = node(&url).await;

@@ -1,4 +1,4 @@
-//! Databases of older versions: they are brought up to date, and keep their data.
+//! Databases of older versions are migrated and keep their data.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::id::RunId;
@@ -26,7 +26,7 @@ async fn the_sessions_of_the_first_version_are_listed() {
     assert_eq!(store.run(&id(1)).await.unwrap().map(|row| row.updated_at), Some(at(40)));
 }
 
-/// Returns a database of the version that stored these events.
+/// Returns a database of the older schema version, with these events.
 async fn database(events: &[OldEvent]) -> String {
     let url = holdshort_testpg::shared().database();
     for migration in [

@@ -1,4 +1,4 @@
-//! Databases that the store rejects, and its error messages, which never contain a password.
+//! Databases that the store rejects, and the error messages, which never contain a password.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -22,14 +22,15 @@ async fn a_database_of_a_newer_version() {
     let url = holdshort_testpg::shared().database();
     node(&url).await.close().await.unwrap();
     sql(&url, "UPDATE meta SET value = 99 WHERE name = 'version'").await;
-    // `least` still allows this binary.
+    // According to `least`, this binary is still compatible.
     node(&url).await.close().await.unwrap();
     sql(&url, "UPDATE meta SET value = 99 WHERE name = 'least'").await;
     let error = refused(&url).await;
     assert!(matches!(error, Error::FromTheFuture { found: 99, .. }), "{error:?}");
 }
 
-/// Such a database is rejected when it is opened, and also when it was already open.
+/// A database of a newer version without `least` is rejected when it is opened. A node that has already opened it
+/// stops.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_of_a_newer_version_that_says_nothing_of_older_ones() {
     let url = holdshort_testpg::shared().database();
@@ -51,7 +52,8 @@ async fn a_database_that_does_not_say_its_version() {
     assert!(matches!(error, Error::Corrupt(_)), "{error:?}");
 }
 
-/// A database that does not allow the query for its cluster works without it; an error is not accepted as an answer.
+/// If the administrator forbids the query for the cluster's identity, the store works without it. An error of a
+/// permitted query is still an error.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_of_which_nobody_can_tell_where_it_is() {
     let server = holdshort_testpg::shared();
@@ -87,7 +89,7 @@ async fn a_database_that_is_read_only() {
     assert!(matches!(refused(&url).await, Error::ReadOnly));
 }
 
-/// An address that requires TLS never connects without it.
+/// With an address that requires TLS, the store never connects without TLS.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_speaks_no_tls_where_the_address_asks_for_it() {
     let url = format!("{}?sslmode=require", holdshort_testpg::shared().database());

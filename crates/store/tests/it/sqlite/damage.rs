@@ -1,5 +1,5 @@
-//! Bytes that changed on disk. A torn end loses only unacknowledged commits. Other damage is reported, or changes
-//! nothing that is read.
+//! Bytes that have changed on disk. A log with a torn end loses only unacknowledged commits. Any other damage is
+//! reported, or does not affect the data that is read.
 
 use std::fmt::Write;
 use std::fs;
@@ -21,10 +21,10 @@ const DATABASE: &str = "holdshort.db";
 const LOG: &str = "holdshort.db-wal";
 const COMMITS: u64 = 6;
 const PAGE: usize = 1024;
-/// In the log each page follows a header.
+/// Size of a frame in the log: a header followed by a page.
 const FRAME: usize = 24 + PAGE;
 
-/// Returns the folder of a store that was killed after `COMMITS` appends, and the end of each append in the log.
+/// Returns the folder of a store that was killed after `COMMITS` appends, and the length of the log after each append.
 async fn killed() -> (TempDir, Vec<usize>) {
     let (folder, copy) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     drop(Sqlite::open(folder.path()).unwrap());
@@ -45,13 +45,13 @@ async fn killed() -> (TempDir, Vec<usize>) {
 
 fn append(n: u64) -> Append {
     let mut append = to(&run_stream(1), n, 1);
-    // Every second event is larger than a page.
+    // Every second append has an event that is larger than a page.
     append.streams[0].events[0].content =
         Some(content(vec![b'x'; if n.is_multiple_of(2) { 100 } else { 9_000 }]));
     append
 }
 
-/// Opens a copy of the folder with another log.
+/// Copies the folder, replaces the log in the copy, and opens the copy.
 fn with_log(folder: &Path, log: &[u8]) -> (TempDir, Result<Sqlite, Error>) {
     let copy = TempDir::new().unwrap();
     fs::copy(folder.join(DATABASE), copy.path().join(DATABASE)).unwrap();
@@ -60,8 +60,8 @@ fn with_log(folder: &Path, log: &[u8]) -> (TempDir, Result<Sqlite, Error>) {
     (copy, opened)
 }
 
-/// A log that is cut off loses only the commits after the cut. The cuts are at each frame and within frames, from the
-/// header to the end.
+/// If a log is truncated, only the commits after the cut are lost. The test truncates the log at each frame and within
+/// frames, from the header to the end.
 #[tokio::test]
 async fn a_log_that_is_cut_off_loses_what_was_cut_and_nothing_before_it() {
     let (folder, ends) = killed().await;
@@ -77,7 +77,7 @@ async fn a_log_that_is_cut_off_loses_what_was_cut_and_nothing_before_it() {
         let events = store.read(&run_stream(1), 0, 100).await.unwrap();
         let expected: Vec<_> = (0..whole).flat_map(|n| append(n).streams.remove(0).events).collect();
         assert!(events == expected, "cut at {cut}: {} events, not {whole}", events.len());
-        // Appends continue from there.
+        // Appends still work after the recovery.
         store.append(append(whole)).await.unwrap();
     }
 }
@@ -95,14 +95,15 @@ async fn damage_in_the_log_before_its_last_commit_is_called_damage() {
         if at < last {
             let Err(Error::Corrupt(why)) = store else { panic!("byte {at}: {store:?}") };
             assert!(why.contains("is damaged at byte"), "{why}");
-            // The files are unchanged: a specialist may be able to save more.
+            // A rejected log must stay unchanged, because a specialist may be able to recover more data.
             assert!(fs::read(copy.path().join(LOG)).unwrap() == log);
             assert!(
                 fs::read(copy.path().join(DATABASE)).unwrap()
                     == fs::read(folder.path().join(DATABASE)).unwrap()
             );
         } else {
-            // A damaged end of the log cannot be told from an unacknowledged commit, unless it looks like two commits.
+            // A damaged last commit cannot be distinguished from an unacknowledged commit, unless the damage makes it
+            // look like two commits.
             let says_commit = (4..8).contains(&((at - 32) % FRAME));
             match store {
                 Ok(store) => {
@@ -116,7 +117,8 @@ async fn damage_in_the_log_before_its_last_commit_is_called_damage() {
     }
 }
 
-/// A page of a closed database is zeroed or filled with noise. Every read returns the written data or an error.
+/// Every read returns the written data or an error if a page of a closed database is overwritten with zeros or random
+/// bytes.
 #[tokio::test]
 async fn a_damaged_page_is_found_or_holds_nothing() {
     let folder = TempDir::new().unwrap();
@@ -155,11 +157,11 @@ async fn a_damaged_page_is_found_or_holds_nothing() {
             }
         }
     }
-    // The last page contains data too.
+    // Damage must be detected at least once per page, because every page contains data.
     assert!(found >= pages, "{found} of {pages}");
 }
 
-/// Seals real events: readers find damage within one by its hashes.
+/// Returns events with valid hashes, so that readers can detect damage inside an event.
 fn sealed(n: u64, texts: &[String]) -> Vec<Sealed> {
     let (mut chain, mut draw) = (Chain::START, Draw::new(Seed([7; 16]), at(n)));
     let events = texts.iter().map(|text| Event {
@@ -172,7 +174,7 @@ fn sealed(n: u64, texts: &[String]) -> Vec<Sealed> {
     events.map(|event| envelope::seal(&event, &mut chain, &mut draw)).collect()
 }
 
-/// Returns all data of a store, with its events decoded.
+/// Returns all data of a store as text. Events are decoded.
 async fn everything(store: &Sqlite) -> Result<String, Error> {
     let mut all = String::new();
     for found in store.tail(0, 1_000).await? {

@@ -1,7 +1,8 @@
-//! Disks that are full or read-only: a typed error, no torn append, and writes continue when there is room again.
+//! Disks that are full or read-only: the store returns a typed error, no append is partly written, and writes continue
+//! when there is room again.
 //!
-//! The real disks are tiny file systems that a child mounts in its own namespace. If the kernel does not allow that,
-//! those two tests report it and pass.
+//! Two tests use real file systems: a child process mounts tiny file systems in its own namespace. If the kernel does
+//! not allow this, these tests print a message and pass.
 
 use std::fs;
 use std::path::Path;
@@ -36,7 +37,8 @@ fn a_full_disk_refuses_and_goes_on_with_more_room() {
     on_a_small_disk("sqlite::disk::fills_its_disk");
 }
 
-/// A database that fills in the middle of a group writes each append or nothing of it. Many appends run at once.
+/// If the database becomes full in the middle of a group, each append is either completely written or not written at
+/// all. Many appends run at the same time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_fills_in_the_middle_of_a_group_writes_each_append_or_nothing_of_it() {
     let folder = TempDir::new().unwrap();
@@ -103,7 +105,7 @@ async fn has_its_disk_made_read_only() {
     assert!(matches!(Sqlite::open(folder), Err(Error::ReadOnly)));
 }
 
-/// Appends until the store has reported a full disk several times. Returns how many appends it acknowledged.
+/// Appends until the store has reported a full disk several times. Returns the number of acknowledged appends.
 async fn fill(store: &Sqlite) -> u64 {
     let mut written = 0;
     let mut refused = 0;
@@ -124,7 +126,8 @@ async fn fill(store: &Sqlite) -> u64 {
 /// Number of concurrent writers. More would only wait for the next group.
 const TOGETHER: u64 = 40;
 
-/// Each writer appends to its own stream until it is rejected three times. Returns the acknowledged sequence of each.
+/// Each writer appends to its own stream until it is rejected three times. Returns the last acknowledged sequence of
+/// each writer.
 async fn fill_together(store: Arc<Sqlite>) -> Vec<u64> {
     let each = (0..TOGETHER).map(|n| {
         let store = Arc::clone(&store);
@@ -150,7 +153,7 @@ async fn fill_together(store: Arc<Sqlite>) -> Vec<u64> {
     written
 }
 
-/// Checks that with room again each writer continues from its acknowledged sequence.
+/// Checks that each writer can continue after its last acknowledged sequence when there is room again.
 async fn go_on_together(store: Arc<Sqlite>, written: &[u64]) {
     is_whole(&store, written).await;
     let each = (0..TOGETHER).zip(written.to_vec()).map(|(n, written)| {
@@ -164,7 +167,7 @@ async fn go_on_together(store: Arc<Sqlite>, written: &[u64]) {
     is_whole(&store, &now).await;
 }
 
-/// Checks that both streams and the row of each writer end at its acknowledged sequence.
+/// Checks that, for each writer, both streams and the row end at the last acknowledged sequence.
 async fn is_whole(store: &Sqlite, written: &[u64]) {
     for (n, written) in (0..TOGETHER).zip(written) {
         let (run, session) = (run_stream(n), StreamId::Session(id(n)));
@@ -176,8 +179,8 @@ async fn is_whole(store: &Sqlite, written: &[u64]) {
     assert_eq!(*store.watch().borrow(), 2 * written.iter().sum::<u64>());
 }
 
-/// Returns an append of one event in a run, one in a session, and the run's row. A half-written append would be
-/// visible.
+/// Returns an append with one event in a run, one event in a session, and the row of the run. The three parts show if
+/// an append was only partly written.
 fn two_streams(n: u64, seq: u64) -> Append {
     let mut append = to(&run_stream(n), seq, 1);
     append.streams[0].events[0].content = Some(content(vec![b'x'; 2_000]));

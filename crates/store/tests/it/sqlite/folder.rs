@@ -1,4 +1,4 @@
-//! The data folder: one server at a time, and only a database that this binary understands.
+//! The data folder is used by one server at a time, and only if this binary knows the database's schema version.
 
 use std::fs;
 use std::path::Path;
@@ -81,7 +81,7 @@ async fn a_folder_of_the_first_schema_keeps_its_events() {
     for (position, stream, seq) in [(1, 8, 1), (2, 7, 1), (3, 8, 2)] {
         first.execute(sql, [position, stream, seq]).unwrap();
     }
-    // Two runs in one session: the session is as old as the older run.
+    // Two runs in one session. The migration must use the creation time of the older run for the session.
     let sql = "INSERT INTO runs (run, session, workflow, status, runnable, seq, created_at, updated_at)
                VALUES (?1, ?2, 'pair', 'completed', 0, 1, ?3, ?3)";
     for n in [4, 3] {
@@ -97,7 +97,7 @@ async fn a_folder_of_the_first_schema_keeps_its_events() {
     let (run, session) = (format!("run_{zeros}"), format!("ses_{zeros}"));
     assert_eq!(told, [(1, session.clone(), 1), (2, run, 1), (3, session.clone(), 2)]);
     assert_eq!(store.chain(&session.parse().unwrap()).await.unwrap().seq, 2);
-    // Its existing events are chained.
+    // The migration must chain the existing events.
     let heads = tail.iter().scan(Head::START, |head, each| {
         *head = head.then(&each.event.hash);
         Some(Some(*head))
@@ -112,8 +112,8 @@ async fn a_folder_of_the_first_schema_keeps_its_events() {
     assert_eq!(store.sessions(&SessionFilter::default(), None, 9).await.unwrap().items, [session]);
 }
 
-/// Folders of earlier versions keep their chains and their heads. `crates/testkit/tests/versions` holds these folders,
-/// and a test there compares their answers over HTTP.
+/// Folders of earlier versions keep their chains and their heads. The folders are in `crates/testkit/tests/versions`. A
+/// test in `testkit` compares the HTTP responses for these folders.
 #[tokio::test]
 async fn folders_of_the_versions_before_keep_their_chains_and_their_heads() {
     let versions = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testkit/tests/versions");
@@ -140,7 +140,7 @@ async fn keeps_its_chains_and_its_head(before: &Path) {
     let mut chained = Head::START;
     for (each, link) in tail.iter().zip(links) {
         chained = chained.then(&each.event.hash);
-        // A row of `appends` holds one head, which is the one after its last event.
+        // A row of `appends` contains only the head after its last event.
         let sealed = ends.contains(&each.position).then_some(chained);
         assert_eq!((link.position, link.sealed), (each.position, sealed));
     }
@@ -156,7 +156,7 @@ async fn keeps_its_chains_and_its_head(before: &Path) {
     store.close().await.unwrap();
 }
 
-/// Returns the positions of the last events of rows: each row is stored under that position.
+/// Returns the position of the last event of each row, which is the key of the row.
 fn ends_of_rows(folder: &Path) -> Vec<u64> {
     let database = rusqlite::Connection::open(folder.join("holdshort.db")).unwrap();
     let mut rows = database.prepare("SELECT position FROM appends").unwrap();
@@ -164,7 +164,7 @@ fn ends_of_rows(folder: &Path) -> Vec<u64> {
     ends.map(|end| u64::try_from(end.unwrap()).unwrap()).collect()
 }
 
-/// Packs an id: 26 characters of five bits, the last of them `n`.
+/// Returns a packed id of 26 characters with five bits each. The last character has the value `n`.
 fn key_of(n: i64) -> Vec<u8> {
     let mut packed = vec![0; 17];
     packed[9..].copy_from_slice(&n.to_be_bytes());
@@ -192,7 +192,7 @@ async fn a_value_that_no_store_writes_is_called_damaged() {
     assert!(matches!(store.chain(&run_stream(1)).await, Err(Error::Corrupt(_))));
 }
 
-/// A process that only checks for a running server does not keep a server from starting.
+/// A process that only checks for a running server holds the lock briefly and does not prevent a server from starting.
 #[tokio::test]
 async fn a_lock_that_is_held_for_an_instant_is_waited_for() {
     let folder = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! Group commit as seen from outside; `src/sqlite/writer/tests.rs` has one group from inside.
+//! Group commit, tested through the public API. `src/sqlite/writer/tests.rs` tests the jobs inside a group.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +32,7 @@ async fn appends_that_conflict_spare_those_beside_them() {
     assert_eq!(positions, (1..=100).collect::<Vec<_>>());
 }
 
-/// A full queue makes appends wait; none is lost or rejected.
+/// If the queue is full, appends wait. No append is lost or rejected.
 #[tokio::test(flavor = "multi_thread")]
 async fn more_appends_than_the_queue_holds_all_commit() {
     let folder = TempDir::new().unwrap();
@@ -49,7 +49,7 @@ async fn more_appends_than_the_queue_holds_all_commit() {
     assert_eq!(*store.watch().borrow(), 3000);
 }
 
-/// Jobs that wait for the writer are counted; those that it executes are not.
+/// Jobs that wait for the writer are counted. Jobs that the writer is executing are not counted.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_for_the_writer_is_counted() {
     async fn until(is_so: impl Fn() -> bool) {
@@ -62,7 +62,7 @@ async fn what_waits_for_the_writer_is_counted() {
     }
     let folder = TempDir::new().unwrap();
     let store = Arc::new(Sqlite::open(folder.path()).unwrap());
-    // Blocks the writer at the begin of its transaction.
+    // Block the writer at the beginning of its transaction.
     let holder = Connection::open(folder.path().join("holdshort.db")).unwrap();
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
     let mut first = Box::pin(store.append(to(&run_stream(0), 0, 1)));

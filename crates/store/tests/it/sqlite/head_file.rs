@@ -1,4 +1,4 @@
-//! The pin: a database that contradicts it does not start, and a copy without its log is reported.
+//! The pin: a server does not start with a database that contradicts its pin, and a copy without its log is reported.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +22,7 @@ fn copy(from: &Path, names: &[&str]) -> TempDir {
     folder
 }
 
-/// Appends events after `seq`, in one append.
+/// Appends events after the sequence `seq`, in one append.
 async fn write(store: &Sqlite, seq: u64, events: u64) {
     store.append(to(&run_stream(1), seq, events)).await.unwrap();
 }
@@ -50,14 +50,14 @@ async fn an_older_database_does_not_start_beside_its_pin() {
     assert!(why.starts_with("the database has 2 events, but 5 were written"), "{why}");
     assert!(why.contains("3 events after event 2") && why.contains("`serve --accept-loss 3`"), "{why}");
     assert_eq!(fs::read(folder.path().join(DATABASE)).unwrap(), before);
-    // Another number of events does not match the loss.
+    // The accepted number of events must be exactly the number of missing events.
     assert!(matches!(open_with_loss(folder.path(), 2), Err(Error::Corrupt(_))));
     let told =
         "3 events that were acknowledged after event 2 are missing: a server was started with --accept-loss";
     let opened = open_with_loss(folder.path(), 3).unwrap();
     assert_eq!(opened.head().await.unwrap().events, 2);
     opened.close().await.unwrap();
-    // The flag is needed once; every later audit reports the loss.
+    // `accept_loss` is needed only once. Every later audit reports the loss.
     let opened = Sqlite::open(folder.path()).unwrap();
     assert_eq!(opened.inspect().await.unwrap(), [told]);
     opened.close().await.unwrap();
@@ -68,7 +68,8 @@ fn open_with_loss(folder: &Path, events: u64) -> Result<Sqlite, Error> {
     Sqlite::open_with(folder, Config { accept_loss: Some(events), ..Config::default() })
 }
 
-/// Only the pin of a killed server tells how many events it wrote. Every audit reports that the pin was missing.
+/// After a server was killed, only the pin shows how many events the server had written. If the pin is removed, every
+/// audit reports that the pin was missing.
 #[tokio::test]
 async fn a_killed_server_whose_pin_was_removed_is_noticed() {
     let folder = TempDir::new().unwrap();
@@ -88,7 +89,7 @@ async fn a_killed_server_whose_pin_was_removed_is_noticed() {
     }
 }
 
-/// Returns every file of a folder, except those that opening it may create.
+/// Returns the files of a folder, except files that opening the folder can create.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let name = |entry: &fs::DirEntry| entry.file_name().into_string().unwrap();
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
@@ -96,7 +97,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     kept.map(|entry| (name(&entry), fs::read(entry.path()).unwrap())).collect()
 }
 
-/// A rejected database is evidence: it is not upgraded, and its log is not checkpointed.
+/// A rejected database is evidence, so it is not changed: it is not migrated, and its log is not checkpointed.
 #[tokio::test]
 async fn a_database_that_is_refused_is_byte_for_byte_what_it_was() {
     let folder = TempDir::new().unwrap();
@@ -108,7 +109,7 @@ async fn a_database_that_is_refused_is_byte_for_byte_what_it_was() {
     let log = fs::metadata(older_with_its_log.path().join(LOG)).unwrap();
     assert!(log.len() > 0);
 
-    // A backup of an earlier schema, with one event and with none.
+    // Backups with an earlier schema: one backup with one event, and one backup without events.
     let of_earlier_schema = |events: i64| {
         let folder = TempDir::new().unwrap();
         let first = rusqlite::Connection::open(folder.path().join(DATABASE)).unwrap();
@@ -154,12 +155,13 @@ async fn a_killed_server_that_lost_its_log_does_not_start_again() {
     let killed = copy(folder.path(), &[DATABASE, LOG, PIN]);
     fs::remove_file(killed.path().join(LOG)).unwrap();
     assert!(refusal(killed.path()).contains("its log is missing"));
-    // It starts with its log.
+    // Together with its log, the database is accepted.
     fs::copy(folder.path().join(LOG), killed.path().join(LOG)).unwrap();
     assert_eq!(Sqlite::open(killed.path()).unwrap().head().await.unwrap(), store.head().await.unwrap());
 }
 
-/// A pin may lie within an append: it lags behind, and an import may have written the same events in fewer appends.
+/// The pin may be at an event in the middle of an append, because the pin can lag behind, and an import may have
+/// written the same events in fewer appends.
 #[tokio::test]
 async fn a_pin_within_an_append_is_compared_with_what_is_there() {
     let parts = TempDir::new().unwrap();
@@ -207,7 +209,7 @@ async fn what_was_written_to_a_closed_database_is_not_taken_over() {
     );
 }
 
-/// A copy without its log is noticed. It reports that permanently, whatever is written later.
+/// A copy without its log is noticed. Every later audit reports the missing log, no matter what is written later.
 #[tokio::test]
 async fn a_copy_without_its_log_is_noticed() {
     let folder = TempDir::new().unwrap();
@@ -217,7 +219,7 @@ async fn a_copy_without_its_log_is_noticed() {
     for log in [false, true] {
         let copied = copy(folder.path(), &[DATABASE]);
         if log {
-            // An empty log has the same effect as a missing one.
+            // An empty log has the same effect as a missing log.
             fs::write(copied.path().join(LOG), "").unwrap();
         }
         let told =
@@ -234,7 +236,7 @@ async fn a_copy_without_its_log_is_noticed() {
         }
         assert_eq!(Sqlite::open_to_read(copied.path()).unwrap().inspect().await.unwrap(), told);
     }
-    // A copy of the closed database is complete, and so is one made by SQLite.
+    // A copy of a closed database is complete. A copy that SQLite made is complete too.
     let whole = TempDir::new().unwrap();
     let into = whole.path().join(DATABASE).display().to_string();
     rusqlite::Connection::open(folder.path().join(DATABASE))
@@ -247,7 +249,8 @@ async fn a_copy_without_its_log_is_noticed() {
     assert_eq!(Sqlite::open(closed.path()).unwrap().inspect().await.unwrap(), [""; 0]);
 }
 
-/// An event written by another process stops the next append: two writers would continue from different heads.
+/// If a different process has written an event, the next append fails, because two writers would continue from
+/// different heads.
 #[tokio::test]
 async fn an_event_that_somebody_else_writes_stops_the_next_append() {
     let folder = TempDir::new().unwrap();
@@ -294,7 +297,7 @@ async fn a_pin_that_is_none_is_said_to_be_one() {
         fs::write(folder.path().join(PIN), text).unwrap();
         assert!(refusal(folder.path()).contains("cannot be read, so missing events"), "{text}");
     }
-    // Created by a process that ended at once.
+    // An empty pin, as left by a process that ended immediately after it had created the file.
     fs::write(folder.path().join(PIN), "").unwrap();
     assert!(Sqlite::open(folder.path()).is_ok());
 }

@@ -1,4 +1,4 @@
-//! Promises of SQLite only: about its folder, its disk, its groups, and kills.
+//! Promises of the SQLite store only: about its folder, full disks, group commit, and killed processes.
 
 mod crash;
 mod damage;
@@ -10,7 +10,7 @@ mod older;
 
 use std::process::Command;
 
-/// Returns the command that runs this test binary again, with one ignored test that acts as a separate process.
+/// Returns the command that runs one ignored test of this test binary in a separate process.
 fn child(test: &str) -> Vec<String> {
     let binary = std::env::current_exe().unwrap().display().to_string();
     [binary.as_str(), "--exact", test, "--ignored", "--nocapture"].map(str::to_owned).to_vec()

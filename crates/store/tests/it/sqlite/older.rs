@@ -1,4 +1,4 @@
-//! Folders of older versions: they are brought up to date, and keep their data.
+//! Folders of older versions are migrated and keep their data.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::head::Head;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::older::{DAMAGES, OldEvent, is_damaged_and_nothing_else, is_read_as_it_was, written};
 
-/// Returns the folder of a version that stored these events, each with the head after it.
+/// Returns a folder of the older version that stored each event together with the head after the event.
 fn folder(events: &[OldEvent]) -> TempDir {
     let folder = TempDir::new().unwrap();
     let file = Connection::open(folder.path().join("holdshort.db")).unwrap();
@@ -43,7 +43,8 @@ fn folder(events: &[OldEvent]) -> TempDir {
     folder
 }
 
-/// Packs a run's stream like the database: a byte for its kind, then 26 characters of five bits as 17 bytes.
+/// Packs the id of a run's stream like the database: one byte for the kind of stream, then 26 characters with five bits
+/// each in 17 bytes.
 fn packed(stream: &str) -> Vec<u8> {
     let value = |char| b"0123456789abcdefghjkmnpqrstvwxyz".iter().position(|known| *known == char).unwrap();
     let mut values = stream.strip_prefix("run_").unwrap().bytes().map(value);
@@ -57,7 +58,7 @@ async fn events_of_a_row_each_are_read_as_they_were() {
     let written = written(1);
     let folder = folder(&written.iter().map(OldEvent::from_positioned).collect::<Vec<_>>());
     is_read_as_it_was(&Sqlite::open(folder.path()).unwrap(), &written).await;
-    // Checks once more, now that the folder is up to date.
+    // Open the folder again, now that it is migrated.
     is_read_as_it_was(&Sqlite::open(folder.path()).unwrap(), &written).await;
 }
 
