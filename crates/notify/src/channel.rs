@@ -38,24 +38,24 @@ pub enum Error {
     NoServer { channel: String },
 }
 
-/// One channel.
+/// A configured or registered channel, with its secrets.
 pub struct Channel {
     pub(crate) definition: channel::Channel,
     pub(crate) url: Url,
     pub(crate) secrets: Vec<Secret>,
     pub(crate) token: Option<String>,
     pub(crate) smtp: Option<Arc<Smtp>>,
-    /// Address of a registered mail channel. The journal does not hold it.
+    /// Recipient address of a registered mail channel. The journal does not contain this address.
     pub(crate) mailbox: Option<String>,
     pub(crate) slack: Option<Bot>,
     pub(crate) guard: Guard,
-    /// Headers of the definition, or of a registered channel. They may be secrets.
+    /// Additional headers of requests, from the definition or from the registration. Their values may be secrets.
     pub(crate) headers: BTreeMap<String, String>,
-    /// Encoding of the signature header of the source system.
+    /// Encoding of the signature in the header that the source system defines.
     pub(crate) encoding: Encoding,
 }
 
-/// Encoding of the signature of a body.
+/// Encoding of the signature of a request's body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
     #[default]
@@ -63,7 +63,7 @@ pub enum Encoding {
     Base64,
 }
 
-/// Secrets of a registered webhook, which is in no channels file.
+/// Secrets of a registered webhook. A registered webhook is not in the channels file.
 #[derive(Clone, Debug, Default)]
 pub struct Secrets {
     pub url: String,
@@ -73,7 +73,7 @@ pub struct Secrets {
 
 /// Connection settings of a mail server.
 pub(crate) struct Smtp {
-    /// Host name that the certificate must have.
+    /// Host name of the server. The server's certificate must be valid for this name.
     pub(crate) host: String,
     pub(crate) security: Security,
     /// User name and password.
@@ -81,7 +81,7 @@ pub(crate) struct Smtp {
     pub(crate) from: Mailbox,
 }
 
-/// Leaves out the URL, which may be a secret.
+/// Omits the URL, which may be a secret.
 impl std::fmt::Debug for Channel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Channel").field("name", &self.definition.name).finish_non_exhaustive()
@@ -93,7 +93,8 @@ impl std::fmt::Debug for Channel {
 pub struct Channels(BTreeMap<String, Arc<Channel>>);
 
 impl Channels {
-    /// Reads the secrets of the channels. `folder` holds their files, `variable` reads the environment.
+    /// Reads the secrets of the channels. Paths of secret files are relative to `folder`. `variable` returns the value
+    /// of an environment variable.
     pub fn open(
         definitions: Vec<channel::Channel>,
         folder: &Path,
@@ -105,7 +106,8 @@ impl Channels {
         definitions.into_iter().map(open).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Returns the first channel by name that sends mails.
+    /// Returns the channel that sends mails. If there are several such channels, returns the first in the order of
+    /// names.
     pub fn of_mails(&self) -> Option<&Channel> {
         self.all().find(|channel| channel.smtp.is_some())
     }
@@ -122,7 +124,7 @@ impl Channels {
         self.0.is_empty()
     }
 
-    /// Returns these channels with more channels added.
+    /// Returns these channels together with the channels in `more`.
     #[must_use]
     pub fn with_channels(&self, more: Vec<Channel>) -> Self {
         let mut all = self.0.clone();
@@ -130,7 +132,6 @@ impl Channels {
         Self(all)
     }
 
-    /// Returns the definitions of all channels.
     pub fn definitions(&self) -> Vec<channel::Channel> {
         self.0.values().map(|channel| channel.definition.clone()).collect()
     }
@@ -185,8 +186,8 @@ impl Channel {
         Ok(Self { definition, url, secrets, token, smtp, mailbox, slack, guard, headers, encoding })
     }
 
-    /// Creates a registered channel. Its secret may be any text. `mails` is the channel whose server sends mails to
-    /// a registered address.
+    /// Creates a registered channel. The secret may be any text. `mails` is the configured channel whose mail server is
+    /// used if the registered URL is a mail address.
     pub fn registered(
         definition: channel::Channel,
         secrets: Secrets,
@@ -218,7 +219,8 @@ impl Channel {
         })
     }
 
-    /// Creates a channel for mails to `mailto:ADDRESS`, or to a plain address, over the server of another channel.
+    /// Creates a channel for mails to `url`, which is `mailto:ADDRESS` or only the address. The mails are sent over the
+    /// mail server of the channel `mails`.
     fn to_address(definition: channel::Channel, url: &str, mails: Option<&Self>) -> Result<Self, Error> {
         let channel = definition.name.clone();
         let Some(mails) = mails else { return Err(Error::NoServer { channel }) };
@@ -239,15 +241,17 @@ impl Channel {
         })
     }
 
-    /// Returns the channel with a guard that allows only the addresses in its ranges.
+    /// Returns the channel with a stricter address guard, which allows only addresses in the ranges that the definition
+    /// allows.
     #[must_use]
     pub fn closed(self) -> Self {
         Self { guard: self.guard.closed(), ..self }
     }
 
-    /// Rejects a URL with a literal address that is not allowed. A host name is looked up when a message is sent.
+    /// Rejects a URL whose host is an IP address that is not allowed. A host name is only looked up and checked when a
+    /// message is sent.
     pub fn check_address(&self) -> Result<(), Error> {
-        // The server of mails comes from the channels file.
+        // The mail server comes from the channels file, so it is not checked.
         if self.mailbox.is_some() {
             return Ok(());
         }
@@ -256,30 +260,29 @@ impl Channel {
         checked.map_err(|source| Error::Guard { channel: self.definition.name.clone(), source })
     }
 
-    /// Returns the text without the host of the channel's URL and without any address. Its readers may know neither
-    /// the host nor the addresses of the host.
+    /// Removes the host of the channel's URL and all IP addresses from a text, because the readers of the text must not
+    /// learn the host or its addresses.
     pub fn without_host(&self, text: &str) -> String {
         let host = self.url.host_str().unwrap_or_default();
         if host.chars().all(is_of_address) {
-            // The host may be a part of an address, or be an address.
+            // Addresses are removed first, because the host may be an address or a part of an address.
             let text = without_addresses(text);
             return if host.is_empty() { text } else { text.replace(host, "its host") };
         }
         without_addresses(&text.replace(host, "its host"))
     }
 
-    /// Returns the fixed address of a registered mail channel. Notices do not contain it.
+    /// Returns the recipient address of a registered mail channel. Notices do not contain this address.
     pub fn mailbox(&self) -> Option<&str> {
         self.mailbox.as_deref()
     }
 
-    /// Returns host and port of the URL. The rest of the URL may be a secret.
+    /// Returns the host and port of the URL. The other components of the URL may be secret.
     pub fn host_and_port(&self) -> String {
         let port = self.url.port_or_known_default().unwrap_or_default();
         format!("{}:{port}", self.url.host_str().unwrap_or_default())
     }
 
-    /// Returns the definition of the channel.
     pub fn definition(&self) -> &channel::Channel {
         &self.definition
     }
@@ -289,14 +292,14 @@ fn is_of_address(char: char) -> bool {
     char.is_ascii_hexdigit() || matches!(char, '.' | ':')
 }
 
-/// Replaces each text that looks like an address with port. Too much is removed rather than too little.
+/// Replaces each word that looks like an IP address, with or without a port. In case of doubt, a word is replaced.
 fn without_addresses(text: &str) -> String {
     let (mut said, mut rest) = (String::new(), text);
     while let Some(start) = rest.find(is_of_address) {
         let (before, found) = rest.split_at(start);
         let end = found.find(|char: char| !is_of_address(char)).unwrap_or(found.len());
         let (found, after) = found.split_at(end);
-        // Punctuation that ends a sentence or begins an explanation.
+        // Remove punctuation at the end of the word, which belongs to the sentence.
         let word = found.trim_end_matches('.');
         let word = if word.ends_with("::") { word } else { word.trim_end_matches(':') };
         let (word, end) = found.split_at(word.len());
@@ -326,7 +329,8 @@ fn open_smtp(definition: &channel::Channel, url: &Url, texts: Vec<String>) -> Re
     Ok(Smtp { host, security: mail.security, credentials, from })
 }
 
-/// Reads the text of a source.
+/// Returns a secret or URL: a text in the definition itself, or the content of the environment variable or file that
+/// the definition names.
 fn read_source(
     channel: &str,
     source: &Source,
@@ -351,15 +355,16 @@ fn read_source(
     }
 }
 
-/// Parses the URL of a channel. The error never contains the URL, which may be a secret.
+/// Parses the URL of a channel. The error never contains the URL, because the URL may be a secret.
 fn url(definition: &channel::Channel, text: &str) -> Result<Url, &'static str> {
     let url = Url::parse(text).map_err(|_| "is not a URL such as `https://example.org/hook`")?;
     match url.scheme() {
         "smtp" if definition.via == Via::Email => {}
-        // A contact address. No message is sent to it.
+        // For push channels, the URL may be a contact address for push services. No message is sent to this address.
         "mailto" if definition.via == Via::Push && url.path().contains('@') => return Ok(url),
         "https" => {}
-        // Allowed in named networks only. The address is checked when a message is sent.
+        // Unencrypted requests are allowed only to the networks in `allow`. The address is checked when a message is
+        // sent.
         "http" if !definition.allow.is_empty() => {}
         "http" => {
             return Err(

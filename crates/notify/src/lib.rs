@@ -1,12 +1,13 @@
-//! Sends notifications: formats and signs the message of a channel, and checks its address.
+//! Sends notifications: formats and signs a message for a channel, and checks the address of the receiver.
 //!
-//! Knows no store and decides nothing. The outbox of the engine (`engine/src/outbox`) decides if, when and how
-//! often a message is sent. [`Channels`] holds the configured channels with their secrets. [`Message`] is the
-//! content of one delivery. `phrases.rs` has the phrases, `format/` renders a message for each type of channel, `mail/`
-//! builds mails, `slack.rs` calls Slack, `push.rs` encrypts for browsers, and `send.rs` makes one attempt.
+//! This crate uses no store and makes no decisions. The outbox of the engine (`engine/src/outbox`) decides if, when and
+//! how often a message is sent. [`Channels`] contains the configured channels with their secrets. [`Message`] is the
+//! content of one delivery. `phrases.rs` contains the texts in each language, and `format/` renders a message for each
+//! type of channel. `mail/` builds mails, `slack.rs` calls Slack, `push.rs` sends push messages to browsers, and
+//! `send.rs` makes one delivery attempt.
 //!
-//! A message holds no content of a run, except the title if the channel shows titles, and the resolution for the
-//! agent that asked.
+//! A message contains no content of a run, with two exceptions: the title if the channel shows titles, and the
+//! resolution for the agent that asked.
 
 mod channel;
 mod format;

@@ -1,4 +1,4 @@
-//! Content of a delivery.
+//! Content of a notification that is delivered over a channel.
 
 use holdshort_core::level::Level;
 use holdshort_core::notice::{Notice, Occasion};
@@ -12,33 +12,34 @@ use crate::phrases::{Phrases, filled};
 use crate::push::Browser;
 use crate::slack::SlackMessageRef;
 
-/// Content of one delivery, equal for all attempts.
+/// Content of one delivery. It is the same in all attempts of the delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// `webhook-id`: receivers recognize repeated deliveries by it.
+    /// Value of the header `webhook-id`, by which receivers recognize a repeated delivery.
     pub id: String,
     pub notice: Notice,
-    /// Title of the interrupt, if the channel shows titles. Written by an agent, made plain by [`title`].
+    /// Title of the interrupt, if the channel shows titles. An agent wrote the title, and [`title`] has removed unsafe
+    /// characters.
     pub title: Option<String>,
-    /// Page of the interrupt in the app.
+    /// URL of the interrupt in the web app.
     pub link: String,
-    /// Page for a decision without scripts, after a sign-in. `None` if there is none.
+    /// URL of a page for the decision that works without JavaScript. `None` if there is no such page.
     pub plain: Option<String>,
     pub way: LinkAccess,
-    /// Recipient, if the message has a single one.
+    /// Recipient, if the message has exactly one recipient.
     pub reader: Option<Reader>,
-    /// Buttons to answer within the channel.
+    /// Buttons for options, for channels in which a person can decide.
     pub buttons: Vec<Button>,
-    /// Earlier messages about the interrupt that can be updated.
+    /// Earlier Slack messages about the interrupt, which can be updated.
     pub posted: Vec<SlackMessageRef>,
-    /// Full resolution, for the agent that asked.
+    /// Full resolution of the interrupt. Only set in a message for the agent that asked.
     pub resolution: Option<Value>,
 }
 
-/// Button that opens a form. Pressing it decides nothing.
+/// Button that opens a form for an option. Pressing the button does not send a decision yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Button {
-    /// Label in words of Holdshort.
+    /// Label of the button. It contains no text from agents or people.
     pub label: String,
     /// Value that Slack returns when the button is pressed.
     pub value: String,
@@ -52,7 +53,7 @@ pub enum Tone {
     Other,
 }
 
-/// Several messages to the same recipients, sent as one.
+/// Several messages to the same recipients, which are sent as one message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Several<'m> {
     pub(crate) messages: &'m [Message],
@@ -69,22 +70,22 @@ impl Several<'_> {
         filled(self.phrases().several, &[&self.messages.len().to_string()])
     }
 
-    /// Returns the messages that are listed.
     pub(crate) fn listed(&self) -> &[Message] {
         &self.messages[..self.messages.len().min(LISTED)]
     }
 
-    /// Returns the line that counts the messages that are not listed.
+    /// Returns a line with the number of messages that are not listed, or `None` if all are listed.
     pub(crate) fn not_listed(&self) -> Option<String> {
         self.more_than(self.listed().len())
     }
 
-    /// Returns the list as lines of plain text.
+    /// Returns the list as lines of plain text, including the number of messages that are not listed.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.first_lines(self.listed().len())
     }
 
-    /// Returns lines of at most so many bytes. Messages that do not fit are counted.
+    /// Returns the list as lines with at most `bytes` bytes in total. If some messages do not fit, a line contains
+    /// their number.
     pub(crate) fn lines_within(&self, bytes: usize) -> Vec<String> {
         let fits = |lines: &Vec<String>| lines.iter().map(|line| line.len() + 1).sum::<usize>() <= bytes;
         (0..=self.listed().len()).rev().map(|n| self.first_lines(n)).find(fits).unwrap_or_default()
@@ -110,27 +111,27 @@ pub enum LinkAccess {
     Link(Timestamp),
 }
 
-/// One person or one address that receives a message.
+/// Recipient of a message: a person or an address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reader {
-    /// Address in the channel: `anna@example.org`.
+    /// Address of the recipient in the channel, such as `anna@example.org`.
     pub address: String,
     pub name: Option<String>,
-    /// IANA time zone. UTC if it is missing or unknown.
+    /// IANA time zone of the recipient. If it is missing or unknown, times are in UTC.
     pub time_zone: Option<String>,
-    /// Language tag.
+    /// Language tag of the recipient, such as `de-AT`.
     pub language: Option<String>,
-    /// Browser that shows a push message.
+    /// Browser of the recipient, for a push message.
     pub browser: Option<Browser>,
 }
 
-/// Returns the title of an interrupt for all channels. `None` if it is blank.
+/// Returns the title of an interrupt in the form for all channels. Returns `None` if the title is blank.
 pub fn title(text: &str) -> Option<String> {
     let line = line(text, TITLE_CHARS);
     (!line.is_empty()).then_some(line)
 }
 
-/// Returns one line of at most `most` characters, without leading and trailing blanks.
+/// Converts a text to one line of at most `most` characters, without white space at its ends.
 pub(crate) fn line(text: &str, most: usize) -> String {
     plain::excerpt(text.trim_matches([' ', '\t', '\n', '\r']), most)
 }
@@ -140,7 +141,7 @@ impl Message {
         Phrases::for_language(self.reader.as_ref().and_then(|reader| reader.language.as_deref()))
     }
 
-    /// Returns the title in quotes. `None` if the channel shows no titles.
+    /// Returns the title in quotes, or `None` if the channel does not show titles.
     pub(crate) fn quoted(&self) -> Option<String> {
         self.title.as_ref().map(|title| filled(self.phrases().quoted, &[title]))
     }
@@ -150,18 +151,17 @@ impl Message {
         self.notice.occasion == Occasion::Opened
     }
 
-    /// Returns the kind and the workflow: `review in payout`.
+    /// Returns the kind of the interrupt and the workflow, such as `review in payout`.
     pub(crate) fn subject(&self) -> String {
         self.phrases().subject(self.notice.kind, &plain::line(&self.notice.workflow))
     }
 
-    /// Returns one line that says what happened.
     pub(crate) fn headline(&self) -> String {
         let Notice { occasion, outcome, .. } = &self.notice;
         self.phrases().headline(*occasion, *outcome, &self.subject())
     }
 
-    /// Returns further facts, each with its label.
+    /// Returns facts about the interrupt, such as its risk, each with a label.
     pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
         let Notice { risk, expires_at, interrupt, occasion, by, at, .. } = &self.notice;
         let words = self.phrases();
@@ -179,7 +179,8 @@ impl Message {
         facts
     }
 
-    /// Returns one line for a message that lists several. After a decision it says who decided, and when.
+    /// Returns the line for this message in a list of several messages. After a decision, the line contains the person
+    /// who decided and the time.
     pub(crate) fn entry(&self) -> String {
         let mut facts = self.facts();
         facts.truncate(if self.notice.occasion.asks() { 1 } else { facts.len() - 1 });
@@ -197,19 +198,19 @@ impl Message {
         format_time(at, zone)
     }
 
-    /// Returns the first page for the recipient.
+    /// Returns the URL of the page that the recipient should open: the page without JavaScript if there is one.
     pub(crate) fn page(&self) -> &str {
         self.plain.as_deref().unwrap_or(&self.link)
     }
 
-    /// Returns the label of the button for this page.
+    /// Returns the label of the button that opens [`Self::page`].
     pub(crate) fn action(&self) -> &'static str {
         let words = self.phrases();
         if self.notice.occasion.asks() { words.open_and_decide } else { words.open }
     }
 }
 
-/// Formats a time: `2026-01-31 09:30 CET`. Without a zone it is in UTC.
+/// Formats a time, such as `2026-01-31 09:30 CET`. Without a valid time zone, the time is in UTC.
 fn format_time(at: Timestamp, zone: Option<&str>) -> String {
     let zone = zone.and_then(|zone| TimeZoneDatabase::bundled().get(zone).ok()).unwrap_or(TimeZone::UTC);
     match jiff::Timestamp::from_millisecond(at.as_millis()) {
@@ -234,7 +235,7 @@ fn names(words: &Phrases, names: &[String]) -> String {
     if more == 0 { told } else { filled(words.more, &[&told, &more.to_string()]) }
 }
 
-/// Returns the risk in the form that programs read.
+/// Returns the name of a risk level for programs, which is the same in all languages.
 pub(crate) fn risk_word(risk: Level) -> &'static str {
     Phrases::for_language(None).level(risk)
 }

@@ -1,10 +1,10 @@
-//! Words of messages by language, without content. English is the default, also for unknown languages.
+//! Phrases of messages in each language. English is the default and is used for unknown languages.
 
 use holdshort_core::interrupt::{Kind, Outcome};
 use holdshort_core::level::Level;
 use holdshort_core::notice::Occasion;
 
-/// Words in one language. Each `{}` is replaced by a name, a time or a kind.
+/// Phrases in one language. Each `{}` is replaced by a value, such as a name, a time or a kind.
 pub(crate) struct Phrases {
     /// Value of `Content-Language`.
     pub(crate) tag: &'static str,
@@ -17,9 +17,9 @@ pub(crate) struct Phrases {
     reminded: &'static str,
     escalated: &'static str,
     expired: &'static str,
-    /// Form for a kind in a workflow.
+    /// Phrase for a kind of interrupt in a workflow.
     of: &'static str,
-    /// Form for words of a person or agent, in the quotes of the language.
+    /// Phrase that puts a text from a person or agent in the quotation marks of the language.
     pub(crate) quoted: &'static str,
     pub(crate) risk: &'static str,
     pub(crate) asks: &'static str,
@@ -32,13 +32,13 @@ pub(crate) struct Phrases {
     pub(crate) open_and_decide: &'static str,
     pub(crate) open: &'static str,
     pub(crate) in_app: &'static str,
-    /// Sentence that a link is personal.
+    /// Sentence that says that the link is personal.
     pub(crate) yours: &'static str,
-    /// Sentence that a sign-in is required.
+    /// Sentence that says that a sign-in is required.
     pub(crate) sign_in: &'static str,
-    /// Sentence that replies to this mail are not read.
+    /// Sentence that says that replies to this mail are not read.
     pub(crate) no_reply: &'static str,
-    /// Headline of a message that lists several.
+    /// Headline of a message that lists several requests.
     pub(crate) several: &'static str,
     pub(crate) inbox: &'static str,
     pub(crate) not_listed: &'static str,
@@ -136,7 +136,7 @@ static GERMAN: Phrases = Phrases {
 };
 
 impl Phrases {
-    /// Returns the words for a language tag by its first part: `de-AT` is German.
+    /// Returns the phrases for a language tag. Only the first part of the tag is used: `de-AT` is German.
     pub(crate) fn for_language(language: Option<&str>) -> &'static Self {
         let first = language.unwrap_or_default().split(['-', '_']).next().unwrap_or_default();
         if first.eq_ignore_ascii_case(GERMAN.tag) { &GERMAN } else { &ENGLISH }
@@ -196,7 +196,7 @@ impl Phrases {
         }
     }
 
-    /// Returns the kind and the workflow: `review in payout`.
+    /// Returns the kind of interrupt and the workflow, such as `review in payout`.
     pub(crate) fn subject(&self, kind: Kind, workflow: &str) -> String {
         filled(self.of, &[self.kind(kind), workflow])
     }
@@ -207,7 +207,7 @@ impl Phrases {
             Occasion::Asked => self.asked,
             Occasion::Reminded => self.reminded,
             Occasion::Escalated => self.escalated,
-            // A checkpoint has words of its own: `checkpoint.rs`.
+            // A checkpoint has separate texts in `checkpoint.rs`, so this case does not occur.
             Occasion::Expired | Occasion::Checkpoint => self.expired,
             Occasion::Resolved => return format!("{}: {subject}", self.outcome(outcome)),
         };
@@ -215,7 +215,7 @@ impl Phrases {
     }
 }
 
-/// Replaces each `{}` with the next value. Values are not searched for `{}`.
+/// Replaces each `{}` in `form` with the next value. A `{}` inside a value is not replaced.
 pub(crate) fn filled(form: &str, values: &[&str]) -> String {
     let mut parts = form.split("{}");
     let mut text = parts.next().unwrap_or_default().to_owned();

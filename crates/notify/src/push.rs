@@ -1,7 +1,7 @@
-//! Web Push: sends messages to one browser of a person (RFC 8030, RFC 8291). `vapid.rs` has the signing key,
-//! `format/push.rs` the words.
+//! Web Push: sends messages to one browser of a person (RFC 8030, RFC 8291). `vapid.rs` contains the signing key, and
+//! `format/push.rs` builds the message.
 //!
-//! Endpoint and keys of a browser are secrets: they are never shown, and no error contains them.
+//! The endpoint and the keys of a browser are secrets. They are never shown, and errors never contain them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct Browser {
     vapid: Arc<Vapid>,
 }
 
-/// Error in a subscription. It contains no part of the subscription.
+/// Error in a subscription. The message contains no part of the subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadBrowser {
     #[error("{0}")]
@@ -41,7 +41,7 @@ pub enum BadBrowser {
 }
 
 impl BadBrowser {
-    /// Returns the pointer to the wrong field of the subscription.
+    /// Returns the JSON pointer to the invalid field of the subscription.
     pub fn pointer(self) -> &'static str {
         match self {
             Self::Endpoint(_) => "/endpoint",
@@ -52,7 +52,7 @@ impl BadBrowser {
 }
 
 impl Browser {
-    /// Parses a subscription: `endpoint`, and the keys `p256dh` and `auth`.
+    /// Parses the endpoint and the keys of a browser's subscription.
     pub fn open(endpoint: &str, p256dh: &str, auth: &str, vapid: Arc<Vapid>) -> Result<Self, BadBrowser> {
         let endpoint = url(endpoint).map_err(BadBrowser::Endpoint)?;
         let bytes = |text: &str| BASE64URL_NOPAD.decode(text.as_bytes()).ok();
@@ -66,7 +66,7 @@ impl Browser {
         self.endpoint.host_str().unwrap_or_default()
     }
 
-    /// Returns true if the endpoint is not encrypted, so that others can read it on the network.
+    /// Returns true if the endpoint uses unencrypted HTTP, so that others on the network can read the endpoint.
     pub fn is_plain(&self) -> bool {
         self.endpoint.scheme() == "http"
     }
@@ -101,7 +101,8 @@ impl PartialEq for Browser {
 impl Eq for Browser {}
 
 impl Channel {
-    /// Returns true if messages may be sent to the browser. Without encryption this requires networks in `allow`.
+    /// Returns true if messages may be sent to the browser. An unencrypted endpoint requires that the channel lists
+    /// networks in `allow`.
     pub fn accepts_browser(&self, browser: &Browser) -> bool {
         !(browser.is_plain() && self.definition.allow.is_empty())
     }
@@ -135,10 +136,10 @@ impl Channel {
         let content_type = "application/octet-stream";
         let sent =
             self.request(Request { url: browser.endpoint.clone(), content_type, body, headers }, now).await;
-        // The response of a push service may contain the endpoint.
+        // The response of a push service may contain the endpoint, which is a secret, so the response is not stored.
         let sent = Sent { answer: None, ..sent };
         match sent.status {
-            // RFC 8030, 7.3: the subscription has expired, or the person has ended it.
+            // The subscription has expired, or the person has ended it (RFC 8030, 7.3).
             Some(404 | 410) => Sent {
                 verdict: Verdict::Left,
                 error: Some("the browser no longer receives notifications".to_owned()),

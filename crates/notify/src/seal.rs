@@ -1,5 +1,5 @@
-//! Encrypts a message for one browser (RFC 8291), as one record of `aes128gcm` (RFC 8188), with the primitives of
-//! `ring`.
+//! Encrypts a message for one browser (RFC 8291), as one record of `aes128gcm` (RFC 8188), with the cryptographic
+//! functions of `ring`.
 
 use ring::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use ring::agreement::{ECDH_P256, EphemeralPrivateKey, UnparsedPublicKey, agree_ephemeral};
@@ -9,7 +9,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::limits::PUSH_AUTH_BYTES;
 
-/// Length of an uncompressed P-256 point: `0x04`, x, y.
+/// Length of an uncompressed P-256 point: the byte `0x04`, followed by x and y.
 const POINT_BYTES: usize = 65;
 
 const SALT_BYTES: usize = 16;
@@ -17,21 +17,22 @@ const SALT_BYTES: usize = 16;
 /// Record size that every push service accepts (RFC 8291, section 4).
 const RECORD_BYTES: u32 = 4096;
 
-/// Delimiter of the last record (RFC 8188, section 2).
+/// Padding delimiter of the last record (RFC 8188, section 2).
 const LAST_RECORD: u8 = 2;
 
-/// Public key `p256dh` of a browser: a point on the curve.
+/// Public key `p256dh` of a browser: a point on the curve P-256.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Point([u8; POINT_BYTES]);
 
 impl Point {
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let point = Self(bytes.try_into().ok()?);
-        // `ring` checks a point when it is used.
+        // `ring` checks a point only when the point is used, so use it once.
         point.shared().ok().map(|_| point)
     }
 
-    /// Returns a new public key of this server and the secret that it shares with the browser.
+    /// Generates a key pair of this server. Returns its public key, and the secret that the server shares with the
+    /// browser.
     fn shared(&self) -> Result<([u8; POINT_BYTES], Vec<u8>), Unspecified> {
         let own = EphemeralPrivateKey::generate(&ECDH_P256, &SystemRandom::new())?;
         let public = own.compute_public_key()?.as_ref().try_into().map_err(|_| Unspecified)?;
@@ -39,7 +40,8 @@ impl Point {
         Ok((public, secret))
     }
 
-    /// Returns the body of a request. Only the holder of the private key and of `auth` can read it.
+    /// Encrypts `plain` and returns the body of a request. Only the holder of the browser's private key and of `auth`
+    /// can decrypt the body.
     pub(crate) fn seal(&self, auth: &[u8; PUSH_AUTH_BYTES], plain: Vec<u8>) -> Result<Vec<u8>, Unspecified> {
         let (own, secret) = self.shared()?;
         let mut salt = [0; SALT_BYTES];
@@ -63,7 +65,7 @@ impl Point {
     }
 }
 
-/// Fills `out` by HKDF with SHA-256 (RFC 5869).
+/// Fills `out` with key material from HKDF with SHA-256 (RFC 5869).
 fn expand(salt: &[u8], secret: &[u8], info: &[&[u8]], out: &mut [u8]) -> Result<(), Unspecified> {
     struct Bytes(usize);
     impl KeyType for Bytes {

@@ -1,5 +1,5 @@
-//! Makes one delivery attempt: looks up and checks the address, opens one connection, and reads a limited response.
-//! It follows no redirect and uses no proxy. One deadline covers the whole attempt.
+//! Makes one delivery attempt: looks up and checks the address, opens one connection, and reads a limited number of
+//! bytes of the response. An attempt follows no redirects and uses no proxy. One deadline applies to the whole attempt.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -24,17 +24,17 @@ use crate::slack::{Bot, Call, SlackMessageRef};
 
 const USER_AGENT: &str = concat!("holdshort/", env!("CARGO_PKG_VERSION"));
 
-/// Result of an attempt.
+/// Result of a delivery attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Delivered,
-    /// A retry may succeed, after the given delay if the receiver sent one.
+    /// A retry may succeed. The duration is the delay that the receiver requested, if any.
     Again(Option<Duration>),
-    /// A retry would be refused too.
+    /// The receiver refused the message and would refuse a retry too.
     Refused,
-    /// The receiver wants no messages ever again.
+    /// The receiver permanently accepts no more messages from this channel.
     Gone,
-    /// This recipient wants no messages ever again. Other recipients of the channel still get them.
+    /// This recipient permanently accepts no more messages. Other recipients of the channel still receive messages.
     Left,
 }
 
@@ -42,11 +42,11 @@ pub enum Verdict {
 pub struct Sent {
     pub verdict: Verdict,
     pub status: Option<u16>,
-    /// Reason of the failure, without URLs.
+    /// Reason for the failure. It contains no URL.
     pub error: Option<String>,
     /// SHA-256 of the body, in hexadecimal.
     pub digest: String,
-    /// Beginning of the response.
+    /// Beginning of the receiver's response.
     pub answer: Option<String>,
 }
 
@@ -73,7 +73,7 @@ impl Channel {
         self.ask(format::request_of_checkpoint(self, id, notice, now), now).await
     }
 
-    /// Sends a request. `None` means that the channel has no form for the notice.
+    /// Sends a request. If `request` is `None`, the channel has no format for the notice, and the result is a failure.
     async fn ask(&self, request: Option<Request>, now: Timestamp) -> Sent {
         match request {
             Some(request) => self.request(request, now).await,
@@ -87,7 +87,7 @@ impl Channel {
         }
     }
 
-    /// Sends several messages to the same recipients as one. `inbox` is the URL of the inbox.
+    /// Sends several messages to the same recipients as one message. `inbox` is the URL of the inbox.
     pub async fn send_several(&self, messages: &[Message], inbox: &str, now: Timestamp) -> Sent {
         let several = Several { messages, inbox };
         if let Some(smtp) = &self.smtp {
@@ -96,7 +96,8 @@ impl Channel {
         if let (Some(bot), Some(first)) = (&self.slack, messages.first()) {
             let calls = format::slack_calls_of_several(several, conversation(bot, first));
             let sent = self.bot(calls, now).await;
-            // The message covers several interrupts, so the end of one must not update it.
+            // Drop the reference to the Slack message: it lists several interrupts, so the end of one interrupt must
+            // not update it.
             return Sent { answer: None, ..sent };
         }
         if self.definition.via == Via::Push {
@@ -106,7 +107,7 @@ impl Channel {
         self.ask(format::request_of_several(self, several), now).await
     }
 
-    /// Makes all calls until one fails. A retry repeats the updates that succeeded.
+    /// Makes the calls in order until a call fails. A retry repeats all calls, including those that succeeded.
     async fn bot(&self, calls: Vec<Call>, now: Timestamp) -> Sent {
         let bodies: Vec<String> = calls.iter().map(|call| call.body.to_string()).collect();
         let digest = HEXLOWER.encode(Digest::of_bytes(bodies.concat().as_bytes()).as_bytes());
@@ -159,7 +160,7 @@ impl Channel {
         let status = response.status();
         let verdict = verdict(status, wait_of(&response, now));
         let error = (verdict != Verdict::Delivered).then(|| refused(status));
-        // The status is the result. A slow or endless body is cut off.
+        // The status decides on the result, so a slow or endless body is not an error. It is truncated at the deadline.
         let answer = beginning(&mut response, until).await;
         Sent { verdict, status: Some(status.as_u16()), error, digest, answer }
     }
@@ -175,12 +176,12 @@ impl Channel {
     }
 }
 
-/// Returns the conversation that the bot posts to.
+/// Returns the id of the conversation to which the bot posts.
 fn conversation<'m>(bot: &'m Bot, message: &'m Message) -> &'m str {
     message.reader.as_ref().map_or(&bot.conversation, |reader| &reader.address)
 }
 
-/// Creates a client that connects only to the checked addresses of a URL.
+/// Looks up and checks the addresses of a URL. Returns a client that connects only to these addresses.
 pub(crate) async fn client(channel: &Channel, url: &Url) -> Result<(Client, Url), String> {
     let within = Duration::from_millis(channel.definition.timeout_ms);
     let checked = channel.guard.check(url, within).await.map_err(|error| error.to_string())?;
@@ -191,7 +192,7 @@ pub(crate) async fn client(channel: &Channel, url: &Url) -> Result<(Client, Url)
     Ok((client, checked.url().clone()))
 }
 
-/// Returns the delay of the `Retry-After` header.
+/// Returns the delay in the `Retry-After` header of a response.
 pub(crate) fn wait_of(response: &Response, now: Timestamp) -> Option<Duration> {
     let wait = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok())?;
     retry_after(wait, now)
@@ -214,7 +215,7 @@ fn refused(status: StatusCode) -> String {
     format!("answered {status}")
 }
 
-/// Returns the reason why there was no response.
+/// Describes why there was no response. The text contains no URL.
 pub(crate) fn unreached(error: &reqwest::Error) -> String {
     innermost(error).chars().filter(|char| !char.is_control()).take(200).collect()
 }
@@ -226,7 +227,7 @@ async fn beginning(response: &mut Response, until: Instant) -> Option<String> {
     (!text.trim().is_empty()).then_some(text)
 }
 
-/// Returns at most `most` bytes of the body.
+/// Reads the body of a response until its end, up to `most` bytes or until the deadline `until`.
 pub(crate) async fn whole(response: &mut Response, most: usize, until: Instant) -> Vec<u8> {
     let mut bytes = Vec::new();
     while bytes.len() < most

@@ -1,7 +1,7 @@
 //! Signatures of Standard Webhooks 1.0.0, and the signature header of source document 003.
 //!
-//! `v1` is the HMAC-SHA256 of `{id}.{timestamp}.{body}`, over the exact bytes that are sent. With several secrets,
-//! each adds a signature, so a receiver needs only one of them.
+//! A `v1` signature is the HMAC-SHA256 of `{id}.{timestamp}.{body}`, where the body has exactly the bytes that are
+//! sent. With several secrets there is one signature per secret, so a receiver needs only one of the secrets.
 
 use data_encoding::{BASE64, HEXLOWER};
 use ring::hmac::{HMAC_SHA256, Key, sign};
@@ -25,7 +25,7 @@ pub enum SecretError {
 #[derive(Clone)]
 pub struct Secret {
     key: Key,
-    /// Key from the text of the secret, for receivers that do not know `whsec_`.
+    /// Key made of the bytes of the secret's text, for receivers that do not decode `whsec_…`.
     as_written: Key,
 }
 
@@ -40,13 +40,14 @@ impl Secret {
         Ok(Self { key: Key::new(HMAC_SHA256, &bytes), as_written: Key::new(HMAC_SHA256, text.as_bytes()) })
     }
 
-    /// Creates a secret from any text, as the source system accepts it. It need not be a key of Standard Webhooks.
+    /// Creates a secret from any text, because the source system accepts any text. The text need not be a valid secret
+    /// of Standard Webhooks.
     pub fn plain(text: &str) -> Self {
         let key = Key::new(HMAC_SHA256, text.as_bytes());
         Self { as_written: key.clone(), key }
     }
 
-    /// Returns `v1,` and the signature.
+    /// Returns the signature of a message with the prefix `v1,`.
     pub fn sign(&self, id: &str, timestamp: i64, body: &[u8]) -> String {
         let mut signed = format!("{id}.{timestamp}.").into_bytes();
         signed.extend_from_slice(body);

@@ -1,6 +1,6 @@
 //! A Slack app: calls of its bot, Slack's responses, and the signatures of Slack's requests.
 //!
-//! `format/slack.rs` has the blocks. The server handles the buttons.
+//! `format/slack.rs` builds the blocks of messages. The crate `server` handles pressed buttons.
 
 use std::time::Duration;
 
@@ -15,22 +15,22 @@ use crate::channel::Channel;
 use crate::limits::{SLACK_ANSWER_BYTES, SLACK_SKEW};
 use crate::send::{Verdict, client, whole};
 
-/// Bot of an app, with the key of Slack's signatures.
+/// Bot of a Slack app, with the key with which Slack signs requests.
 pub(crate) struct Bot {
-    /// Conversation to post to. Empty if each person gets a message.
+    /// Id of the conversation to post to. Empty if the bot sends a message to each recipient.
     pub(crate) conversation: String,
     token: String,
     signing: Key,
 }
 
-/// A message in a conversation.
+/// Reference to a message in a Slack conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlackMessageRef {
     pub conversation: String,
     pub ts: String,
 }
 
-/// Slack errors after which a retry may succeed.
+/// Error codes of Slack after which a retry may succeed.
 const TRANSIENT: [&str; 6] = [
     "fatal_error",
     "internal_error",
@@ -39,7 +39,7 @@ const TRANSIENT: [&str; 6] = [
     "request_timeout",
     "service_unavailable",
 ];
-/// Slack errors that mean that the message no longer exists, so there is nothing to update.
+/// Error codes of Slack for a message that no longer exists. Such a message needs no update.
 const GONE: [&str; 2] = ["message_not_found", "thread_not_found"];
 
 impl Bot {
@@ -54,7 +54,7 @@ pub(crate) struct Call {
     pub(crate) body: Value,
 }
 
-/// Result of a call.
+/// Result of a Slack API call.
 pub(crate) struct Answered {
     pub(crate) verdict: Verdict,
     pub(crate) status: u16,
@@ -81,13 +81,13 @@ impl SlackMessageRef {
 }
 
 impl Channel {
-    /// Returns true if the messages of the channel have buttons and are updated.
+    /// Returns true if the channel uses a Slack bot. Then its messages have buttons and are updated.
     pub fn has_buttons(&self) -> bool {
         self.slack.is_some()
     }
 
-    /// Returns true if Slack signed this request for the channel's app within the last minutes. Compares in
-    /// constant time.
+    /// Returns true if Slack signed this request for the channel's app, and the timestamp is at most a few minutes old.
+    /// Signatures are compared in constant time.
     pub fn is_signed_by_slack(&self, timestamp: &str, signature: &str, body: &[u8], now: Timestamp) -> bool {
         let Some(bot) = &self.slack else { return false };
         let Ok(seconds) = timestamp.parse::<i64>() else { return false };
@@ -102,7 +102,7 @@ impl Channel {
         verify(&bot.signing, &signed, &signature).is_ok()
     }
 
-    /// Opens a form for the person who pressed a button. The error says why it failed.
+    /// Opens a form for the person who pressed a button. Returns an error with the reason if the form was not opened.
     pub async fn open_form(&self, trigger: &str, view: &Value, now: Timestamp) -> Result<(), String> {
         let call = Call { method: "views.open", body: json!({"trigger_id": trigger, "view": view}) };
         let answered = self.call_slack(&call, now).await?;
@@ -169,7 +169,7 @@ impl Channel {
     }
 }
 
-/// Reads the result from the body, because Slack answers nearly every call with status 200.
+/// Reads the result of a call from the response's body, because Slack responds to nearly every call with status 200.
 fn read(body: &[u8], status: u16, wait: Option<Duration>) -> Answered {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let of = |verdict, error, posted| Answered { verdict, status, error, posted };

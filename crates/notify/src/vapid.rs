@@ -1,5 +1,5 @@
-//! Key that identifies this server to push services (RFC 8292): ECDSA over P-256, by `ring`. A browser subscribes
-//! for one key and accepts messages only from that key.
+//! Key that identifies this server to push services (RFC 8292): ECDSA over P-256, implemented by `ring`. A browser's
+//! subscription is bound to one key, and only messages that are signed with this key are accepted.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub struct Vapid(EcdsaKeyPair);
 pub struct BadVapid;
 
 impl Vapid {
-    /// Generates a key, as PKCS #8.
+    /// Generates a key pair. Returns the private key in PKCS #8 format.
     pub fn draw() -> Result<Vec<u8>, BadVapid> {
         let drawn = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new());
         Ok(drawn.map_err(|_| BadVapid)?.as_ref().to_vec())
@@ -31,13 +31,13 @@ impl Vapid {
         pair.map(Self).map_err(|_| BadVapid)
     }
 
-    /// Returns the public key in the form for browsers: the uncompressed point, in base64url.
+    /// Returns the public key in the form that browsers need: the uncompressed point in base64url.
     pub fn public(&self) -> String {
         BASE64URL_NOPAD.encode(self.0.public_key().as_ref())
     }
 
-    /// Returns the header `Authorization` of a request to an endpoint. It is valid only for that push service, for
-    /// half a day. `contact` is the address that the service may write to.
+    /// Returns the value of the header `Authorization` for requests to an endpoint. The value is valid for half a day,
+    /// and only for the push service of the endpoint. `contact` is the address to which the push service may write.
     pub(crate) fn authorization(&self, endpoint: &Url, contact: &str, now: Timestamp) -> Option<String> {
         let claims = json!({
             "aud": endpoint.origin().ascii_serialization(),

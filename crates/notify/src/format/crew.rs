@@ -1,4 +1,5 @@
-//! Messages for clients of the crew edge (contracts D4, D7): a flat payload, with a signature over its exact bytes.
+//! Messages for clients of the crew edge (contracts D4, D7): a flat payload, with a signature over the exact bytes of
+//! the payload.
 
 use data_encoding::{BASE64, HEXLOWER};
 use holdshort_core::interrupt::Outcome;
@@ -46,8 +47,8 @@ fn review_id(message: &Message) -> String {
     format!("REV-{}", id.strip_prefix("int_").unwrap_or(id).to_ascii_uppercase())
 }
 
-/// Returns the event type. The first notice has the name from the source document, later notices a name for what
-/// happened.
+/// Returns the event type. The first notice of a review has the type that the source document defines. The types of
+/// later notices are additional.
 fn event_type(message: &Message) -> &'static str {
     match (message.notice.occasion, message.notice.outcome) {
         (Occasion::Opened, _) => "compliance_review",
@@ -56,7 +57,7 @@ fn event_type(message: &Message) -> &'static str {
         (Occasion::Expired, _) => "compliance_review_expired",
         (Occasion::Resolved, Some(Outcome::Approved | Outcome::Answered)) => "compliance_review_approved",
         (Occasion::Resolved, Some(Outcome::Rejected)) => "compliance_review_rejected",
-        // Reviews get no checkpoints.
+        // A notice about a review never has the occasion `Checkpoint`.
         (Occasion::Resolved | Occasion::Checkpoint, _) => "compliance_review_cancelled",
     }
 }
@@ -71,8 +72,8 @@ fn status(message: &Message) -> &'static str {
     }
 }
 
-/// Returns the headers of Standard Webhooks and those of the source system. There `X-Webhook-ID` names the webhook
-/// and `X-Event-ID` the event.
+/// Returns the headers of Standard Webhooks and the headers of the source system. In the source system, `X-Webhook-ID`
+/// is the id of the webhook, and `X-Event-ID` is the id of the event.
 pub(super) fn headers(
     channel: &Channel,
     message: &Message,

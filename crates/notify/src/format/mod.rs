@@ -1,4 +1,4 @@
-//! Renders a message for each type of channel: a body with its headers.
+//! Renders a message as a request for each type of channel: a body with headers.
 
 mod checkpoint;
 mod crew;
@@ -24,7 +24,7 @@ pub use self::crew::body as crew_body;
 
 const JSON: &str = "application/json";
 
-/// A POST request.
+/// POST request that delivers a message.
 pub(crate) struct Request {
     pub(crate) url: Url,
     pub(crate) content_type: &'static str,
@@ -32,7 +32,8 @@ pub(crate) struct Request {
     pub(crate) headers: Headers,
 }
 
-/// Returns the calls of a Slack bot. `conversation` is the conversation to post to.
+/// Returns the API calls that a Slack bot has to make for a message. `conversation` is the id of the conversation to
+/// post to.
 pub(crate) fn slack_calls(message: &Message, conversation: &str) -> Vec<Call> {
     slack::calls(message, conversation)
 }
@@ -41,7 +42,7 @@ pub(crate) fn slack_calls_of_several(several: Several<'_>, conversation: &str) -
     vec![slack::post(slack::several(several), conversation)]
 }
 
-/// Escapes a text so that Slack reads no formatting in it.
+/// Escapes a text so that Slack does not interpret any formatting in the text.
 pub(crate) fn slack_text(text: &str) -> String {
     slack::escaped(text)
 }
@@ -57,17 +58,18 @@ pub(crate) fn push_of_several(several: Several<'_>, now: Timestamp) -> Push {
 
 type Headers = Vec<(String, String)>;
 
-/// Form of the requests of a type of channels.
+/// Functions that build the requests for a type of channel.
 struct Format {
-    /// Address that takes the request, from the URL of the channel.
+    /// Returns the URL to which a request is sent. The argument is the URL of the channel.
     address: fn(&Url) -> Url,
     body: fn(&Url, &Message) -> Value,
-    /// Several messages as one. `None` if a program reads the channel and gets each message separately.
+    /// Returns one body for several messages. `None` if the messages are for programs, which receive each message
+    /// separately.
     several: Option<fn(&Url, Several<'_>) -> Value>,
     headers: fn(&Channel, &Message, &[u8], Timestamp) -> Headers,
 }
 
-/// Returns the format of a type of channels. `mail/` and `push.rs` handle mail and push, which have no format here.
+/// Returns the format for a type of channel. Returns `None` for mail and push, which `mail/` and `push.rs` handle.
 fn format(via: Via) -> Option<Format> {
     let chat = |body, several| {
         Some(Format { address: Url::clone, body, several: Some(several), headers: |_, _, _, _| Vec::new() })
@@ -92,7 +94,7 @@ fn format(via: Via) -> Option<Format> {
     }
 }
 
-/// Returns the request for several messages. `None` if the channel sends each separately.
+/// Returns one request for several messages. Returns `None` if the channel sends each message separately.
 pub(crate) fn request_of_several(channel: &Channel, several: Several<'_>) -> Option<Request> {
     let format = format(channel.definition.via)?;
     let body = bytes(&(format.several?)(&channel.url, several));
@@ -100,7 +102,7 @@ pub(crate) fn request_of_several(channel: &Channel, several: Several<'_>) -> Opt
     Some(Request { url, content_type: JSON, body, headers: headers(channel) })
 }
 
-/// Returns the request for a message. `None` if the channel does not use this kind of request.
+/// Returns the request for a message. Returns `None` if the type of channel does not send such requests.
 pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> Option<Request> {
     let format = format(channel.definition.via)?;
     let body = bytes(&(format.body)(&channel.url, message));
@@ -109,7 +111,7 @@ pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> O
     Some(Request { url: (format.address)(&channel.url), content_type: JSON, body, headers })
 }
 
-/// Returns the request for a checkpoint. `None` if the type of channel gets none.
+/// Returns the request for a checkpoint. Returns `None` if checkpoints are not sent over this type of channel.
 pub(crate) fn request_of_checkpoint(
     channel: &Channel,
     id: &str,
@@ -125,7 +127,7 @@ pub(crate) fn request_of_checkpoint(
     Some(Request { url: channel.url.clone(), content_type: JSON, body, headers })
 }
 
-/// Returns the headers that all requests of the channel have.
+/// Returns the headers that are in every request of the channel.
 fn headers(channel: &Channel) -> Headers {
     let said = channel.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
     let token = channel.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {token}")));

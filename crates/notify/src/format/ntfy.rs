@@ -1,5 +1,5 @@
-//! Messages for a topic of an ntfy server. They are published as JSON to the server's root, because headers accept
-//! only ASCII.
+//! Messages for a topic of an ntfy server. A message is published as JSON to the root URL of the server, because ntfy's
+//! headers accept only ASCII.
 
 use holdshort_core::level::Level;
 use reqwest::Url;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::limits::NTFY_BYTES;
 use crate::message::{Message, Several};
 
-/// Returns the address of the server. The last part of the URL's path is the topic.
+/// Returns the root URL of the server: the channel's URL without the last path segment, which is the topic.
 pub(super) fn server(url: &Url) -> Url {
     let mut server = url.clone();
     server.set_path(&format!("{}/", split(url).0));
@@ -37,13 +37,13 @@ pub(super) fn several(url: &Url, several: Several<'_>) -> Value {
     })
 }
 
-/// Splits the path into that of the server and the topic.
+/// Splits the path of the URL into the server's path and the topic.
 fn split(url: &Url) -> (&str, &str) {
     let path = url.path().trim_end_matches('/');
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// Returns a priority from 1 to 5; 3 is ntfy's default.
+/// Returns the priority from 1 to 5. The default priority of ntfy is 3.
 fn priority(message: &Message) -> u8 {
     if !message.notice.occasion.asks() {
         return 3;

@@ -1,4 +1,4 @@
-//! Push messages for browsers, with the delivery headers of the push service. The service worker of the app reads
+//! Push messages for browsers, with the delivery headers of the push service. The service worker of the web app reads
 //! the payload (`ui/public/sw.js`).
 
 use holdshort_core::level::Level;
@@ -11,7 +11,7 @@ use crate::message::{Message, Several, line};
 /// Payload before encryption, with its delivery headers.
 pub(crate) struct Push {
     pub(crate) payload: Value,
-    /// Topic: of the waiting messages of a topic, the push service delivers only the last one.
+    /// Topic. If several messages with the same topic wait at the push service, only the last message is delivered.
     pub(crate) topic: Option<String>,
     pub(crate) urgency: &'static str,
     /// Time for which the push service keeps the message while the browser is offline.
@@ -20,7 +20,7 @@ pub(crate) struct Push {
 
 pub(super) fn push(message: &Message, now: Timestamp) -> Push {
     let mut facts = message.facts();
-    // The id means nothing to people, and the link contains it.
+    // The last fact is the interrupt's id. It is omitted, because it means nothing to people and the link contains it.
     facts.pop();
     let title = message.quoted().into_iter();
     let lines = title.chain(facts.into_iter().map(|(label, value)| format!("{label}: {value}")));
@@ -44,7 +44,7 @@ pub(super) fn several(several: Several<'_>, now: Timestamp) -> Push {
     }
 }
 
-/// Builds the payload. A later notification with the same `tag` replaces this one if it is still shown.
+/// Builds the payload. A later notification with the same `tag` replaces this notification if this one is still shown.
 fn payload(title: &str, lines: Vec<String>, url: &str, tag: &str) -> Value {
     let mut body = String::new();
     let mut left = PUSH_BODY_CHARS;
@@ -62,7 +62,8 @@ fn payload(title: &str, lines: Vec<String>, url: &str, tag: &str) -> Value {
     json!({"title": line(title, PUSH_TITLE_CHARS), "body": body, "url": url, "tag": tag})
 }
 
-/// RFC 8030, 5.3: `high` wakes a device that saves its battery.
+/// Urgencies of RFC 8030, 5.3. A message with the urgency `high` is delivered even to a device that saves battery
+/// power.
 const HIGH: &str = "high";
 const NORMAL: &str = "normal";
 
@@ -74,7 +75,7 @@ fn urgency(message: &Message) -> &'static str {
     if is_high && message.notice.occasion.asks() { HIGH } else { NORMAL }
 }
 
-/// Returns the time to live. A request is useless after its interrupt has expired.
+/// Returns the time to live. For a message that asks for a decision it ends when the interrupt expires.
 fn ttl(message: &Message, now: Timestamp) -> u64 {
     let asks = message.notice.occasion.asks();
     let ends = message.notice.expires_at.filter(|_| asks).map(|at| at.ms_since(now) / 1_000);

@@ -1,6 +1,7 @@
-//! Blocks for Slack, with a button that opens the page.
+//! Messages for Slack as blocks, with a button that opens the page.
 //!
-//! Text of agents and people is plain text, in which Slack reads no mention, link or formatting.
+//! Text from agents and people is in elements of type `plain_text`, in which Slack does not interpret mentions, links
+//! or formatting.
 
 use serde_json::{Value, json};
 
@@ -24,11 +25,12 @@ pub(super) fn body(message: &Message) -> Value {
         "url": message.page(),
     }));
     blocks.push(json!({"type": "actions", "elements": elements}));
-    // Text of the notification. Slack reads formatting in it, so it contains only words of Holdshort.
+    // `text` is the text of Slack's notification. Slack interprets formatting in it, so it contains no text from agents
+    // or people.
     json!({"text": escaped(&headline), "blocks": blocks})
 }
 
-/// Draws a button. The action ids are unique in a message.
+/// Renders a button. The action ids are unique within a message.
 fn button((n, button): (usize, &Button)) -> Value {
     let mut drawn = json!({
         "type": "button",
@@ -44,7 +46,8 @@ fn button((n, button): (usize, &Button)) -> Value {
     drawn
 }
 
-/// Returns the calls of the bot: an update for each earlier message, or a new post if there is none.
+/// Returns the API calls of the bot: an update of each earlier message about the interrupt, or a new post if there are
+/// no earlier messages.
 pub(super) fn calls(message: &Message, conversation: &str) -> Vec<Call> {
     let mut body = body(message);
     if message.posted.is_empty() {
@@ -83,7 +86,7 @@ fn plain(text: &str) -> Value {
     json!({"type": "plain_text", "text": text, "emoji": false})
 }
 
-/// Escapes the three characters with a meaning in Slack.
+/// Escapes the three characters that have a special meaning in Slack.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,6 +1,7 @@
-//! Messages for a workflow of Microsoft Teams ("When a Teams webhook request is received"): one adaptive card.
+//! Messages for a workflow of Microsoft Teams ("When a Teams webhook request is received"): an adaptive card.
 //!
-//! Adaptive cards read Markdown in text blocks but not in text runs, so all text is in text runs.
+//! Microsoft Teams interprets Markdown in elements of type `TextBlock` but not in elements of type `TextRun`. All text
+//! is therefore in `TextRun` elements.
 
 use serde_json::{Value, json};
 

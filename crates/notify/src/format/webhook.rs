@@ -1,4 +1,5 @@
-//! Messages for any URL: Standard Webhooks 1.0.0. `docs/reference/webhooks.md` has the payload and test vectors.
+//! Messages for any URL, as webhooks (Standard Webhooks 1.0.0). `docs/reference/webhooks.md` describes the payload and
+//! contains test vectors.
 
 use holdshort_core::notice::Notice;
 use holdshort_core::time::Timestamp;
@@ -61,12 +62,13 @@ pub(super) fn body(message: &Message) -> Value {
     json!({"type": kind_of(message), "timestamp": at.to_string(), "data": data})
 }
 
-/// Returns the event type: `interrupt.opened` and others.
+/// Returns the event type, such as `interrupt.opened`.
 fn kind_of(message: &Message) -> String {
     format!("interrupt.{}", message.notice.occasion.as_str())
 }
 
-/// Returns the headers of Standard Webhooks, then those of source document 003 and its upstream.
+/// Returns the headers of Standard Webhooks, followed by the headers of source document 003 and of the system that the
+/// document is based on.
 pub(super) fn headers(
     secrets: &[Secret],
     message: &Message,
@@ -77,11 +79,10 @@ pub(super) fn headers(
     signed(secrets, &HeaderValues { id: &message.id, kind: &kind_of(message), event: &event }, body, now)
 }
 
-/// Values of the headers of a body.
 pub(super) struct HeaderValues<'t> {
     pub(super) id: &'t str,
     pub(super) kind: &'t str,
-    /// Id of the event that the body describes.
+    /// Id of the event that the body reports.
     pub(super) event: &'t str,
 }
 
@@ -102,7 +103,7 @@ pub(super) fn signed(
         ("X-Event-Type", told.kind.to_owned()),
         ("X-Event-ID", told.event.to_owned()),
     ];
-    // Without a secret, the request has no signature header, not even an empty one.
+    // Without a secret, the request has no signature header. An empty header would be wrong.
     headers.extend((!signatures.is_empty()).then(|| ("webhook-signature", signatures.join(" "))));
     headers.extend(secrets.first().map(|secret| ("X-Webhook-Signature", secret.sign_body(body))));
     headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()

@@ -1,4 +1,4 @@
-//! Bodies of mails, each as plain text and as HTML.
+//! Bodies of mails. Each body is rendered as plain text and as HTML.
 
 use std::fmt::Write;
 
@@ -50,8 +50,8 @@ pub(super) fn render_message(message: &Message) -> Body {
     Body { plain, html: page(words.tag, &headline, &inner) }
 }
 
-/// Returns the body for a checkpoint. The plain part contains the note unchanged, so that `audit verify --against`
-/// can read it as a file.
+/// Returns the body for a checkpoint. The plain-text part contains the signed note unchanged, so that `audit verify
+/// --against` accepts the saved text as a file.
 pub(super) fn render_checkpoint(notice: &CheckpointNotice) -> Body {
     let headline =
         format!("A signed checkpoint of the journal, over {} events. Keep it.", notice.covered.size);
@@ -73,7 +73,7 @@ pub(super) fn render_several(several: Several<'_>) -> Body {
     let headline = several.headline();
     let mut plain = format!("{headline}\n");
     let mut inner = format!("<h1 style=\"font-size:1.2em\">{}</h1>\n<ul>\n", escaped(&headline));
-    // Earliest expiry of the links: all links are valid until then.
+    // Earliest expiry of the links. Until this time all links are valid.
     let mut until = None;
     for message in several.listed() {
         let entry = message.entry();
@@ -105,7 +105,7 @@ pub(super) fn render_several(several: Several<'_>) -> Body {
     Body { plain, html: page(words.tag, &headline, &inner) }
 }
 
-/// Builds the page. `inner` is already HTML.
+/// Builds the HTML document. `inner` must already be escaped HTML.
 fn page(language: &str, title: &str, inner: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"{language}\">\n<head><meta charset=\"utf-8\"><title>{}</title></head>\n\
@@ -114,7 +114,7 @@ fn page(language: &str, title: &str, inner: &str) -> String {
     )
 }
 
-/// Escapes for text and for quoted attributes.
+/// Escapes a text for use in HTML text and in quoted attributes.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {

@@ -1,7 +1,7 @@
-//! E-mail: one message to one address, in plain text and in HTML, with its headers.
+//! E-mail: builds a mail to one address, with headers and with a body in plain text and in HTML.
 //!
-//! A mail loads no remote pictures or style sheets. Text of agents and people is one line, escaped in HTML and
-//! encoded in headers. `smtp.rs` sends the mail over the connections of `wire.rs`.
+//! A mail refers to no remote images or style sheets. Text from agents and people is reduced to one line, escaped in
+//! HTML, and encoded in headers. `smtp.rs` sends the mail over the connections of `wire.rs`.
 
 mod body;
 mod smtp;
@@ -22,14 +22,13 @@ use crate::phrases::Phrases;
 
 pub(crate) use self::smtp::send;
 
-/// A mail in its form for the wire.
+/// Encoded mail with its SMTP envelope.
 #[derive(Debug)]
 pub(crate) struct Mail {
     pub(crate) envelope: Envelope,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Error for a mail without a valid address.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unaddressed {
     #[error("the mail has no recipient")]
@@ -46,13 +45,13 @@ pub(crate) fn compose_message(message: &Message, from: &Mailbox) -> Result<Mail,
         Some(title) => format!("{title} ({})", message.subject()),
         None => message.subject(),
     };
-    // Some programs group mails by their subjects.
+    // Some mail programs group mails by subject, so later mails have the same subject with `Re:`.
     let again = if message.is_first() { "" } else { "Re: " };
     let head = Head {
         id: format!("<{}@{domain}>", message.id),
         thread: Some(format!("<{}@{domain}>", message.notice.interrupt)),
-        // Breaks up encoded words (RFC 2047) in a text of an agent. Mail programs would decode them to characters
-        // that a title may not contain.
+        // Breaks up encoded words (RFC 2047) in an agent's text. Otherwise mail programs would decode them, possibly to
+        // characters that are not allowed in a title.
         subject: line(&format!("{again}[Holdshort] {about}"), SUBJECT_CHARS).replace("=?", "= ?"),
         language: message.phrases().tag,
         date: at(message.notice.at),
@@ -60,7 +59,7 @@ pub(crate) fn compose_message(message: &Message, from: &Mailbox) -> Result<Mail,
     mail(from, message.reader.as_ref(), head, body::render_message(message))
 }
 
-/// Builds one mail for several messages. It starts a thread of its own.
+/// Builds one mail for several messages. The mail starts a new thread.
 pub(crate) fn compose_several(several: Several<'_>, from: &Mailbox) -> Result<Mail, Unaddressed> {
     let first = several.messages.first().ok_or(Unaddressed::Nobody)?;
     let newest = several.messages.iter().map(|message| message.notice.at).max();
@@ -74,7 +73,7 @@ pub(crate) fn compose_several(several: Several<'_>, from: &Mailbox) -> Result<Ma
     mail(from, first.reader.as_ref(), head, body::render_several(several))
 }
 
-/// Builds the mail of a checkpoint, for a fixed address.
+/// Builds the mail with a checkpoint, for the fixed address `to`.
 pub(crate) fn compose_checkpoint(
     id: &str,
     notice: &CheckpointNotice,
@@ -92,10 +91,10 @@ pub(crate) fn compose_checkpoint(
     mail(from, Some(&reader), head, body::render_checkpoint(notice))
 }
 
-/// Values of the headers.
+/// Values for the headers of a mail.
 struct Head {
     id: String,
-    /// Message id of the thread.
+    /// Message id of the first mail in the thread. `None` for a new thread.
     thread: Option<String>,
     subject: String,
     language: &'static str,

@@ -1,4 +1,5 @@
-//! Makes one attempt to send a mail by SMTP: to a checked address, over TLS unless the channel says otherwise.
+//! Makes one attempt to send a mail by SMTP. The address of the server is checked first. The connection uses TLS unless
+//! the channel disables TLS.
 
 use std::time::Duration;
 
@@ -17,15 +18,16 @@ use crate::channel::{Channel, Smtp};
 use crate::limits::ANSWER_BYTES;
 use crate::send::{Sent, Verdict};
 
-/// Deadline for the end of the conversation.
+/// Time limit for ending the SMTP session after the mail was accepted.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// Characters of a connection error that are kept. A certificate may be a part of it.
+/// Maximum number of characters of a connection error that are stored. The error may contain a long certificate.
 const WHY_CHARS: usize = 200;
 
-/// Stage in which an attempt failed.
+/// Failure of an attempt, by the stage in which the attempt failed.
 enum Failed {
-    /// Failed before the mail was offered. A retry can succeed, for example after the password is corrected.
+    /// The attempt failed before the mail was sent to the server. A retry can succeed, for example after the password
+    /// was corrected.
     Smtp(SmtpError),
     /// The server rejected the mail itself.
     Mail(SmtpError),
@@ -63,7 +65,7 @@ pub(crate) async fn send(channel: &Channel, smtp: &Smtp, mail: &Mail) -> Sent {
             of(verdict, status, Some(error), answer)
         }
         Ok(Ok((response, mut server))) => {
-            // The server has the mail. A failure of the farewell changes nothing.
+            // The server has accepted the mail, so an error at the end of the session is ignored.
             let _ = timeout(FAREWELL, server.abort()).await;
             let said = printable_excerpt(&response.message().collect::<Vec<_>>().join("\n"), ANSWER_BYTES);
             of(Verdict::Delivered, Some(response.code().into()), None, Some(said))
@@ -102,8 +104,8 @@ async fn hand_over(
     Ok((response, server))
 }
 
-/// Texts of a failure. The server's own text may name the recipient, so it is part of the response, which is kept
-/// for a shorter time than the error.
+/// Descriptions of a failure. The server's text may contain the recipient's address. It is therefore stored as the
+/// response, which is deleted earlier than the error.
 struct FailureTexts {
     status: Option<u16>,
     error: String,
@@ -127,7 +129,7 @@ impl FailureTexts {
     }
 }
 
-/// Returns the reason why there was no response.
+/// Describes a connection error.
 fn why(error: &SmtpError) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);

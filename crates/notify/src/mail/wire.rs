@@ -1,7 +1,7 @@
-//! Connection to a mail server: it limits the input and returns it line by line.
+//! Connection to a mail server. It limits the number of received bytes and returns them line by line.
 //!
-//! The reader keeps its buffer when the connection switches to TLS. One read never returns bytes after a line end,
-//! so no response sent in the clear is taken for one sent over TLS (RFC 3207, 5).
+//! The reader's buffer stays when the connection switches to TLS. A read never returns bytes after a line end. A
+//! response that was received before the switch is therefore never treated as received over TLS (RFC 3207, 5).
 
 use std::io;
 use std::net::SocketAddr;
@@ -20,8 +20,8 @@ use tokio_rustls::TlsConnector;
 
 use crate::limits::SMTP_BYTES;
 
-/// Connects to the first address that answers. With `host`, TLS begins with the first byte and the certificate must
-/// have this name.
+/// Connects to the first reachable address. With `host`, TLS starts immediately, and the certificate must be valid for
+/// this host name.
 pub(super) async fn connect(
     addresses: &[SocketAddr],
     host: Option<&str>,
@@ -43,9 +43,9 @@ pub(super) async fn connect(
 struct Lines<S> {
     stream: S,
     peer: SocketAddr,
-    /// Bytes that were received and not returned yet.
+    /// Bytes that were received and have not yet been returned.
     held: Vec<u8>,
-    /// Bytes that the server may still send.
+    /// Number of bytes that the server may still send.
     left: usize,
 }
 

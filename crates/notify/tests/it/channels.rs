@@ -1,4 +1,4 @@
-//! Valid channels, and errors in a channel that are found before a message is sent.
+//! Valid channels, and errors in a channel's definition that are found before a message is sent.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -102,7 +102,7 @@ fn what_is_wrong_is_told_without_the_url_or_the_secret() {
     }
 }
 
-/// A text without the host contains no address of the host either.
+/// A text from which the host was removed contains no IP address either.
 #[test]
 fn a_text_without_the_host_holds_no_address_either() {
     for (url, text, expected) in [
@@ -116,7 +116,7 @@ fn a_text_without_the_host_holds_no_address_either() {
             "connecting to agent.example.org:8443, 10.0.0.7:8443 and [fd00::a:7]:8443: refused (os error 111)",
             "connecting to its host:8443, its address and [its address]:8443: refused (os error 111)",
         ),
-        // The host is a part of the address.
+        // The host is a part of the address in the text.
         ("https://fd00/hook", "fd00::a:7 is down.", "its address is down."),
         ("https://a.example/hook", "valid for IpAddress(10.0.0.7).", "valid for IpAddress(its address)."),
         ("https://a.example/hook", "at ::ffff:10.0.0.7: it failed", "at its address: it failed"),

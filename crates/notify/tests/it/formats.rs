@@ -57,7 +57,7 @@ async fn a_webhook_is_told_facts_and_nothing_else() {
     assert_eq!((body["data"].get("title"), body["data"].get("resolution")), (None, None));
 }
 
-/// Each channel that asked for a decision is notified of who decided, and when.
+/// After a decision, each channel receives a message with the person who decided and the time of the decision.
 #[tokio::test]
 async fn who_has_decided_and_when_is_told_by_each_kind() {
     let mut told = message();
@@ -157,7 +157,8 @@ async fn teams_gets_one_card_without_markdown() {
     assert_eq!(card["actions"].as_array().unwrap().len(), 1, "{card}");
 }
 
-/// For people, the page without scripts comes before the app. For programs, the link to the interrupt stays.
+/// Messages for people link to the page without JavaScript instead of the web app. Messages for programs still contain
+/// the URL of the interrupt.
 #[tokio::test]
 async fn a_page_without_scripts_comes_first() {
     let plain = "https://hold.example.org/decide/int_01k6f0000000000000000000cc";
@@ -173,7 +174,7 @@ async fn a_page_without_scripts_comes_first() {
     assert_eq!(body["blocks"][3]["elements"][0]["url"], plain);
     let (_, body) = sent(Via::Ntfy, &told).await;
     assert_eq!(body["click"], plain);
-    // A program needs the address of the interrupt.
+    // A program needs the URL of the interrupt.
     let (_, body) = sent(Via::Webhook, &told).await;
     assert_eq!(body["data"]["url"], told.link);
 }
@@ -213,7 +214,8 @@ async fn ntfy_is_published_to_the_topic_of_its_url() {
     assert!(body["message"].as_str().unwrap().contains("Asked: legal, anna"), "{body}");
 }
 
-/// ntfy servers refuse a message that is too large, so the lines that do not fit are counted.
+/// ntfy servers refuse a message that is too large. The message therefore omits lines that do not fit and contains
+/// their number.
 #[tokio::test]
 async fn what_does_not_fit_into_a_message_of_ntfy_is_counted() {
     let sink = Sink::start(Answer::Bytes(OK)).await;
@@ -243,12 +245,13 @@ fn a_title_is_one_line_that_shows_what_it_is() {
         assert_eq!(title(text).as_deref(), wanted, "{text:?}");
     }
     assert_eq!(title(&"x".repeat(1_000)).unwrap().chars().count(), 151);
-    // No `\u{…}` is cut.
+    // An escape sequence `\u{…}` is never truncated in the middle.
     let cut = title(&"\u{200b}".repeat(1_000)).unwrap();
     assert_eq!(cut, format!("{}…", "\\u{200b}".repeat(150 / 8)));
 }
 
-/// Each channel writes the rows of the table of hostile texts as the terminal, the pages and the app do.
+/// Each channel escapes hostile texts in the same way as the terminal, the pages and the web app. All of them use the
+/// same table of hostile texts.
 #[tokio::test]
 async fn hostile_titles_are_written_the_same_on_each_channel() {
     let rows: Vec<Value> =

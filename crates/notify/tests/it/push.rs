@@ -1,4 +1,4 @@
-//! Messages to a browser over sockets, decrypted with the browser's keys.
+//! Push messages that are sent over sockets and decrypted with the browser's keys.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ fn header<'h>(head: &'h str, name: &str) -> &'h str {
     line.unwrap_or_else(|| panic!("no {name} in {head}"))
 }
 
-/// Decrypts the payload that the browser shows.
+/// Decrypts the body of a request and returns the payload that the browser shows.
 fn read(body: &[u8]) -> Value {
     let plain = decrypt(body.to_vec(), &secret(), &Auth::from(AUTH)).unwrap();
     serde_json::from_slice(&plain).unwrap()
@@ -81,7 +81,7 @@ async fn its_browser_alone_reads_it_and_its_push_service_knows_who_sends() {
     for (name, value) in [
         ("content-encoding", "aes128gcm"),
         ("content-type", "application/octet-stream"),
-        // The interrupt expires within the hour.
+        // The interrupt expires in slightly less than an hour.
         ("ttl", "3599"),
         ("urgency", "high"),
         ("topic", "int_01k6f0000000000000000000cc"),
@@ -97,7 +97,8 @@ async fn its_browser_alone_reads_it_and_its_push_service_knows_who_sends() {
     });
     assert_eq!(read(&body), wanted);
 
-    // RFC 8292: the token is for this push service only, expires within a day, and is signed by the key in `k`.
+    // The token is valid only for this push service, expires within a day, and is signed with the key in `k` (RFC
+    // 8292).
     let (token, key) = header(&head, "authorization").split_once(", k=").unwrap();
     assert_eq!(key, vapid.public());
     let (signed, signature) = token.strip_prefix("vapid t=").unwrap().rsplit_once('.').unwrap();
@@ -112,7 +113,7 @@ async fn its_browser_alone_reads_it_and_its_push_service_knows_who_sends() {
     assert_eq!(parts[1], wanted);
 }
 
-/// Push messages write the rows of the table of hostile texts like every channel. A long title is cut.
+/// Push messages escape hostile texts in the same way as all other channels. A long title is truncated.
 #[tokio::test]
 async fn hostile_titles_are_written_as_on_every_channel() {
     const SHOWN: usize = 150;
@@ -178,7 +179,7 @@ async fn a_browser_that_is_gone_is_no_fault_of_the_channel() {
         let sink = Sink::start(Answer::Bytes(answer)).await;
         let sent = send(of_browsers(), &[to(browser(&sink.url(), &vapid()), message())]).await;
         assert_eq!(sent.verdict, verdict, "{sent:?}");
-        // The response may contain the endpoint.
+        // The response must not be stored, because it may contain the endpoint.
         assert_eq!(sent.answer, None);
     }
 }
@@ -197,7 +198,7 @@ async fn a_browser_that_names_an_address_of_this_network_is_sent_nothing() {
             assert!(!error.contains("secret"), "{error}");
         }
     }
-    // Without encryption only if networks are named.
+    // An unencrypted endpoint is refused if the channel lists no networks in `allow`.
     let nowhere = channel::Channel { allow: Vec::new(), ..of_browsers() };
     let sent = send(nowhere, &[to(browser(&sink.url(), &vapid), message())]).await;
     assert_eq!(sent.verdict, Verdict::Refused);

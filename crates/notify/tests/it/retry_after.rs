@@ -1,4 +1,4 @@
-//! `Retry-After`, as a table.
+//! Values of the header `Retry-After` and their delays.
 
 use std::time::Duration;
 

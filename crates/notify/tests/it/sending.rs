@@ -1,4 +1,4 @@
-//! One delivery attempt over sockets: delivered, retried, refused, or sent to no address.
+//! One delivery attempt over sockets: it succeeds, can be retried, is refused, or has no allowed address.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ async fn the_status_decides_what_becomes_of_it() {
     assert_eq!((cut.verdict, cut.status), (Verdict::Again(None), None), "{cut:?}");
 }
 
-/// Slack's `Retry-After` is read like that of others: as seconds, or as a date.
+/// The header `Retry-After` of Slack may be a number of seconds or a date, as for other receivers.
 #[tokio::test]
 async fn slack_says_when_to_come_back() {
     for (answer, seconds) in [
@@ -90,10 +90,10 @@ async fn a_late_answer_within_the_time_counts() {
 #[tokio::test]
 async fn what_drips_is_cut_off() {
     let of = |url: &str| channel::Channel { timeout_ms: 300, ..definition(Via::Webhook, url) };
-    // An endless head gives no status, so the delivery failed.
+    // If the head of the response never ends, the attempt fails.
     let head = Sink::start(Answer::Drips(b"HTTP/1.1 200 OK\r\nx: ")).await;
     assert_eq!(send(of(&head.url())).await.verdict, Verdict::Again(None));
-    // An endless body follows a status, so the delivery succeeded.
+    // If the body of the response never ends, the attempt succeeds, because the status was received.
     let body = Sink::start(Answer::Drips(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n")).await;
     let sent = send(of(&body.url())).await;
     assert_eq!(sent.verdict, Verdict::Delivered);
@@ -107,7 +107,8 @@ async fn of_a_large_answer_only_the_beginning_is_read() {
     let sent = send(definition(Via::Webhook, &sink.url())).await;
     assert_eq!(sent.verdict, Verdict::Delivered);
     assert_eq!(sent.answer.unwrap(), "y".repeat(ANSWER_BYTES));
-    // The sink writes no more than the kernel's buffers hold.
+    // The sink could only write as many bytes as fit into the buffers of the kernel, because the sender stopped
+    // reading.
     assert!(sink.written() < SIZE, "{}", sink.written());
 }
 
@@ -126,8 +127,8 @@ async fn nothing_goes_to_addresses_that_nobody_named() {
     assert!(sink.requests().is_empty());
 }
 
-/// A named network allows `http:` only within it. Outside of it, others could read the signed body and secret
-/// headers.
+/// A network in `allow` permits `http:` only to addresses in this network. On the way to any other address, the signed
+/// body and secret headers could be read.
 #[tokio::test]
 async fn in_the_clear_nothing_goes_out_of_the_networks_that_are_named() {
     for host in ["93.184.216.34", "[2606:4700:4700::1111]", "1.1.1.1"] {
@@ -146,13 +147,13 @@ async fn in_the_clear_nothing_goes_out_of_the_networks_that_are_named() {
     encrypted.get("tested").unwrap().check_address().unwrap();
 }
 
-/// A name server may first return a public address and later a private one. The connection uses the checked
-/// address, and each attempt checks again.
+/// A name server may first return a public address and later a private address. The connection therefore uses the
+/// checked address, and each attempt looks up and checks the name again.
 #[tokio::test]
 async fn a_name_that_becomes_private_is_not_followed_there() {
     let sink = Sink::start(Answer::Bytes(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")).await;
     let url: Url = format!("http://localhost:{}/", sink.port()).parse().unwrap();
-    // First answer of the name server. Here the name has another address.
+    // The first response of the name server. On this machine, the name has a different address.
     let first = vec!["192.0.2.1:9".parse().unwrap()];
     let guard = Guard::new(&["192.0.2.0/24".to_owned()]).unwrap();
     let checked = guard.check_all(&url, "localhost".to_owned(), first).unwrap();

@@ -1,4 +1,4 @@
-//! Signatures: the vectors of Standard Webhooks, and those of the documents.
+//! Signatures: the test vectors of Standard Webhooks and of the source documents.
 
 use holdshort_notify::{Secret, SecretError};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use crate::channels::{OTHER, SECRET};
 
 #[test]
 fn a_signature_is_that_of_the_specification() {
-    // The vector that the reference libraries are tested with.
+    // The test vector of the reference libraries.
     let secret = Secret::parse(SECRET).unwrap();
     let signed = secret.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, br#"{"test": 2432232314}"#);
     assert_eq!(signed, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");

@@ -1,4 +1,4 @@
-//! A receiver on loopback that sends the bytes of a test as its response and records the requests.
+//! A receiver on the loopback interface. It sends a response that the test chooses, and records the requests.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,15 +9,15 @@ use tokio::net::{TcpListener, TcpStream};
 /// Response of the receiver.
 #[derive(Clone, Copy)]
 pub(crate) enum Answer {
-    /// Exactly these bytes.
+    /// Sends exactly these bytes.
     Bytes(&'static [u8]),
-    /// The bytes after a delay.
+    /// Sends the bytes after a delay.
     Late(Duration, &'static [u8]),
-    /// The bytes, then one more every few milliseconds, without end.
+    /// Sends the bytes, and then one further byte every few milliseconds, without end.
     Drips(&'static [u8]),
-    /// A body of so many bytes, with status `200`.
+    /// Sends status `200` and a body with this number of bytes.
     Large(usize),
-    /// The connection ends without a response.
+    /// Closes the connection without a response.
     Hangs,
 }
 
@@ -49,7 +49,7 @@ impl Sink {
         self.port
     }
 
-    /// Returns heads and bodies of the requests so far.
+    /// Returns the head and the body of each request that was received so far.
     pub(crate) fn requests(&self) -> Vec<(String, Vec<u8>)> {
         let split = |bytes: &Vec<u8>| {
             let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
@@ -58,7 +58,7 @@ impl Sink {
         self.requests.lock().unwrap().iter().map(split).collect()
     }
 
-    /// Returns the number of response bytes that the other side accepted.
+    /// Returns the number of response bytes that the sink could write.
     pub(crate) fn written(&self) -> usize {
         *self.written.lock().unwrap()
     }
