@@ -4,9 +4,9 @@ use std::error::Error;
 use std::io;
 use std::time::{Duration, SystemTime};
 
-/// Returns the wait that a `Retry-After` header asks for. The value is a number of seconds, which some servers send
-/// with a fraction, or an HTTP date (RFC 9110, 10.2.3). `None` if it is neither. A number that does not fit becomes
-/// [`Duration::MAX`]; the caller has a limit of its own.
+/// Returns the delay that a `Retry-After` header requests. The value of the header is a number of seconds or an HTTP
+/// date (RFC 9110, 10.2.3). Some servers send a number with a fraction. Returns `None` for any other value. A number
+/// that is too large becomes [`Duration::MAX`], so the caller must limit the delay.
 pub fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if value.starts_with(|char: char| char.is_ascii_digit())
@@ -19,7 +19,7 @@ pub fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     Some(at.duration_since(now).unwrap_or_default())
 }
 
-/// Returns the innermost cause of a failed request. The outer errors repeat the address, which may hold a secret.
+/// Returns the innermost cause of a failed request. The outer errors contain the URL, which may contain a secret.
 pub fn innermost(error: &reqwest::Error) -> String {
     let mut why = "the request failed".to_owned();
     let mut source = error.source();
@@ -30,14 +30,14 @@ pub fn innermost(error: &reqwest::Error) -> String {
     why
 }
 
-/// Returns the fault in the server's certificate if that fault made the request fail.
+/// Returns the fault of the server's certificate if the request failed because of the certificate.
 pub fn refused_certificate(error: &reqwest::Error) -> Option<String> {
     let mut source: Option<&(dyn Error + 'static)> = error.source();
     while let Some(error) = source {
         if let Some(refused @ rustls::Error::InvalidCertificate(_)) = error.downcast_ref::<rustls::Error>() {
             return Some(refused.to_string());
         }
-        // `io::Error::source` skips the error that it wraps, so the wrapped error is read with `get_ref`.
+        // `io::Error::source` skips the wrapped error, so the wrapped error is read with `get_ref`.
         source = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
             Some(held) => Some(held),
             None => error.source(),

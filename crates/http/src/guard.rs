@@ -1,9 +1,9 @@
-//! The address guard. A request to a URL from an agent or from the author of a webhook must not reach this machine or
-//! the networks around it.
+//! The address guard. Agents and authors of webhooks choose URLs. A request to such a URL must not reach this machine
+//! or private networks.
 //!
-//! A host name is looked up once and every address found is checked. The client connects only to these addresses, so a
-//! second answer of the name server changes nothing. The client must never use a proxy, follow a redirect or keep a
-//! cookie. The target of a redirect is another URL, which is looked up and checked by itself.
+//! A host name is looked up once, and all its addresses are checked. The client connects only to these addresses, so a
+//! different second response of the name server has no effect. The client must never use a proxy, follow a redirect or
+//! keep a cookie. The target of a redirect must be looked up and checked like any other URL.
 //!
 //! Public ranges are an allow-list: a range that is missing from the tables is refused.
 
@@ -14,7 +14,7 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use reqwest::redirect::Policy;
 use reqwest::{ClientBuilder, Url};
 
-/// Maximum addresses of one host. A page of a host with more is refused with `address_refused`.
+/// Maximum number of addresses of one host. A request to a host with more addresses is refused with `address_refused`.
 pub const ADDRESSES: usize = 64;
 
 #[derive(Debug, thiserror::Error)]
@@ -35,16 +35,16 @@ pub enum Error {
     InClear { host: String, address: IpAddr },
 }
 
-/// Rules for the addresses that a request may go to.
+/// Rules that decide which addresses a request may be sent to.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
-    /// Ranges that are allowed although they would be refused otherwise.
+    /// Ranges that are allowed even if they are not public.
     allowed: Vec<IpNet>,
-    /// True if public addresses are refused, too.
+    /// True if public addresses outside the allowed ranges are refused too.
     is_closed: bool,
 }
 
-/// A URL whose addresses were checked.
+/// A URL of which all addresses were checked and allowed.
 #[derive(Clone, Debug)]
 pub struct Checked {
     url: Url,
@@ -52,7 +52,7 @@ pub struct Checked {
     addresses: Vec<SocketAddr>,
 }
 
-/// Parses a range such as `127.0.0.1/32`. Rejects a range with bits set beyond its length.
+/// Parses a range such as `127.0.0.1/32`. Rejects a range in which a bit after the prefix length is set.
 pub fn range(text: &str) -> Result<IpNet, Error> {
     let wrong = |why| Error::Range { range: text.to_owned(), why };
     let range: IpNet = text.parse().map_err(|_| wrong("an address, `/` and a number of bits"))?;
@@ -63,21 +63,22 @@ pub fn range(text: &str) -> Result<IpNet, Error> {
 }
 
 impl Guard {
-    /// Creates a guard. `allowed` lists [ranges](range) of addresses that may be reached although they are not public.
+    /// Creates a guard. `allowed` lists [ranges](range) of addresses that are allowed even if they are not public.
     pub fn new(allowed: &[String]) -> Result<Self, Error> {
         let allowed = allowed.iter().map(|text| range(text)).collect::<Result<_, _>>()?;
         Ok(Self { allowed, is_closed: false })
     }
 
-    /// Returns this guard, changed to allow public addresses only in the allowed ranges.
+    /// Returns a guard that refuses all addresses outside the allowed ranges, even public addresses.
     #[must_use]
     pub fn closed(self) -> Self {
         Self { is_closed: true, ..self }
     }
 
-    /// Returns the kind of an address that a request may not go to.
+    /// Returns the kind of the address, such as a private address, if the address is refused. Returns `None` if the
+    /// address is allowed.
     pub fn refuses(&self, address: IpAddr) -> Option<&'static str> {
-        // `::ffff:127.0.0.1` is 127.0.0.1 to the kernel.
+        // The kernel treats `::ffff:127.0.0.1` as 127.0.0.1.
         if self.allows(address) {
             return None;
         }
@@ -90,8 +91,8 @@ impl Guard {
         self.allowed.iter().any(|range| range.contains(&address))
     }
 
-    /// Rejects a URL whose host is a literal address that is refused. A host name is looked up when the request is
-    /// sent.
+    /// Rejects a URL whose host is an IP address that is refused. A host name is only looked up and checked when the
+    /// request is sent.
     pub fn check_literal(&self, url: &Url) -> Result<(), Error> {
         let host = url.host_str().ok_or(Error::NoHost)?;
         let refused = literal(url).and_then(|address| Some((address, self.refuses(address)?)));
@@ -101,8 +102,8 @@ impl Guard {
         }
     }
 
-    /// Rejects an unencrypted URL (`http:`) if an allowed range does not contain each of these addresses, public or
-    /// not. Others can read such a request on the way. For callers that send secrets.
+    /// Rejects an unencrypted URL (`http:`) unless all `addresses` are in the allowed ranges, even if they are public.
+    /// For callers that send secrets, because an unencrypted request can be read on its way.
     pub fn check_in_clear(
         &self,
         url: &Url,
@@ -117,7 +118,7 @@ impl Guard {
         }
     }
 
-    /// Looks up the host of a URL and checks every address.
+    /// Looks up the host of a URL and checks all its addresses.
     pub async fn check(&self, url: &Url, within: Duration) -> Result<Checked, Error> {
         let host = url.host_str().ok_or(Error::NoHost)?.to_owned();
         let port = url.port_or_known_default().ok_or(Error::NoHost)?;
@@ -135,7 +136,7 @@ impl Guard {
         self.check_all(url, host, addresses)
     }
 
-    /// Checks addresses that were looked up before.
+    /// Checks addresses that were already looked up.
     pub fn check_all(&self, url: &Url, host: String, addresses: Vec<SocketAddr>) -> Result<Checked, Error> {
         if addresses.is_empty() || addresses.len() > ADDRESSES {
             return Err(Error::Addresses { host });
@@ -148,7 +149,7 @@ impl Guard {
     }
 }
 
-/// Returns the address if the host of the URL is a literal address; `None` if it is a name.
+/// Returns the IP address if the host of the URL is an IP address, or `None` if the host is a name.
 pub fn literal(url: &Url) -> Option<IpAddr> {
     url.host_str()?.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
@@ -162,7 +163,8 @@ impl Checked {
         &self.addresses
     }
 
-    /// Returns a client for this URL alone. The client connects to the checked addresses and decompresses nothing.
+    /// Returns a builder for a client that must be used only for this URL. The client connects only to the checked
+    /// addresses and does not decompress responses.
     pub fn client(&self) -> ClientBuilder {
         crate::client_to(&self.url)
             .resolve_to_addrs(&self.host, &self.addresses)
@@ -184,7 +186,8 @@ const fn v6(a: u16, b: u16, c: u16, bits: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0), bits)
 }
 
-/// Ranges that are not public (IANA's registry of special-purpose addresses), the narrower ranges first.
+/// Ranges of IPv4 addresses that are not public (IANA's registry of special-purpose addresses). Narrower ranges come
+/// first.
 const NOT_PUBLIC_V4: [(Ipv4Net, &str); 16] = [
     (v4(0, 0, 0, 0, 8), "an unspecified address"),
     (v4(10, 0, 0, 0, 8), "a private address"),
@@ -204,10 +207,11 @@ const NOT_PUBLIC_V4: [(Ipv4Net, &str); 16] = [
     (v4(240, 0, 0, 0, 4), "a reserved address"),
 ];
 
-/// The only public range of IPv6.
+/// The only range of IPv6 addresses that contains public addresses.
 const GLOBAL_V6: Ipv6Net = v6(0x2000, 0, 0, 3);
 
-/// Exceptions within [`GLOBAL_V6`], then names for ranges outside it.
+/// Ranges of IPv6 addresses that are not public: first the exceptions within [`GLOBAL_V6`], and then ranges outside of
+/// [`GLOBAL_V6`], which are listed for their names.
 const NOT_PUBLIC_V6: [(Ipv6Net, &str); 9] = [
     (v6(0x2001, 0xdb8, 0, 32), "an address of documents"),
     (v6(0x2001, 0, 0, 23), "a reserved address"),
@@ -220,12 +224,12 @@ const NOT_PUBLIC_V6: [(Ipv6Net, &str); 9] = [
     (v6(0xff00, 0, 0, 8), "a multicast address"),
 ];
 
-/// Ranges of IPv6 addresses that embed an IPv4 address, with the position of its lowest bit. Requests to such an
-/// address go to the embedded one.
+/// Ranges of IPv6 addresses that embed an IPv4 address, each with the position of the embedded address's lowest bit. A
+/// request to such an address reaches the embedded address.
 const HOLDS_V4: [(Ipv6Net, u32); 3] = [
     (v6(0x2002, 0, 0, 16), 80),
     (v6(0x64, 0xff9b, 0, 96), 0),
-    // Written as `::127.0.0.1`. This range is not routed.
+    // Addresses such as `::127.0.0.1`. This range is not routed.
     (v6(0, 0, 0, 96), 0),
 ];
 

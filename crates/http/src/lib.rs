@@ -1,9 +1,9 @@
 //! Creates every HTTP client of the project, with one TLS implementation and the root certificates of this machine.
-//! Holds the address [guard] for URLs from others, the reader of [secret files](secret_file), and the reader of
-//! [answers] and errors.
+//! Contains the address [guard] for URLs from agents and users, the reader of [secret files](secret_file), and
+//! functions that interpret [responses and errors](answers).
 //!
-//! `reqwest` is built without a TLS implementation of its own and panics where none is installed. Clippy therefore
-//! forbids its constructors everywhere else (`clippy.toml`).
+//! `reqwest` is compiled without a default TLS implementation, and its constructors panic if no implementation is
+//! installed. Clippy therefore forbids these constructors outside of this crate (`clippy.toml`).
 
 pub mod answers;
 pub mod guard;
@@ -11,22 +11,22 @@ pub mod secret_file;
 
 use reqwest::{Client, ClientBuilder, Url};
 
-/// Returns a client for any address. The client verifies certificates against the roots that the machine trusts;
-/// `build` fails if the machine has none.
+/// Returns a builder for a client for any URL. The client verifies certificates against the root certificates of this
+/// machine. `build` fails if the machine has no root certificates.
 #[expect(clippy::disallowed_methods, reason = "the one place")]
 pub fn client() -> ClientBuilder {
-    // An error means that a provider is installed already.
+    // An error only means that a TLS implementation is already installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder()
 }
 
-/// Returns a client for `http` alone. The client reads no root certificates, so it works on machines without any. Every
-/// `https` request fails.
+/// Returns a builder for a client for `http` URLs only. The client needs no root certificates, so it works on machines
+/// that have none. Every `https` request fails.
 pub fn plain() -> ClientBuilder {
     client().tls_certs_only([])
 }
 
-/// Returns a client for this server alone.
+/// Returns a builder for a client that must be used only for this server.
 pub fn client_to(server: &Url) -> ClientBuilder {
     if server.scheme() == "http" { plain() } else { client() }
 }

@@ -1,8 +1,9 @@
-//! Reads files that hold a secret, up to a limit, and only if no other user may read them.
+//! Reads files that contain a secret. Rejects a file that exceeds a limit, and a file that users other than its owner
+//! can read.
 //!
-//! A systemd credential (`LoadCredential=`) belongs to root. An access control list lets the service read it. The mask
-//! of that list appears where the mode of other files shows the rights of their group. The folder of the credentials,
-//! `CREDENTIALS_DIRECTORY`, is closed to other users.
+//! A systemd credential (`LoadCredential=`) is a file that belongs to root. An access control list permits the service
+//! to read the file. The mask of this list appears in the file's mode as permissions of the group. These permissions
+//! are accepted, because other users cannot open the folder of the credentials, `CREDENTIALS_DIRECTORY`.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -10,7 +11,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Error that explains why a file is not read. The message follows the file's name.
+/// Reason why a file was not read. The message is meant to be shown after the name of the file.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("cannot be read: {0}")]
@@ -25,33 +26,33 @@ pub enum Error {
     Empty,
 }
 
-/// Returns the bytes of a file that only its owner may read.
+/// Returns the bytes of a secret file. Rejects a file that other users can read, or with more than `most` bytes.
 pub fn read(path: &Path, most: u64) -> Result<Vec<u8>, Error> {
     let file = File::open(path)?;
     let mode = file.metadata()?.permissions().mode() & 0o777;
     if exposes(path, mode) { Err(Error::Exposed { mode }) } else { bounded(file, most) }
 }
 
-/// Returns the text of a secret file without the surrounding white space.
+/// Returns the text of a secret file without white space at its ends.
 pub fn read_text(path: &Path, most: u64) -> Result<String, Error> {
     let text = String::from_utf8(read(path, most)?).map_err(|_| Error::NoText)?;
     let text = text.trim();
     if text.is_empty() { Err(Error::Empty) } else { Ok(text.to_owned()) }
 }
 
-/// Returns the bytes of a file that holds no secret.
+/// Returns the bytes of a file. Rejects a file with more than `most` bytes. Does not check the permissions of the file.
 pub fn bounded(file: File, most: u64) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     file.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most { Err(Error::Length(most)) } else { Ok(bytes) }
 }
 
-/// Returns true if a file of this mode lets other users read it.
+/// Returns true if a file with this mode can be read by other users.
 fn exposes(path: &Path, mode: u32) -> bool {
     exposes_in(path, mode, std::env::var_os("CREDENTIALS_DIRECTORY").as_deref())
 }
 
-/// Like `exposes`, with the folder of the credentials as an argument.
+/// Like `exposes`. `credentials` is the folder of the systemd credentials.
 pub fn exposes_in(path: &Path, mode: u32, credentials: Option<&OsStr>) -> bool {
     let is_credential =
         credentials.is_some_and(|folder| !folder.is_empty() && path.parent() == Some(Path::new(folder)));

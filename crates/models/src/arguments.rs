@@ -1,4 +1,4 @@
-//! Arguments of a call as a provider sent them: a strict JSON object, or a malformed text.
+//! Arguments of a call as a provider sent them: either a strictly parsed JSON object, or a malformed text.
 //!
 //! Arguments are never repaired. A text that two parsers could read differently is malformed.
 
@@ -6,8 +6,8 @@ use holdshort_core::json;
 use holdshort_core::message::Arguments;
 use serde_json::{Map, Value};
 
-/// Parses the provider's text. An empty text means no arguments, because many servers send it for a tool without
-/// any.
+/// Parses the provider's text. An empty text means no arguments, because many servers send an empty text for a tool
+/// without parameters.
 pub(crate) fn of_text(raw: String) -> Arguments {
     if raw.trim().is_empty() {
         return Arguments::Json(Value::Object(Map::new()));
@@ -18,7 +18,8 @@ pub(crate) fn of_text(raw: String) -> Arguments {
     }
 }
 
-/// Checks a parsed value. A string is the text that the provider library could not parse.
+/// Checks arguments that the provider library has parsed. If the value is a string, it is a text that the library could
+/// not parse.
 pub(crate) fn of_value(value: Value) -> Arguments {
     match value {
         Value::String(raw) => of_text(raw),

@@ -1,7 +1,7 @@
-//! Normalizes the address of an OpenAI-compatible server.
+//! Normalizes the base URL of an OpenAI-compatible server.
 //!
 //! `https://host`, `https://host/v1`, `https://host/v1/` and the full `https://host/v1/chat/completions` are
-//! equivalent. Any other path is kept: `https://host/openai` stays unchanged. A query is kept too.
+//! equivalent. Any other path stays unchanged, such as `https://host/openai`. A query stays unchanged too.
 
 use std::net::IpAddr;
 
@@ -13,7 +13,8 @@ const ENDPOINT: &str = "/chat/completions";
 pub(crate) struct BaseUrl(Url);
 
 impl BaseUrl {
-    /// Parses an address. The error names the problem but not the address, which may contain a secret.
+    /// Parses and normalizes a URL. The error describes the problem without the URL, because the URL may contain a
+    /// secret.
     pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
         let mut url =
             Url::parse(text.trim()).map_err(|_| "it is not a URL such as http://127.0.0.1:8080/v1")?;
@@ -47,12 +48,12 @@ impl BaseUrl {
         &self.0
     }
 
-    /// Returns the address with a trailing slash, which the client needs to append a path.
+    /// Returns the URL. It ends with a slash, because the client appends a path to it.
     pub(crate) fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// Returns the address for people: without query and trailing slash.
+    /// Returns the URL for people, without the query and the trailing slash.
     pub(crate) fn display_url(&self) -> String {
         let mut url = self.0.clone();
         url.set_query(None);

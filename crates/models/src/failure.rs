@@ -1,6 +1,6 @@
-//! Converts an error of a provider into a kind that the run can act on and a message for a person.
+//! Converts an error of a provider to a [`Failure`]: a kind that the run can react to, and a message for people.
 //!
-//! It decides nothing about a retry and removes keys from messages.
+//! This module does not decide about retries. It removes keys from messages.
 
 use std::error::Error as StdError;
 use std::time::{Duration, SystemTime};
@@ -18,7 +18,7 @@ pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Failure {
     Failure { kind, retry_after_ms: None, message: message.into() }
 }
 
-/// Returns the failure for an error. `provider` is the provider's name, for errors of the connection.
+/// Returns the failure for an error. `provider` is the provider's name, which messages about connection errors contain.
 pub(crate) fn from_error(error: &genai::Error, provider: &str, mask: &Mask) -> Failure {
     let failure = classify(error, provider);
     Failure { message: mask.clean(&failure.message), ..failure }
@@ -48,7 +48,8 @@ fn classify(error: &genai::Error, provider: &str) -> Failure {
     }
 }
 
-/// Classifies an error on the stream. The library also wraps a status that came before the stream.
+/// Classifies an error in the stream of a reply. The library also reports an HTTP error status before the stream as
+/// such an error.
 fn of_stream(error: &(dyn StdError + Send + Sync + 'static), provider: &str) -> Failure {
     if let Some(error) = error.downcast_ref::<genai::Error>() {
         return classify(error, provider);
@@ -73,7 +74,7 @@ fn of_stream(error: &(dyn StdError + Send + Sync + 'static), provider: &str) -> 
 
 fn of_transport(error: &reqwest::Error, provider: &str) -> Failure {
     let cause = answers::innermost(error);
-    // Only the host of the address is shown: the rest may contain a secret.
+    // Only the origin of the URL is shown, because the other components may contain a secret.
     let at = error.url().map(|url| format!(" at {}", url.origin().ascii_serialization())).unwrap_or_default();
     if error.is_timeout() {
         new(FailureKind::TimedOut, format!("the provider {provider} did not answer in time{at}: {cause}"))
@@ -103,7 +104,7 @@ fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> Failure {
     Failure { kind, retry_after_ms: retry_after(headers, SystemTime::now()), message }
 }
 
-/// Classifies an error event in a stream that began with a success status.
+/// Classifies an error event in the stream of a response with a success status.
 fn of_error_event(body: &Value) -> Failure {
     let text = body.to_string();
     let has = |word| text.contains(word);
@@ -120,21 +121,21 @@ fn of_error_event(body: &Value) -> Failure {
 }
 
 /// Returns true if the provider refuses the request because it exceeds the model's context window. Each provider
-/// has its own words.
+/// describes this error differently.
 fn is_too_long(text: &str) -> bool {
     let text = text.to_lowercase();
     [
-        // OpenAI and compatible servers, such as vLLM and llama.cpp.
+        // Messages of OpenAI and of compatible servers, such as vLLM and llama.cpp.
         "context_length_exceeded",
         "maximum context length",
         "exceed_context_size",
         "exceeds the available context size",
-        // Anthropic.
+        // Messages of Anthropic.
         "prompt is too long",
         "exceed context limit",
-        // Gemini.
+        // Messages of Gemini.
         "exceeds the maximum number of tokens",
-        // Ollama and others.
+        // Messages of Ollama and other servers.
         "context window",
         "input is too long",
         "input length exceeds",
@@ -143,7 +144,7 @@ fn is_too_long(text: &str) -> bool {
     .any(|words| text.contains(words))
 }
 
-/// Returns the message of an error body, from the fields where providers put it.
+/// Returns the error message in the body of a response, from one of the fields that providers use for it.
 fn error_message(body: &Value) -> Option<String> {
     ["/error/message", "/message", "/error", "/detail", "/0/error/message"]
         .into_iter()
@@ -151,7 +152,8 @@ fn error_message(body: &Value) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Returns the delay of `Retry-After`, or of the finer `retry-after-ms` that some servers send.
+/// Returns the requested delay in milliseconds, from the header `Retry-After`, or from the more precise header
+/// `retry-after-ms` that some servers send.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<u64> {
     let text = |name| headers.get(name)?.to_str().ok().map(str::trim);
     if let Some(ms) = text("retry-after-ms").and_then(|ms| ms.parse().ok()) {

@@ -1,9 +1,10 @@
-//! Reads facts from a provider's raw frames that the provider library omits or changes.
+//! Reads information from a provider's raw stream frames that the provider library omits or changes.
 //!
-//! The library reads the stream, and this module reads each frame in addition. It records if the reply ended, which
-//! model replied, and, on the chat-completions API, the tool calls. For that API the library fills gaps in the
-//! indexes with copies of a call and allocates up to any index. It drops calls without an index and parses
-//! arguments leniently. A call must be exactly what was sent, so calls are read here. This module performs no I/O.
+//! The library reads the stream, and this module also reads each frame. It records whether the reply ended and which
+//! model replied. For the chat-completions API it also records the tool calls, because a call must be exactly what the
+//! provider sent. The library does not ensure this: it fills gaps between the indexes of calls with copies of a call,
+//! allocates memory for any index, drops calls without an index, and parses arguments leniently. This module performs
+//! no I/O.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,12 +14,12 @@ use serde_json::Value;
 
 use crate::arguments;
 
-/// Maximum bytes of a received reply. With a larger reply the request fails.
+/// Maximum size, in bytes, of a received reply. A request with a larger reply fails.
 pub(crate) const MAX_REPLY: usize = 16 * 1024 * 1024;
-/// Maximum tool calls in a received reply. With more, the request fails.
+/// Maximum number of tool calls in a received reply. A request whose reply has more tool calls fails.
 pub(crate) const MAX_CALLS: usize = 128;
 
-/// Facts from the frames of one call.
+/// Information from the frames of one model request.
 #[derive(Default)]
 pub(crate) struct Frames(Mutex<FrameSummary>);
 
@@ -27,13 +28,13 @@ pub(crate) struct FrameSummary {
     /// Number of frames with data.
     pub(crate) count: u64,
     bytes: usize,
-    /// True for the chat-completions API.
+    /// True if the provider is used over the chat-completions API.
     pub(crate) chat_completions: bool,
-    /// True if the provider marked the end of the reply. `stop` is its reason, if it gave one.
+    /// True if the provider marked the end of the reply. `stop` is the provider's stop reason, if there is one.
     pub(crate) ended: bool,
     pub(crate) stop: Option<String>,
     pub(crate) model: Option<String>,
-    /// Present only for the chat-completions API.
+    /// Usage of the request. `None` except for the chat-completions API.
     pub(crate) usage: Option<Usage>,
     calls: Vec<PartialCall>,
 }
@@ -59,7 +60,7 @@ impl ChatFrameSink for Frames {
 }
 
 impl FrameSummary {
-    /// Returns the limit that the reply exceeds, if any.
+    /// Returns a description of the limit that the reply exceeds, if any.
     pub(crate) fn excess(&self) -> Option<String> {
         if self.bytes > MAX_REPLY {
             return Some(format!("the reply is larger than {MAX_REPLY} bytes"));
@@ -67,7 +68,7 @@ impl FrameSummary {
         (self.calls.len() > MAX_CALLS).then(|| format!("the reply contains more than {MAX_CALLS} calls"))
     }
 
-    /// Returns the calls of the chat-completions API, in the order in which they began.
+    /// Returns the tool calls in the order in which they began. Empty except for the chat-completions API.
     pub(crate) fn take_calls(&mut self) -> Vec<RequestedCall> {
         std::mem::take(&mut self.calls)
             .into_iter()
@@ -106,7 +107,8 @@ impl FrameSummary {
         }
     }
 
-    /// Places in this order: chat completions and Ollama, Anthropic, Gemini, the Responses API.
+    /// Records the model that replied. The paths are those of: chat completions and Ollama, Anthropic, Gemini, the
+    /// Responses API.
     fn take_model(&mut self, frame: &Value) {
         let name = ["/model", "/message/model", "/modelVersion", "/response/model"]
             .into_iter()
@@ -141,8 +143,8 @@ impl FrameSummary {
                 .any(|place| frame.pointer(place).and_then(Value::as_str).is_some_and(|at| !at.is_empty()));
     }
 
-    /// Adds a piece to the last call with its index. A new name with a new id begins a new call whatever the index
-    /// is, because some servers number all calls 0.
+    /// Adds a piece to the last call with the same index. A piece with a new name and a new id begins a new call, no
+    /// matter which index it has, because some servers use the index 0 for all calls.
     fn take_call(&mut self, delta: &Value) {
         let text = |place| delta.pointer(place).and_then(Value::as_str).unwrap_or_default();
         let (id, tool) = (text("/id"), text("/function/name"));

@@ -1,7 +1,9 @@
-//! Models: one trait, the providers behind it, and the rehearsal that plays if no provider is configured.
+//! Models: the trait [`Model`], the providers that implement it, and the rehearsal, which plays a script if no provider
+//! is configured.
 //!
-//! A model takes a request and returns a reply or a typed failure. It never retries, stores nothing, and does not
-//! decide how the run reacts to a failure. A key is sent only to its provider. Start at [`Source`].
+//! A model receives a request and returns a reply or a typed failure. A model never retries, stores nothing, and does
+//! not decide how the run reacts to a failure. A key is sent only to the provider that the key belongs to. Start
+//! reading at [`Source`].
 
 mod arguments;
 mod base_url;
@@ -23,9 +25,10 @@ pub use probe::answers;
 pub use rehearsal::Rehearsal;
 pub use source::{Error, Missing, Settings, Source, from_env};
 
-/// A model that answers requests. Dropping the future of a call closes its connection.
+/// A model that replies to requests. Dropping the future of a call closes the connection to the provider.
 pub trait Model: Send + Sync + 'static {
-    /// Makes one attempt. `on_text` gets the text while it arrives: a preview, which is void if the call fails.
+    /// Makes one attempt. `on_text` receives the text of the reply piece by piece while it arrives. This text is only a
+    /// preview: it is invalid if the call fails.
     fn call<'a>(
         &'a self,
         request: &'a Request,
@@ -39,12 +42,12 @@ pub trait Model: Send + Sync + 'static {
 /// Description of a model. It never contains a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// Name of the model for requests that name none.
+    /// Name of the model that is used for requests that do not name a model.
     pub name: String,
     /// `openai-compatible`, `openai`, `anthropic`, `gemini`, `ollama` or `rehearsal`.
     pub provider: &'static str,
-    /// True for a rehearsal. Every surface must show this.
+    /// True for a rehearsal. Every user interface must show this.
     pub rehearsal: bool,
-    /// Address of the server, without query. `None` for a provider on the internet.
+    /// URL of the server, without the query. `None` for a provider with a fixed address on the internet.
     pub base_url: Option<String>,
 }

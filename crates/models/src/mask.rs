@@ -1,16 +1,17 @@
-//! Removes secrets and control characters from texts for people, and cuts them to size.
+//! Removes secrets and control characters from texts for people, and truncates the texts.
 
-/// Most bytes of a failure message.
+/// Maximum length, in bytes, of a failure message.
 pub(crate) const MAX_MESSAGE: usize = 2048;
-/// Most bytes of a provider's error that are examined.
+/// Maximum number of bytes of a provider's error text that are processed.
 const MAX_INPUT: usize = 64 * 1024;
 const MASKED: &str = "[key]";
-/// Prefixes of the keys of common providers. Providers often repeat a wrong key in their refusal.
+/// Prefixes of the keys of common providers. They are needed because providers often repeat a wrong key in their error
+/// message.
 const PREFIXES: [&str; 7] = ["sk-", "sk_", "AIza", "gsk_", "xai-", "pk-", "r8_"];
-/// Fewest characters of a key. A shorter text with such a prefix is an ordinary word.
+/// Minimum length of a key, in characters. A shorter text with such a prefix is treated as an ordinary word.
 const MIN_KEY: usize = 12;
 
-/// Secrets to remove.
+/// Secrets that are removed from texts.
 #[derive(Clone, Default)]
 pub(crate) struct Mask(Vec<String>);
 
@@ -19,7 +20,7 @@ impl Mask {
         Self(secrets.into_iter().filter(|secret| secret.len() >= 4).collect())
     }
 
-    /// Returns one line of at most [`MAX_MESSAGE`] bytes without secrets.
+    /// Converts a text to one line without secrets, of at most [`MAX_MESSAGE`] bytes.
     pub(crate) fn clean(&self, text: &str) -> String {
         let mut text = head(text, MAX_INPUT).to_owned();
         for secret in &self.0 {

@@ -1,12 +1,12 @@
-//! Converts a request into the types of the provider library. It adds nothing. Only the agents' names are lost,
-//! because a provider knows one assistant.
+//! Converts a request to the types of the provider library. The conversion adds nothing. Only the names of agents are
+//! lost, because a provider's API has only one assistant.
 
 use genai::chat::{ChatMessage, ChatRequest, ContentPart, MessageContent, Tool, ToolCall, ToolResponse};
 use holdshort_core::message::{Call, Declaration, Message, Request};
 use serde_json::{Value, json};
 
-/// Converts the whole request. Consecutive tool results become one message, as Anthropic and Gemini require. For
-/// APIs with one message for each result, the library splits them again.
+/// Converts a request. Consecutive tool results become one message, as Anthropic and Gemini require. For APIs with a
+/// separate message for each tool result, the library splits this message again.
 pub(crate) fn request(request: &Request) -> ChatRequest {
     let mut messages = Vec::with_capacity(request.messages.len());
     let mut results = Vec::new();

@@ -1,4 +1,4 @@
-//! Checks that a model server answers at an address. Sends no key and no request to a model.
+//! Checks that a model server responds at a URL. Sends neither a key nor a request to a model.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use holdshort_http::answers::innermost;
 
 use crate::base_url::BaseUrl;
 
-/// Time limit until an answer begins. A server on this machine or in this network begins at once.
+/// Maximum time until the response begins. A server on this machine or in the local network responds immediately.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Requests the list of models. Every response is a success, because most servers refuse a request without a key.
-/// The error says why there was no response.
+/// Requests the list of models from the server. Any response is a success, even an error status, because most servers
+/// refuse a request without a key. If there is no response, the error describes why.
 pub async fn answers(base_url: &str) -> Result<(), String> {
     let base_url = BaseUrl::parse(base_url)?;
     let mut http = holdshort_http::client_to(base_url.url())

@@ -1,6 +1,6 @@
-//! A provider on the network: one streamed request, one reply or failure.
+//! A provider on the network. A call sends one streamed request and returns one reply or failure.
 //!
-//! It never retries. A reply is valid only if the provider marked its end.
+//! A provider never retries a request. A reply is valid only if the provider marked the end of the reply.
 
 #[cfg(test)]
 mod tests;
@@ -24,13 +24,13 @@ use crate::mask::Mask;
 use crate::source::{self, Error, Settings};
 use crate::{Description, Model, arguments, failure, outgoing, stop};
 
-/// Time limit to connect to a provider. Then the request fails.
+/// Maximum time to connect to a provider. After this time the request fails.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Default address of Ollama. The library knows no other.
+/// Address of Ollama. The library always uses this address.
 const OLLAMA: &str = "http://localhost:11434";
 
-/// Provider of the requests, with its key.
+/// Provider to which requests are sent, with its key.
 pub(crate) enum Route {
     /// A server with the chat-completions API.
     Compatible {
@@ -77,7 +77,7 @@ impl Route {
         }
     }
 
-    /// Returns the URL of a single server. `None` for a provider on the internet.
+    /// Returns the URL of the server. Returns `None` for a provider with a fixed address on the internet.
     fn server(&self) -> Option<Url> {
         match self {
             Self::Ollama => Url::parse(OLLAMA).ok(),
@@ -85,8 +85,8 @@ impl Route {
         }
     }
 
-    /// Returns the library's identifier of a model. The library cuts off a namespace before it sends the name, so
-    /// one is added here to keep a compatible server's name unchanged.
+    /// Returns the library's identifier of a model. The library removes a namespace from the name before it sends the
+    /// name. For a compatible server, a namespace is therefore added here, so that the name arrives unchanged.
     fn model(&self, name: &str) -> ModelIden {
         match self {
             Self::Compatible { .. } => ModelIden::new(AdapterKind::OpenAI, format!("openai::{name}")),
@@ -116,7 +116,7 @@ impl Provider {
         Self::at(endpoint, route, model, settings)
     }
 
-    /// Creates a provider at an address that may differ from that of the route.
+    /// Creates a provider. `endpoint` replaces the usual endpoint of the route, for tests.
     fn at(
         endpoint: Option<Endpoint>,
         route: Route,
@@ -194,7 +194,7 @@ impl Provider {
                 Ok(_) => {}
                 Err(error) => {
                     let failure = failed(error);
-                    // A whole reply stays valid if the connection breaks after it.
+                    // A complete reply stays valid if the connection breaks after the end of the reply.
                     if failure.kind == FailureKind::Cut && frames.seen().ended {
                         break;
                     }
@@ -216,8 +216,9 @@ impl Provider {
             .with_stream_header_timeout(self.idle_timeout)
             .with_stream_read_timeout(self.idle_timeout);
         match self.route {
-            // Without an explicit effort the library reads one from the name: it would send `qwen3-max` as `qwen3`
-            // with `reasoning_effort: max`. It never sends a budget on this API.
+            // Without an explicit effort, the library derives an effort from the name of the model: it would send
+            // `qwen3-max` as `qwen3` with `reasoning_effort: max`. A budget prevents this, and the library never sends
+            // a budget over this API.
             Route::Compatible { .. } => options.with_reasoning_effort(ReasoningEffort::Budget(0)),
             Route::OpenAi { .. } | Route::Anthropic { .. } | Route::Gemini { .. } | Route::Ollama => options,
         }
@@ -261,7 +262,7 @@ impl fmt::Debug for Provider {
     }
 }
 
-/// Builds the reply. Fails if it is too large, cut or empty.
+/// Builds the reply. Fails if the reply is too large, cut off or empty.
 fn reply(text: String, end: StreamEnd, seen: &mut FrameSummary, name: &str) -> Result<Reply, Failure> {
     if let Some(excess) = seen.excess() {
         return Err(failure::new(FailureKind::Unusable, excess));

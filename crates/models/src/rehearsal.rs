@@ -1,7 +1,8 @@
-//! The rehearsal model: plays a script instead of a provider, with everything else real.
+//! The rehearsal model: plays a script instead of calling a provider. Everything else works as with a real model.
 //!
-//! It stores no position. The agent's own replies in the request determine the next step, so a rehearsal continues
-//! after a restart. It never improvises: a request outside the script is a failure with an explanation.
+//! The rehearsal stores no position in the script. The number of the agent's replies in the request determines the next
+//! step, so a rehearsal continues after a restart. If the script has no step for a request, the request fails with an
+//! explanation.
 
 mod scene;
 
@@ -15,11 +16,11 @@ use serde_json::Value;
 use crate::{Description, Model, arguments, failure};
 use scene::Scene;
 
-/// Milliseconds between two words, if the step gives none.
+/// Default time between two words of a reply, in milliseconds. A step can set a different time.
 const PAUSE_MS: u64 = 15;
-/// Longest duration of a reply in milliseconds, for any number of words.
+/// Maximum duration of a reply in milliseconds, no matter how many words it has.
 const MAX_REPLY_MS: u64 = 5_000;
-/// Characters of the actual text that a failed expectation shows.
+/// Maximum number of characters of the actual text in the message of a failed expectation.
 const MAX_SHOWN: usize = 600;
 
 /// Model that plays a script.
@@ -108,7 +109,6 @@ async fn speak(step: &Step, text: &str, on_text: &(dyn Fn(&str) + Send + Sync)) 
     }
 }
 
-/// Returns the time between two words of a reply.
 fn pause(step: &Step, words: usize) -> Duration {
     let most = MAX_REPLY_MS / u64::try_from(words).unwrap_or(u64::MAX);
     Duration::from_millis(step.pause_ms.unwrap_or(PAUSE_MS).min(most))
@@ -118,7 +118,7 @@ fn off_script(message: String) -> Failure {
     failure::new(FailureKind::Script, message)
 }
 
-/// Names the step for messages.
+/// Returns the name of a step for error messages.
 fn describe_step(agent: &str, at: usize, step: &Step) -> String {
     let label = step.name.as_ref().map(|name| format!(" (`{name}`)")).unwrap_or_default();
     format!("reply {}{label} in the script for agent `{agent}`", at + 1)
@@ -162,7 +162,7 @@ fn requested(
     Ok(RequestedCall { tool: call.tool.clone(), arguments })
 }
 
-/// Renders the arguments. Every string in them is a template; keys are not.
+/// Renders the arguments of a call. Every string value is a template. Keys are not templates.
 fn rendered(value: &Value, render: &impl Fn(&str) -> Result<String, Failure>) -> Result<Value, Failure> {
     Ok(match value {
         Value::String(template) => Value::String(render(template)?),

@@ -1,4 +1,4 @@
-//! Selects the provider from settings and environment, once at the start.
+//! Selects the provider from the settings and the environment, once when the process starts.
 //!
 //! | given | reaches |
 //! |---|---|
@@ -8,12 +8,12 @@
 //! | a model `gemini…` | Gemini; key: `GEMINI_API_KEY` or `GOOGLE_API_KEY` |
 //! | a model `ollama::NAME` | Ollama on this machine; no key |
 //!
-//! A base URL is used for every model name. `OPENAI_API_KEY_FILE` may name a file that holds the key instead. The
-//! other three keys have such a variable too.
+//! With a base URL, all model names are sent to its server. `OPENAI_API_KEY_FILE` may name a file that contains the key
+//! instead. The other three keys also have a variable with the suffix `_FILE`.
 //!
-//! The model is `--model` or `HOLDSHORT_MODEL`. Without a base URL, `openai::NAME`, `anthropic::NAME`,
-//! `gemini::NAME` and `ollama::NAME` name the provider. There is never a guess or a fallback: a key alone selects
-//! no model, and a name of no provider is an error. Only a missing name gives [`Source::Missing`].
+//! The model is `--model` or `HOLDSHORT_MODEL`. Without a base URL, `openai::NAME`, `anthropic::NAME`, `gemini::NAME`
+//! and `ollama::NAME` name the provider. The provider is never guessed, and there is no fallback: a key alone selects
+//! no model, and the name of an unknown model is an error. Only a missing model name results in [`Source::Missing`].
 
 use std::fmt;
 use std::path::Path;
@@ -34,21 +34,22 @@ const KEYS: [(&str, &str); 4] = [
     ("GEMINI_API_KEY", "GEMINI_API_KEY_FILE"),
     ("GOOGLE_API_KEY", "GOOGLE_API_KEY_FILE"),
 ];
-/// Sent to a compatible server if no key was given, because some servers require one.
+/// Key that is sent to a compatible server if no key was configured, because some servers require a key.
 const DUMMY_KEY: &str = "none";
-/// Time limit of a whole reply; reasoning models may think for minutes. Then the request fails.
+/// Default maximum time until a reply is complete. Reasoning models may need minutes. After this time the request
+/// fails.
 const TIMEOUT_MS: u64 = 15 * 60 * 1000;
-/// Time limit between two parts of a reply. Then the request fails.
+/// Default maximum time in which a provider sends nothing. After this time the request fails.
 const IDLE_TIMEOUT_MS: u64 = 3 * 60 * 1000;
 
-/// Settings of the command line. They override the environment.
+/// Settings from the command line. They override the environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     pub model: Option<String>,
     pub base_url: Option<String>,
-    /// Time limit of a whole call, from connecting to the last byte.
+    /// Maximum time of a call, from connecting to the last byte of the reply. After this time the call fails.
     pub timeout_ms: u64,
-    /// Longest silence of a provider, before and within its reply.
+    /// Maximum time in which the provider sends nothing, before or within its reply. After this time the call fails.
     pub idle_timeout_ms: u64,
 }
 
@@ -58,7 +59,7 @@ impl Default for Settings {
     }
 }
 
-/// A provider, or the reason why there is none.
+/// The selected provider, or the reason why no provider is configured.
 pub enum Source {
     Provider(Arc<dyn Model>),
     Missing(Missing),
@@ -73,12 +74,12 @@ impl fmt::Debug for Source {
     }
 }
 
-/// Reason why no provider is configured. Its text says how to configure one.
+/// Reason why no provider is configured. The text says how to configure a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// There is neither a model nor a key nor a base URL.
+    /// Neither a model nor a key nor a base URL is set.
     Everything,
-    /// The variable is set, but no model is named.
+    /// The variable `variable` is set, but no model is named.
     Name { variable: &'static str },
 }
 
@@ -96,7 +97,6 @@ impl fmt::Display for Missing {
     }
 }
 
-/// Error in a configuration that names a model.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("the base URL cannot be used: {0}")]
@@ -120,7 +120,8 @@ pub enum Error {
     Client(String),
 }
 
-/// Reads settings and environment. `env` returns the value of a variable; an empty value means that it is not set.
+/// Reads settings and environment. `env` returns the value of an environment variable. An empty value is treated as
+/// unset.
 pub fn from_env(settings: &Settings, env: &dyn Fn(&str) -> Option<String>) -> Result<Source, Error> {
     let set =
         |value: Option<String>| value.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
@@ -178,12 +179,13 @@ pub fn from_env(settings: &Settings, env: &dyn Fn(&str) -> Option<String>) -> Re
     Ok(Source::Provider(Arc::new(Provider::new(route, model, settings)?)))
 }
 
-/// Returns the provider of a model name without a base URL. An unknown name gives Ollama.
+/// Returns the provider for a model name if there is no base URL. The result for an unknown name is Ollama.
 pub(crate) fn kind(model: &str) -> AdapterKind {
     AdapterKind::from_model(model).unwrap_or(AdapterKind::Ollama)
 }
 
-/// Returns true if the name has the prefix of Ollama. The library takes every unknown name for one of Ollama's.
+/// Returns true if the name has the prefix `ollama::`. Needed because the library treats every unknown name as a model
+/// of Ollama.
 fn names_ollama(model: &str) -> bool {
     model.strip_prefix("ollama::").is_some_and(|name| !name.trim().is_empty())
 }

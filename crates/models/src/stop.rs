@@ -1,9 +1,9 @@
-//! Table of the providers' stop reasons. An unknown reason never means that the reply is whole.
+//! Table of the providers' stop reasons. A reply with an unknown stop reason is never treated as complete.
 
 use holdshort_core::message::Stop;
 
-/// Stop reasons in lower case of: chat completions, Anthropic, Gemini, Ollama, the Responses API, and servers
-/// compatible with the first.
+/// Stop reasons in lower case, from: the chat-completions API, Anthropic, Gemini, Ollama, the Responses API, and
+/// compatible servers of the chat-completions API.
 const WORDS: &[(Stop, &[&str])] = &[
     (Stop::Whole, &["stop", "end_turn", "stop_sequence", "completed", "complete", "eos", "eos_token"]),
     (
@@ -34,7 +34,7 @@ const WORDS: &[(Stop, &[&str])] = &[
     ),
 ];
 
-/// Stop reasons of a reply that makes calls. If the reply has no call, its calls were lost on the way.
+/// Stop reasons of a reply with tool calls. If a reply with such a stop reason has no tool calls, the calls were lost.
 const CALLED: &[&str] = &["tool_calls", "tool_call", "function_call", "tool_use"];
 
 pub(crate) fn from_reason(word: &str, has_calls: bool) -> Stop {

@@ -1,4 +1,4 @@
-//! Tests of `Retry-After` values, as a table, and of the causes of failed requests.
+//! Tests of `Retry-After` values, and of the causes of failed requests.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -29,7 +29,7 @@ fn a_receiver_says_in_every_form_when_to_come_back() {
     }
 }
 
-/// The cause of a failed request never contains its address, which may hold a secret.
+/// The cause of a failed request never contains the URL, which may contain a secret.
 #[tokio::test]
 async fn an_error_says_why_and_not_where() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

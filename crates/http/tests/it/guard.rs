@@ -1,4 +1,4 @@
-//! Tests of the addresses that a request may go to, in every notation.
+//! Tests of the addresses that a request may be sent to, in all notations.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -128,7 +128,7 @@ fn an_address_in_a_url_is_refused_without_a_look_up_and_a_name_is_not() {
     }
 }
 
-/// An allowed range permits `http:` to its addresses, and to no others.
+/// An allowed range permits `http:` to the addresses in the range, and to no other addresses.
 #[test]
 fn in_the_clear_goes_to_what_is_named_alone() {
     let guard = Guard::new(&["10.1.0.0/16".into(), "203.0.113.0/24".into(), "fd00:1::/32".into()]).unwrap();
@@ -172,7 +172,8 @@ async fn hosts_that_stand_for_such_an_address_are_refused_however_they_are_writt
     }
 }
 
-/// One refused address among several is enough to refuse the name, since the client might use it.
+/// If one of several addresses of a name is refused, the name is refused, because the client might connect to the
+/// refused address.
 #[test]
 fn every_address_of_a_name_counts() {
     let url = Url::parse("https://example.org/").unwrap();

@@ -1,4 +1,4 @@
-//! Tests of the address guard, of secret files and of answers.
+//! Tests of the address guard, of secret files, and of responses.
 
 mod answers;
 mod guard;

@@ -1,4 +1,4 @@
-//! Tests of which modes expose a secret file, and of reading the others.
+//! Tests of the file modes that expose a secret, and of reading files with all other modes.
 
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
@@ -34,7 +34,7 @@ fn the_owner_alone_may_read_and_of_a_credential_whom_its_list_names() {
 fn a_secret_is_read_whole_or_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("secret");
-    // Content of the file, its mode, and the result with a limit of four bytes.
+    // Content of the file, mode of the file, and the result with a limit of four bytes.
     let table: &[(&[u8], u32, Result<&str, &str>)] = &[
         (b"abcd", 0o600, Ok("abcd")),
         (b" ab\n", 0o400, Ok("ab")),

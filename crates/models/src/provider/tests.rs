@@ -1,4 +1,4 @@
-//! Recorded replies of Anthropic, Gemini, Ollama and the Responses API, each whole and cut.
+//! Recorded replies of Anthropic, Gemini, Ollama and the Responses API. Each reply is tested complete and cut off.
 
 use holdshort_core::message::{Arguments, Message};
 use serde_json::{Value, json};
@@ -127,7 +127,8 @@ fn request() -> Request {
     }
 }
 
-/// Answers one request with these frames. Returns the address, and the request.
+/// Starts a server that responds to one request with these frames. Returns the server's address, and a task that
+/// returns the request.
 async fn server(frames: &[String]) -> (String, JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

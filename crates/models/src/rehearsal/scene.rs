@@ -1,8 +1,8 @@
-//! Values of the request for the templates of a step.
+//! Values of a request that templates in the steps of a script can use.
 //!
-//! `task` is the first message of a person. `results.LABEL` is the result of the call with that label in an earlier
-//! step, and `last` the newest result. `messages` are the person's messages since the previous reply. A missing
-//! value is an error, unless the template asks `is defined`.
+//! `task` is the first message of a person. `results.LABEL` is the result of the call with the label LABEL in an
+//! earlier step. `last` is the newest result of a call. `messages` are the person's messages since the agent's previous
+//! reply. A missing value is an error, unless the template tests it with `is defined`.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use holdshort_workflow::rehearsal::{Play, Step};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value};
 
-/// Most instructions that one template may execute.
+/// Maximum number of instructions that one template may execute.
 const FUEL: u64 = 100_000;
-/// Longest text that one template may produce, in bytes.
+/// Maximum length, in bytes, of the text that one template may produce.
 const MAX_TEXT: usize = 1024 * 1024;
 
 pub(super) struct Scene<'a> {
     replies: usize,
-    /// Messages since the previous reply.
+    /// Messages since the previous reply of the agent.
     news: &'a [Message],
     values: Value,
     environment: Environment<'static>,
@@ -33,12 +33,12 @@ impl<'a> Scene<'a> {
         Self { replies, news, values: values(request, news, steps), environment: environment() }
     }
 
-    /// Returns the index of the step that answers this request.
+    /// Returns the index of the script's step that replies to this request.
     pub(super) fn step(&self) -> usize {
         self.replies
     }
 
-    /// Returns the texts since the previous reply.
+    /// Returns the texts of the messages since the previous reply of the agent.
     pub(super) fn news(&self) -> impl Iterator<Item = &'a str> {
         self.news.iter().map(text)
     }
@@ -62,14 +62,14 @@ fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(FUEL));
-    // The last line break of a file is kept.
+    // Keep a line break at the end of a template.
     if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
         environment.set_syntax(syntax);
     }
     environment
 }
 
-/// Returns the calls of each reply of the requested agent. Other agents' replies are skipped.
+/// Returns, for each reply of the requested agent, the calls in the reply. Replies of other agents are skipped.
 fn calls_per_reply(request: &Request) -> impl Iterator<Item = &[Call]> {
     request.messages.iter().filter_map(|message| match message {
         Message::Assistant { agent, calls, .. } if *agent == request.agent => Some(calls.as_slice()),
@@ -97,7 +97,8 @@ fn values(request: &Request, news: &[Message], steps: &[Step]) -> Value {
     )
 }
 
-/// Returns a map from label to text. A call has the label of the scripted call at the same position.
+/// Returns the text of each call's result, by label. The label of a call is that of the call at the same position in
+/// the script.
 fn results(request: &Request, steps: &[Step]) -> BTreeMap<String, String> {
     let texts: BTreeMap<&str, &str> = request.messages.iter().filter_map(result).collect();
     let mut results = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! OpenAI-compatible servers: requests, replies and all failures.
+//! OpenAI-compatible servers: requests, replies and failures.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ async fn a_text_is_streamed() {
     assert_eq!(result, Ok(Reply { text, calls: vec![], usage: USAGE, model, stop: Stop::Whole }));
 }
 
-/// A reply carries the provider's stop reason. An unknown reason never means that the reply is whole.
+/// A reply contains the provider's stop reason. A reply with an unknown stop reason is never treated as complete.
 #[tokio::test]
 async fn why_a_reply_stopped_is_told() {
     for (reason, stop) in [
@@ -48,7 +48,7 @@ async fn why_a_reply_stopped_is_told() {
         ("length", Stop::Cut),
         ("content_filter", Stop::Filtered),
         ("insufficient_system_resource", Stop::Unclear),
-        // The calls were lost on the way.
+        // The stop reason announces tool calls, but the calls were lost.
         ("tool_calls", Stop::Unclear),
         ("function_call", Stop::Unclear),
     ] {
@@ -113,7 +113,7 @@ async fn the_request_is_a_standard_one() {
     );
 }
 
-/// The schema of the answer is sent to the server, which makes the model keep to it.
+/// The requested schema of the reply is sent to the server, so that the server can make the model follow the schema.
 #[tokio::test]
 async fn a_form_of_the_answer_goes_out() {
     let (server, model) = playing(Scripted::text("{\"escalate\": false}")).await;
@@ -131,8 +131,8 @@ async fn a_form_of_the_answer_goes_out() {
     );
 }
 
-/// The model's name is sent unchanged. The library would cut off a namespace, and read an effort from the end of
-/// the name.
+/// The name of the model is sent unchanged. Without a precaution, the library would remove a namespace from the name
+/// and derive an effort from the end of the name.
 #[tokio::test]
 async fn a_models_name_goes_out_as_it_is() {
     let server = ScriptedModel::start().await;
@@ -252,7 +252,6 @@ async fn retry_after_is_passed_on() {
     }
 }
 
-/// Returns the HTTP date one minute from now.
 fn later() -> &'static str {
     let at = std::time::SystemTime::now() + Duration::from_mins(1);
     Box::leak(httpdate::fmt_http_date(at).into_boxed_str())

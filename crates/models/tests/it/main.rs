@@ -1,4 +1,4 @@
-//! The models through their public API: providers over real sockets, and the rehearsal.
+//! Tests of models through their public API: providers over real sockets, and the rehearsal.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
@@ -13,7 +13,7 @@ use holdshort_core::message::{Declaration, Failure, Message, Reply, Request};
 use holdshort_models::{Model, Settings, Source, from_env};
 use serde_json::json;
 
-/// A first request of the agent `pair`, with one tool.
+/// Returns a first request of the agent `pair`, with one tool.
 fn request() -> Request {
     Request {
         agent: "pair".into(),
@@ -36,7 +36,6 @@ fn user(text: &str) -> Message {
     Message::User { text: text.into() }
 }
 
-/// Returns the model for these settings and this environment.
 fn model(settings: &Settings, env: &[(&str, &str)]) -> Arc<dyn Model> {
     let env: Vec<(String, String)> = env.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let found =
@@ -47,7 +46,7 @@ fn model(settings: &Settings, env: &[(&str, &str)]) -> Arc<dyn Model> {
     }
 }
 
-/// Returns the model of a compatible server with a key.
+/// Returns a model on the compatible server at `base_url`, with a key.
 fn at(base_url: &str) -> Arc<dyn Model> {
     let settings = Settings {
         model: Some("test-model".into()),
@@ -61,7 +60,7 @@ async fn call(model: &dyn Model) -> Result<Reply, Failure> {
     model.call(&request(), &|_| {}).await
 }
 
-/// Returns the result, and the pieces of text in which it came.
+/// Calls the model. Returns the result, and the pieces of text that `on_text` received.
 async fn call_collecting_text(model: &dyn Model, request: &Request) -> (Result<Reply, Failure>, Vec<String>) {
     let pieces = Mutex::new(Vec::new());
     let result = model.call(request, &|piece| pieces.lock().unwrap().push(piece.to_owned())).await;

@@ -96,7 +96,7 @@ async fn a_script_ends() {
     );
 }
 
-/// The last reply plays again for each new message, with the person's own words in it.
+/// If the script allows it, the last reply is repeated for each new message and contains the text of the message.
 #[tokio::test]
 async fn a_last_reply_is_played_again_where_the_script_says_so() {
     let again = Step { again: true, ..says("You said: {{ messages | join }}") };

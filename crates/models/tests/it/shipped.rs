@@ -1,4 +1,4 @@
-//! The scripts of the shipped workflows play to their end, whatever the tools return.
+//! The scripts of the shipped workflows play to their end, no matter what the tools return.
 
 use holdshort_workflow::shipped;
 

@@ -1,4 +1,4 @@
-//! The chat-completions API as imprecise servers send it, byte by byte.
+//! Responses of the chat-completions API as imprecise servers send them.
 
 use holdshort_core::message::{Arguments, FailureKind, RequestedCall, Usage};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 
 use super::{at, call, call_collecting_text, request};
 
-/// Answers one request with this body and closes the connection. Returns the address.
+/// Starts a server that responds to one request with this body and closes the connection. Returns the server's address.
 pub(super) async fn server(body: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -21,7 +21,7 @@ pub(super) async fn server(body: String) -> String {
         }
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
         socket.write_all(head.as_bytes()).await.unwrap();
-        // The pieces end anywhere, even within a character.
+        // The pieces can end anywhere, even within a character.
         for piece in body.as_bytes().chunks(11) {
             socket.write_all(piece).await.unwrap();
             socket.flush().await.unwrap();
