@@ -116,7 +116,8 @@ impl Provider {
         Self::at(endpoint, route, model, settings)
     }
 
-    /// Creates a provider. `endpoint` replaces the usual endpoint of the route, for tests.
+    /// Creates a provider. If `endpoint` is set, requests are sent to this endpoint: the base URL of a compatible
+    /// server, or a local server in tests.
     fn at(
         endpoint: Option<Endpoint>,
         route: Route,

@@ -92,7 +92,7 @@ pub enum AppendError {
     /// The key was used before. No event was written.
     #[error("the key was already used")]
     KeyTaken(Key),
-    /// Another node holds the run's lease. No event was written.
+    /// A different node holds the run's lease. No event was written.
     #[error("another node drives the run")]
     Driven,
     /// Mistake of the caller: parts of the append contradict each other, no matter what the journal contains.

@@ -3,10 +3,13 @@
 //!
 //! | column | for each event |
 //! |---|---|
-//! | `hashes` | 32 bytes: as many events as there are hashes |
-//! | `heads` | a length of four bytes (big-endian), then so many bytes |
-//! | `contents` | a byte that says what follows: 0 nothing; 1 the salt (16 bytes), a length, so many bytes; 2 the salt
-//! and the digest (32 bytes) of the blob that holds the bytes. The whole column is NULL if no event has content |
+//! | `hashes` | 32 bytes; the number of hashes is the number of events |
+//! | `heads` | a length of four bytes (big-endian), followed by that number of bytes |
+//! | `contents` | one byte with the kind of content, followed by the content |
+//!
+//! Kind 0 means no content. Kind 1 is followed by the salt (16 bytes), a length (4 bytes) and that number of bytes.
+//! Kind 2 is followed by the salt and the digest (32 bytes) of the blob that contains the content. The column `contents`
+//! is NULL if no event has content.
 //!
 //! Other columns contain the stream, and the position and sequence of the row's last event. The preceding event has a
 //! position and a sequence that are smaller by 1, and so on.

@@ -50,7 +50,7 @@ pub(super) struct Follower {
     is_owed: bool,
     /// Last activity that was sent to the client.
     told_activity: Option<Activity>,
-    /// True if another connection may have released its calls, so this connection may take over those calls.
+    /// True if a different connection may have released calls that this connection can take over.
     may_take_over: bool,
     opening: Vec<OutgoingFrame>,
     commits: Commits,

@@ -72,8 +72,8 @@ pub(super) async fn pause(
             "review_id": task::review_id(review),
         })));
     }
-    // The open review may come from a different request of this service or of another service. In this case the review
-    // shows the findings of that request.
+    // The open review may come from a different request, sent by this service or by a different service. In this case
+    // the review shows the findings of that request.
     let is_ours = review.opened.agent.as_deref() == Some(&caller.actor.id)
         && review.content.get("payload").map(Digest::of_json) == Some(found);
     if !is_ours {
