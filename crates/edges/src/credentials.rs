@@ -14,7 +14,7 @@ use serde::Deserialize;
 const INTERNAL_AUTH: &str = "x-internal-auth";
 
 /// Caller that authenticated with a Holdshort token. The token is in `Authorization: Bearer`, in `X-Internal-Auth`, or
-/// in the query parameter `token`. The query parameter is for browsers, whose WebSockets cannot set headers. Query
+/// in the query parameter `token`. The query parameter is for browsers, whose WebSocket API cannot set headers. Query
 /// parameters are never logged.
 pub(super) struct AuthenticatedCaller {
     known: Authenticated,

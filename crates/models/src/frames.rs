@@ -2,9 +2,9 @@
 //!
 //! The library reads the stream, and this module also reads each frame. It records whether the reply ended and which
 //! model replied. For the chat-completions API it also records the tool calls, because a call must be exactly what the
-//! provider sent. The library does not ensure this: it fills gaps between the indexes of calls with copies of a call,
-//! allocates memory for any index, drops calls without an index, and parses arguments leniently. This module performs
-//! no I/O.
+//! provider sent. The library does not ensure this. It fills gaps between the indexes of calls with copies of a call,
+//! and allocates memory for any index. It drops calls without an index and parses arguments leniently. This module
+//! performs no I/O.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -108,8 +108,8 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Starts the thread. When the journal is closed, the thread releases the lock of the folder. If the thread panics,
-    /// the lock is kept until the process ends: work in this process may still have effects that can no longer be
-    /// recorded, so no second server may start in the meantime.
+    /// the lock is kept until the process ends. Work in this process may still have effects that can no longer be
+    /// recorded, so no second server may start before that.
     pub(super) fn start(self, lock: Arc<Lock>) -> std::io::Result<(mpsc::Sender<Job>, JoinHandle<()>)> {
         let (queue, jobs) = mpsc::channel(QUEUE_LIMIT);
         let work = move || {
