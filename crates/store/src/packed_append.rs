@@ -8,8 +8,8 @@
 //! | `contents` | one byte with the kind of content, followed by the content |
 //!
 //! Kind 0 means no content. Kind 1 is followed by the salt (16 bytes), a length (4 bytes) and that number of bytes.
-//! Kind 2 is followed by the salt and the digest (32 bytes) of the blob that contains the content. The column `contents`
-//! is NULL if no event has content.
+//! Kind 2 is followed by the salt and the digest (32 bytes) of the blob that contains the content. The column
+//! `contents` is NULL if no event has content.
 //!
 //! Other columns contain the stream, and the position and sequence of the row's last event. The preceding event has a
 //! position and a sequence that are smaller by 1, and so on.
