@@ -62,7 +62,7 @@ pub struct Options {
     /// Data directory with the journal and the tokens. A missing directory is created. Only one server at a time may
     /// use the directory.
     pub data: PathBuf,
-    /// Database that holds the journal instead of the data directory, so that several servers can use the journal.
+    /// Database that holds the journal instead of the data folder, so that several servers can use the journal.
     pub database: Option<postgres::Config>,
     /// Directory of workflows, which are added to the shipped workflows. A workflow with the name of a shipped workflow
     /// replaces the shipped workflow.
@@ -97,7 +97,7 @@ pub struct Options {
     pub otlp: Option<traces::Settings>,
     /// Time for which the content of ended runs is kept. `None` if the content is kept without a time limit.
     pub keep_content: Option<Duration>,
-    /// Number of acknowledged events that may be missing from the journal in the data directory. If another number of
+    /// Number of acknowledged events that may be missing from the journal in the data folder. If another number of
     /// events is missing, the server does not start.
     pub accept_loss: Option<u64>,
 }
@@ -174,7 +174,7 @@ pub struct Server {
     erasing: Option<JoinHandle<()>>,
 }
 
-/// Opens the data directory, continues interrupted work, and serves requests. Returns when requests are accepted.
+/// Opens the data folder, continues interrupted work, and serves requests. Returns when requests are accepted.
 pub async fn start(options: Options) -> Result<Server, StartError> {
     start_tuned(options, Tuning::default()).await
 }
@@ -266,7 +266,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         traces: traces.as_ref().map(|traces| traces.queue().clone()),
     }))
     .await?;
-    // Runs after the store has locked the data directory.
+    // Runs after the store has locked the data folder.
     let ready = async {
         if needs_identity && !knows_somebody(&*engine.driver.system().await?, engine.driver.clock().now()) {
             return Err(StartError::NoIdentity);
@@ -424,7 +424,7 @@ fn within(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-/// Returns true if a person or key can authenticate, in addition to the tokens of the data directory.
+/// Returns true if a person or key can authenticate, in addition to the tokens of the data folder.
 fn knows_somebody(system: &System, now: Timestamp) -> bool {
     let has_keys = system.keys.all().any(|key| key.status(now) == Status::Live);
     let mut others = system.people.iter().map(|(id, _)| id).filter(|id| *id != LOCAL_OPERATOR);

@@ -1,5 +1,5 @@
 //! The key with which push services identify this server (VAPID). The key is created at the first start and stored in
-//! the data directory. Nodes of one journal share the key, because a browser accepts messages only with the key with
+//! the data folder. Nodes of one journal share the key, because a browser accepts messages only with the key with
 //! which it subscribed.
 
 use std::io;

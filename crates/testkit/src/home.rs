@@ -110,7 +110,7 @@ impl Home {
         interrupt.clone()
     }
 
-    /// Starts a server on the data directory of this home.
+    /// Starts a server on the data folder of this home.
     pub fn serve(&self, arguments: &[&str]) -> Serving {
         self.serve_at("127.0.0.1:0", arguments)
     }

@@ -142,7 +142,7 @@ impl Setup {
         self
     }
 
-    /// Uses another data directory.
+    /// Uses another data folder.
     pub fn data(self, data: &Path) -> Self {
         Self { data: Some(data.to_owned()), ..self }
     }
@@ -305,7 +305,7 @@ impl TestServer {
         command
     }
 
-    /// Returns a command of the program for this server's data directory, without the developer's own settings.
+    /// Returns a command of the program for this server's data folder, without the developer's own settings.
     pub fn client_command(&self) -> Command {
         let mut command = Command::new(&self.setup.program);
         let foreign = [

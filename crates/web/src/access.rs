@@ -44,7 +44,7 @@ const NAP: Duration = Duration::from_mins(1);
 /// of authentication.
 #[derive(Clone, Debug)]
 pub enum Access {
-    /// Token of the data directory, which is valid until the process ends.
+    /// Token of the data folder, which is valid until the process ends.
     Token,
     /// Login of a browser or terminal, with the person's roles and groups at the time of authentication.
     Login { login: Login, is: RolesAndGroups, since: u64 },

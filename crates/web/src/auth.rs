@@ -280,7 +280,7 @@ pub struct LinkBearer {
 
 /// Credentials of a request. A cookie alone is not accepted, and neither is a query parameter.
 pub enum Credentials<'a> {
-    /// Token of the data directory, secret of a key, or token of an issuer.
+    /// Token of the data folder, secret of a key, or token of an issuer.
     Token(&'a str),
     /// Secret of a browser's login, valid only together with the cookie of the request.
     Secret(&'a str),

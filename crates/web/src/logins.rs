@@ -152,7 +152,7 @@ pub struct Token {
 }
 
 impl Logins {
-    /// Reads the file, if it exists. The caller holds the lock of the data directory.
+    /// Reads the file, if it exists. The caller holds the lock of the data folder.
     pub fn open(data: &Path, port: u16, is_secure: bool, operator: &str) -> Result<Self, Error> {
         let path = data.join(FILE);
         let operator = Digest::of_parts(&[b"holdshort logins\n", operator.as_bytes()]);

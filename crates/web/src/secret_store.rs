@@ -1,7 +1,7 @@
 //! Secrets that give access to other systems and must not be in any event. Each secret is stored under an id that the
 //! journal contains.
 //!
-//! Each secret is a file in a subdirectory of the data directory that only its owner may read. If several nodes share a
+//! Each secret is a file in a subdirectory of the data folder that only its owner may read. If several nodes share a
 //! database, the secrets are in the database with the nodes' tokens, because any node may need them for sending.
 //!
 //! A secret is written before the event that refers to it, and deleted after the event that ends its use. Secrets that

@@ -1,4 +1,4 @@
-//! Secrets, which are drawn from the operating system, and stored in files of the data directory that only their owner
+//! Secrets, which are drawn from the operating system, and stored in files of the data folder that only their owner
 //! may read.
 //!
 //! A file with invalid content, or that other users may read, is rejected and never replaced. The contents of a file

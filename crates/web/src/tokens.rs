@@ -1,5 +1,5 @@
 //! The two tokens of a local start: one for the operator, and one for agents. The tokens are created once and stored in
-//! `tokens.json` of the data directory. The tokens must never be logged or shown.
+//! `tokens.json` of the data folder. The tokens must never be logged or shown.
 
 use std::path::Path;
 
@@ -36,7 +36,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Reads the file, or creates it if it is missing. The caller holds the lock of the data directory.
+    /// Reads the file, or creates it if it is missing. The caller holds the lock of the data folder.
     pub fn open(data: &Path) -> Result<Self, Error> {
         let path = data.join(FILE);
         let stored = match secrets::read::<Stored>(&path, MEND)? {

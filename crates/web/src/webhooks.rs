@@ -1,7 +1,7 @@
 //! Webhooks that clients register over the API. The journal records which webhooks exist. The URLs and signing secrets
 //! of webhooks are stored outside the journal.
 //!
-//! The URLs and secrets are in a file of the data directory that only its owner may read. If several nodes share a
+//! The URLs and secrets are in a file of the data folder that only its owner may read. If several nodes share a
 //! database, the URLs and secrets are in the database with the nodes' tokens, because any node may send. The URL and
 //! the secret of a webhook are written before its event, and deleted if the journal does not contain the webhook.
 

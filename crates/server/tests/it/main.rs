@@ -1,4 +1,4 @@
-//! Tests of the server over real HTTP. The server runs in this process, on a separate data directory.
+//! Tests of the server over real HTTP. The server runs in this process, on a separate data folder.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -23,7 +23,7 @@ pub struct Principal {
 /// Means by which a principal was authenticated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuthMethod {
-    /// Token of the data directory.
+    /// Token of the data folder.
     Token,
     /// Login of a browser or terminal.
     Login {
@@ -38,12 +38,12 @@ pub enum AuthMethod {
 }
 
 impl Principal {
-    /// Returns the owner of the data directory, who is also an administrator.
+    /// Returns the owner of the data folder, who is also an administrator.
     pub fn local_operator(how: AuthMethod) -> Self {
         Self::local("operator", [Role::Admin, Role::Operator], how)
     }
 
-    /// Returns the principal of the data directory's token for one role.
+    /// Returns the principal of the data folder's token for one role.
     pub fn of_role(role: Role) -> Self {
         Self::local(&Actor::for_role(role, "").id, [role], AuthMethod::Token)
     }
