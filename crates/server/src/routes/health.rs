@@ -45,7 +45,7 @@ pub(crate) async fn document() -> Json<&'static Value> {
     Json(&OPENAPI)
 }
 
-/// Read the AsyncAPI document of the WebSocket.
+/// Read the API document of the WebSocket.
 #[utoipa::path(
     get, path = "/v1/asyncapi.json", tag = "health", operation_id = "read_asyncapi",
     responses((status = 200, description = "AsyncAPI 3.1", body = Object), Open)

@@ -1,4 +1,4 @@
-//! The AsyncAPI document of the WebSocket describes every frame, and the examples in it are valid frames.
+//! The `AsyncAPI` document of the WebSocket describes every frame, and the examples in it are valid frames.
 
 use std::collections::BTreeSet;
 

@@ -194,7 +194,7 @@ pub(crate) fn comparable_outcome(result: Result<Appended, AppendError>) -> Resul
     result.map(|appended| appended.position).map_err(|error| format!("{error:?}"))
 }
 
-/// Seeded random number generator (SplitMix64). The seed of a failing test reproduces the failure.
+/// Seeded random number generator (`SplitMix64`). The seed of a failing test reproduces the failure.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {

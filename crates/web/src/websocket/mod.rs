@@ -110,7 +110,7 @@ impl End {
     }
 }
 
-/// Sets the size limits of all WebSockets.
+/// Sets the size limits of all WebSocket connections.
 pub fn limited(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
     upgrade
         .max_message_size(FRAME_READ_BYTES)
