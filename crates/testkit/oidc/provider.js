@@ -1,21 +1,22 @@
-// A certified OpenID provider on loopback, for tests: people sign in with any password, and are who the tests say.
+// A certified OpenID provider on loopback, for tests. Any password is accepted, and the test chooses each person's
+// claims.
 import { createServer } from "node:http";
 import Provider from "oidc-provider";
 
-// Whoever starts it reads one line of standard output and no more: what the library notes goes elsewhere.
+// The parent process reads only the first line of standard output, so the library's own messages go to standard error.
 console.info = console.warn = console.error;
 
-/** What is claimed of each person. Changed by `PUT /people/ID`. */
+/** Claims of each person. `PUT /people/ID` changes them. */
 const people = new Map(Object.entries(JSON.parse(process.argv[2] ?? "{}")));
-// A test starts it again at the same address.
+// With a port argument, a restarted provider keeps its address.
 const port = Number(process.argv[3] ?? 0);
 
-/** The servers that are told who has signed out. Changed by `PUT /notified`. */
+/** Base URLs of the servers that receive logout notices. `PUT /notified` changes the list. */
 let notified = [];
-/** Each logout token that was sent, for `GET /notices`. */
+/** All logout tokens that were sent. `GET /notices` returns the list. */
 const notices = [];
 
-// The library asks no address of this machine: its way there is left out.
+// The library refuses to send requests to loopback addresses, so this function sends them instead.
 async function notify(_, { method, headers, body }) {
   notices.push(new URLSearchParams(body.toString()).get("logout_token"));
   let answer;
@@ -32,11 +33,11 @@ const provider = new Provider(issuer, {
     {
       client_id: "holdshort",
       client_secret: "a secret of this test",
-      // A server under test listens at any port of loopback.
+      // A native client may redirect to any port of loopback, and each server under test has a different port.
       application_type: "native",
       redirect_uris: ["http://127.0.0.1/login/oidc/callback"],
       post_logout_redirect_uris: ["http://127.0.0.1/login"],
-      // Where the server under test listens is told later.
+      // Placeholder. `PUT /notified` sets the real addresses.
       backchannel_logout_uri: "http://127.0.0.1:1/v1/login/backchannel",
       backchannel_logout_session_required: true,
       response_types: ["code"],
@@ -44,7 +45,7 @@ const provider = new Provider(issuer, {
     },
   ],
   claims: { openid: ["sub", "roles", "groups"], profile: ["name"], email: ["email"] },
-  // As the large providers do it: the ID token says who somebody is.
+  // Put all claims into the ID token, as the large providers do.
   conformIdTokenClaims: false,
   features: { deviceFlow: { enabled: true }, backchannelLogout: { enabled: true } },
   fetch: (url, options) => notify(url, options),
@@ -69,5 +70,5 @@ server.on("request", async (request, response) => {
   response.writeHead(204).end();
 });
 console.log(JSON.stringify({ issuer }));
-// It ends with whoever started it.
+// End the provider when its parent process ends.
 process.stdin.resume().on("end", () => process.exit());

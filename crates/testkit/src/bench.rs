@@ -1,4 +1,4 @@
-//! Tools of a pack over a temporary workspace of one test.
+//! Runs the tools of a pack in a temporary workspace, for one test.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use holdshort_tools::{Call, Settings, Tools, Toolset, Workspace};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Temporary workspace, and the tools that run in it for a run with one input.
+/// Temporary workspace with a pack's tools and the input of one run.
 #[derive(Debug)]
 pub struct Bench {
     folder: TempDir,
@@ -16,14 +16,14 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Creates the workspace. `input` is the input that the run was started with.
+    /// Creates the workspace. `input` is the input of the run that calls the tools.
     pub fn new(toolset: &'static dyn Toolset, input: Value) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (workspace, data) = (folder.path().join("workspace"), folder.path().join("data"));
         for path in [&workspace, &data] {
             fs::create_dir(path).expect("a folder");
         }
-        // None of these tools starts a program.
+        // The sandbox program is never needed, because none of these tools starts a program.
         let mut settings = Settings::new(PathBuf::from("/nonexistent"), data.clone());
         settings.toolsets = vec![toolset];
         settings.input = input;
@@ -31,7 +31,6 @@ impl Bench {
         Self { tools: Tools::new(workspace, settings), folder }
     }
 
-    /// Returns the full path of a path in the workspace.
     pub fn at(&self, path: &str) -> PathBuf {
         self.folder.path().join("workspace").join(path)
     }

@@ -1,20 +1,20 @@
-//! Manual changes to a journal by a person who knows the storage format. `appends` is unpacked into a table `events`
-//! with one row for each event, changed there by any SQL, and packed again.
+//! Changes a journal as a person with knowledge of the storage format could. The module unpacks the table `appends`
+//! into a table `events` with one row per event, runs any SQL on `events`, and packs the rows again.
 //!
-//! The format is implemented here a second time instead of shared with the store: the tested code must not verify
-//! itself. `crates/store/src/packed_append.rs` describes the columns.
+//! The storage format is implemented here a second time, because the store must not verify itself.
+//! `crates/store/src/packed_append.rs` describes the columns.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::head::Head;
 use rusqlite::{Connection, Row, ToSql, params};
 
-/// Columns of `events`. `append` is null for an event that no append wrote. PostgreSQL has no `chained`.
+/// Columns of `events`. `append` is null for an inserted event. PostgreSQL has no column `chained`.
 const EVENTS: &str = "position, stream, seq, append, hash, chained, salt, large, head, content";
-/// Condition for rows whose hashes can be split into events.
+/// SQL condition for rows of `appends` whose `hashes` column has a valid length.
 const WHOLE: &str = "length(hashes) % 32 = 0";
 
-/// Runs `change` on a SQLite database that has a table `events`, then writes that table back as the journal. Events of
-/// one append stay in one row if they still follow each other. Rows with damaged hashes stay as they are.
+/// Runs `change` on a SQLite database with a table `events`, then writes `events` back as the journal. Events of one
+/// append stay in one row if they are still consecutive. Rows with damaged hashes are not changed.
 ///
 /// # Panics
 ///
@@ -26,7 +26,7 @@ pub fn with_events<R>(file: &Connection, change: impl FnOnce(&Connection) -> R) 
     changed
 }
 
-/// Changes events with one statement and returns the number of changed events.
+/// Changes events with one SQL statement and returns the number of changed events.
 ///
 /// # Panics
 ///
@@ -104,14 +104,14 @@ impl Event {
         }
     }
 
-    /// Returns true if this event directly follows `other` in the same row.
+    /// Returns true if this event directly follows `other` in the same row of `appends`.
     fn follows(&self, other: &Self) -> bool {
         let place = |event: &Self, n| (event.append, event.stream.clone(), event.seq + n, event.position + n);
         self.append.is_some() && place(self, 0) == place(other, 1)
     }
 }
 
-/// Returns all events of the journal. `chained` of each is the journal's head hash after that event.
+/// Returns all events of the journal. In each event, `chained` is the journal's head hash after that event.
 fn unpacked(file: &Connection) -> rusqlite::Result<Vec<Event>> {
     let columns = "position, stream, seq, chained, hashes, heads, contents";
     let mut statement =
@@ -150,7 +150,7 @@ fn unpacked(file: &Connection) -> rusqlite::Result<Vec<Event>> {
     Ok(events)
 }
 
-/// Returns the events of the table `events`, grouped by the row that they are packed into.
+/// Returns the events of the table `events`, grouped by the row of `appends` that will contain them.
 fn rows(file: &Connection) -> rusqlite::Result<Vec<Vec<Event>>> {
     let mut statement = file.prepare(&format!("SELECT {EVENTS} FROM events ORDER BY position"))?;
     let mut rows: Vec<Vec<Event>> = Vec::new();
@@ -180,7 +180,7 @@ fn take_sized(from: &mut &[u8]) -> Vec<u8> {
     take(from, length)
 }
 
-/// Returns the statements between the PostgreSQL statements that unpack `events` and those that pack it again.
+/// Wraps the statements in PostgreSQL statements that first unpack the journal into `events`, and then pack it again.
 pub fn with_events_in_postgres(statements: &str) -> String {
     format!("{UNPACK} {statements}; {PACK}")
 }

@@ -1,4 +1,5 @@
-//! Trace collector: a real HTTP server on loopback that decodes and keeps OTLP requests. It can be set to refuse them.
+//! Trace collector: a real HTTP server on loopback that decodes and stores OTLP requests. A test can make it refuse
+//! requests.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,7 +19,7 @@ use prost::Message;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// Running collector. It stops when the value is dropped.
+/// Running collector, which stops on drop.
 #[derive(Debug)]
 pub struct Collector {
     base: String,
@@ -32,14 +33,14 @@ pub struct Export {
     pub headers: HeaderMap,
     pub body: Bytes,
     pub request: ExportTraceServiceRequest,
-    /// HTTP status of the answer.
+    /// HTTP status of the response.
     pub status: u16,
 }
 
 #[derive(Debug, Default)]
 struct CollectorState {
     exports: Vec<Export>,
-    /// Status of refusals. `None` accepts all requests.
+    /// HTTP status of the response to each request. `None` accepts all requests.
     refuses: Option<u16>,
 }
 
@@ -58,7 +59,7 @@ impl Collector {
         &self.base
     }
 
-    /// Answers all later requests with this status. `None` accepts them again.
+    /// Responds to all later requests with this HTTP status. `None` accepts requests again.
     pub fn refuse(&self, status: Option<u16>) {
         lock(&self.kept).refuses = status;
     }
@@ -75,7 +76,7 @@ impl Collector {
         resources.flat_map(|resource| resource.scope_spans).flat_map(|scope| scope.spans).collect()
     }
 
-    /// Returns the spans of a run's trace, or none while no span names the run.
+    /// Returns the spans of a run's trace, or no spans while none of the spans names the run.
     pub fn spans_for_run(&self, run: &str) -> Vec<Span> {
         let spans = self.spans();
         let root =
@@ -91,12 +92,11 @@ impl Drop for Collector {
     }
 }
 
-/// Returns the attributes of a span as text.
 pub fn attributes(span: &Span) -> BTreeMap<String, String> {
     span.attributes.iter().map(text).collect()
 }
 
-/// Returns the name and the value of an attribute as text.
+/// Returns the name and the value of an attribute. The value is converted to text.
 pub fn text(attribute: &KeyValue) -> (String, String) {
     let value = match &attribute.value {
         Some(AnyValue { value: Some(Value::StringValue(text)) }) => text.clone(),

@@ -1,6 +1,6 @@
-//! Checks of the documentation: every `sh` block runs against a real server, and every YAML example is valid.
+//! Checks the documentation: runs every `sh` block against a real server, and validates every YAML example.
 //!
-//! Paths of documents are relative to the root of the project.
+//! Paths of documents are relative to the root of the repository.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,12 +10,12 @@ use holdshort_core::tool::Spec;
 
 use crate::server::{TestServer, real};
 
-/// Returns the root directory of the project.
+/// Returns the root directory of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project")
 }
 
-/// Returns the code blocks of one language, each with the line of its fence.
+/// Returns the code blocks in one language, each with the line number of its opening fence.
 fn blocks(document: &str, language: &str) -> Vec<(usize, String)> {
     let text = std::fs::read_to_string(root().join(document)).expect(document);
     let mut found: Vec<(usize, String)> = Vec::new();
@@ -41,7 +41,7 @@ fn blocks(document: &str, language: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// Runs the `sh` blocks of these documents and returns their number.
+/// Runs the `sh` blocks of these documents and returns the number of executed blocks.
 pub async fn run_commands(documents: &[&str]) -> usize {
     let server = TestServer::setup().start().await;
     let bin = real().parent().expect("a folder").to_owned();
@@ -64,7 +64,7 @@ pub async fn run_commands(documents: &[&str]) -> usize {
                 .stdin(Stdio::null())
                 .output()
                 .expect("sh");
-            // Exit code 4: the run was left waiting for a person, as expected without a terminal.
+            // Exit code 4 means that the run waits for a person, as expected without a terminal.
             let ok = matches!(output.status.code(), Some(0 | 4));
             assert!(
                 ok,
@@ -79,11 +79,12 @@ pub async fn run_commands(documents: &[&str]) -> usize {
     ran
 }
 
-/// Parses the YAML examples of these documents with these tools and returns their number.
+/// Parses the YAML examples of these documents and returns the number of examples. The examples may use the tools in
+/// `catalogue`.
 pub fn check_examples(documents: &[&str], catalogue: &[Spec]) -> usize {
     let mut checked = 0;
     for document in documents {
-        // A people file in an example defines the people for the examples after it.
+        // A people file in an example defines the people for the examples after that file.
         let mut deciders = Deciders::local();
         for (line, block) in blocks(document, "yaml") {
             let problems = if block.starts_with("people:") {

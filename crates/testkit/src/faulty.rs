@@ -1,4 +1,4 @@
-//! Journal with injected faults: appends that fail, whose answer is lost, or that are written long after the request.
+//! Journal with injected faults: appends that fail, appends whose response is lost, and appends that are written late.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,15 +25,15 @@ pub enum Fault {
     Full,
     /// The append is written, but the caller receives an error.
     LostAnswer,
-    /// The append is written at once, but the caller's answer waits for [`Faulty::answer`].
+    /// The append is written at once, but the caller gets no response before [`Faulty::answer`].
     LateAnswer,
-    /// The append is not written before [`Faulty::write_held`], and the caller never receives an answer.
+    /// The append is not written before [`Faulty::write_held`], and the caller never gets a response.
     Held,
-    /// No fault. Used to skip appends in a list of faults.
+    /// The append succeeds. Skips an append in a list of faults.
     Pass,
 }
 
-/// Journal that wraps another one and injects faults into appends. Reads always succeed.
+/// Journal that wraps another journal and injects faults into appends. Reads always succeed.
 #[derive(Debug)]
 pub struct Faulty<J> {
     inner: Arc<J>,
@@ -51,17 +51,17 @@ impl<J> Faulty<J> {
         &self.inner
     }
 
-    /// Adds faults for the next appends, in order.
+    /// Adds faults for the next appends, one fault per append, in order.
     pub fn fail(&self, faults: impl IntoIterator<Item = Fault>) {
         self.faults().extend(faults);
     }
 
-    /// Releases all answers that are held back by [`Fault::LateAnswer`].
+    /// Releases all responses that [`Fault::LateAnswer`] delays.
     pub fn answer(&self) {
         self.answers.notify_waiters();
     }
 
-    /// Removes all faults that are left.
+    /// Removes all remaining faults.
     pub fn heal(&self) {
         self.faults().clear();
     }
@@ -72,7 +72,7 @@ impl<J> Faulty<J> {
 }
 
 impl<J: Journal> Faulty<J> {
-    /// Writes the held appends and returns the result of each.
+    /// Writes the appends that [`Fault::Held`] delays, and returns the result of each append.
     pub async fn write_held(&self) -> Vec<Result<Appended, AppendError>> {
         let held = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
         let mut written = Vec::new();

@@ -1,4 +1,4 @@
-//! Temporary home directory of one test, which receives every file that the binary writes.
+//! Temporary home directory of one test. The binary writes all its files into this directory.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::server::real;
 
-/// Environment variables removed from child processes so that the developer's own configuration has no effect.
+/// Environment variables that child processes do not inherit, so that the developer's own configuration has no effect.
 const FOREIGN: [&str; 23] = [
     "CREDENTIALS_DIRECTORY",
     "OPENAI_API_KEY_FILE",
@@ -69,7 +69,8 @@ impl Home {
         let temporary = self.path().join("tmp");
         std::fs::create_dir_all(&temporary).unwrap();
         let temporary = temporary.to_str().unwrap().to_owned();
-        // The binary's directory is on PATH, as after an installation, so its texts call the program by its bare name.
+        // The binary's directory is on PATH, as after an installation, so the binary's messages call the program by its
+        // bare name.
         let installed = real().parent().unwrap().display().to_string();
         let path = format!("{installed}:{}", std::env::var("PATH").unwrap_or_default());
         let (no_color, term) = ("1".to_owned(), "xterm".to_owned());
@@ -91,19 +92,19 @@ impl Home {
         command
     }
 
-    /// Runs a verb to its end, without a terminal.
+    /// Runs a command to its end, without a terminal.
     pub fn run(&self, arguments: &[&str]) -> CommandOutput {
         CommandOutput::from_output(self.command(real()).args(arguments).output().unwrap())
     }
 
-    /// Runs a verb with `--json`, expects success, and returns the document.
+    /// Runs a command with `--json`, expects success, and returns the JSON document.
     pub fn json(&self, arguments: &[&str]) -> Value {
         let ran = self.run(&[arguments, &["--json"]].concat());
         assert_eq!((ran.code, &*ran.err), (0, ""), "{arguments:?}");
         serde_json::from_str(&ran.out).unwrap()
     }
 
-    /// Returns the only open interrupt. Panics if there is not exactly one.
+    /// Returns the only open interrupt. Panics unless exactly one interrupt is open.
     pub fn open_interrupt(&self) -> Value {
         let inbox = self.json(&["inbox"]);
         let [interrupt] = inbox.as_array().unwrap().as_slice() else { panic!("not one: {inbox}") };
@@ -145,7 +146,7 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Sends SIGTERM. Returns the exit code and all output after the first line.
+    /// Sends SIGTERM. Returns the exit code, and all output after the first line.
     pub fn stop(mut self) -> (i32, String) {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
@@ -164,7 +165,7 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // Fails harmlessly if the process was already stopped, as in most tests.
+        // Killing the child fails harmlessly if the process has already ended, as in most tests.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -187,7 +188,7 @@ impl CommandOutput {
     }
 }
 
-/// Waits up to a minute until `is_so` returns true. Panics with `what` after that.
+/// Waits up to a minute until `is_so` returns true. Panics with `what` after a minute.
 pub fn wait_for(what: &str, is_so: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_mins(1);
     while !is_so() {

@@ -1,5 +1,5 @@
-//! Token issuer on loopback: keys, valid and invalid tokens, and a key-set server that can be down, huge, slow or
-//! broken.
+//! Token issuer on loopback. It creates keys, valid tokens and invalid tokens. Its key server can be down, or respond
+//! with a huge, slow or invalid key set.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// RSA key for tests only. It is stored in a file because `ring` cannot generate RSA keys.
+/// RSA key for tests only. The key is stored in a file because `ring` cannot generate RSA keys.
 const RSA: &[u8] = include_bytes!("issuer/rsa.pk8");
 
 /// Key that signs a token.
@@ -55,7 +55,7 @@ impl Signer {
         Self::Secret(bytes.to_vec())
     }
 
-    /// Returns the default algorithm of the key, which its public key declares.
+    /// Returns the key's default algorithm, which the public key declares.
     pub fn algorithm(&self) -> &'static str {
         match self {
             Self::Rsa(_) => "RS256",
@@ -89,12 +89,12 @@ impl Signer {
         key
     }
 
-    /// Returns a signed token with this header and these claims. Neither is validated.
+    /// Returns a signed token with this header and these claims, without validating either of the two.
     pub fn token(&self, header: &Value, claims: &Value) -> String {
         self.token_of(&header.to_string(), &claims.to_string())
     }
 
-    /// Returns a signed token for a raw header and raw claims, which need not be JSON.
+    /// Returns a signed token for a raw header and raw claims. Neither of the two needs to be JSON.
     pub fn token_of(&self, header: &str, claims: &str) -> String {
         let text = |bytes: &[u8]| BASE64URL_NOPAD.encode(bytes);
         let message = format!("{}.{}", text(header.as_bytes()), text(claims.as_bytes()));
@@ -131,12 +131,12 @@ pub fn now() -> i64 {
 #[derive(Clone, Debug)]
 pub enum Answer {
     Set(Value),
-    /// Any text, for example text that is not a key set.
+    /// Any text, including text that is not a key set.
     Text(String),
     Status(u16),
-    /// A body without end.
+    /// An endless body.
     Huge,
-    /// The beginning of a key set. The connection then stays open and silent.
+    /// The first bytes of a key set. Then the connection stays open, but no more bytes follow.
     Stalled,
 }
 
@@ -146,7 +146,7 @@ struct Shared {
     asked: AtomicUsize,
 }
 
-/// HTTP server of a key set.
+/// HTTP server that publishes a key set.
 #[derive(Debug)]
 pub struct KeyServer {
     url: String,
@@ -167,7 +167,7 @@ impl KeyServer {
         Self { url: format!("http://{address}/jwks.json"), shared, server }
     }
 
-    /// Starts a server for these keys. Each key has an id.
+    /// Starts a server that publishes these keys under these key ids.
     pub async fn with_keys(keys: &[(&str, &Signer)]) -> Self {
         Self::start(Answer::Set(set(keys))).await
     }
@@ -193,7 +193,7 @@ impl Drop for KeyServer {
     }
 }
 
-/// Returns the key set of these keys (JWKS).
+/// Returns a key set (JWKS) of these keys, each with its key id.
 pub fn set(keys: &[(&str, &Signer)]) -> Value {
     json!({"keys": keys.iter().map(|(kid, key)| key.jwk(kid)).collect::<Vec<_>>()})
 }

@@ -1,7 +1,6 @@
-//! Tools for tests: clocks, faults, scripted models, the real binary, and the simulator that drives the whole engine
-//! from a seed. For tests only.
-//!
-//! Uses a real server or socket where one starts at once. Never mocks the project's own code.
+//! Tools for tests: clocks, faults, scripted models, the real binary, and a simulator that drives the whole engine from
+//! a seed. Production code never uses this crate.
+//! Tests use a real server or socket where one starts at once. The project's own code is never mocked.
 
 pub mod bench;
 pub mod by_hand;

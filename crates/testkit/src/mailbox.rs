@@ -1,4 +1,5 @@
-//! Real SMTP server on loopback (npm `smtp-server`) that keeps received mails, parsed by npm `mailparser`.
+//! Real SMTP server on loopback (npm `smtp-server`) that stores received mails. Each mail is parsed by npm
+//! `mailparser`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::server::eventually;
 
-/// Running mail server. It stops when the value is dropped.
+/// Running mail server, which stops on drop.
 #[derive(Debug)]
 pub struct Mailbox {
     child: Child,
@@ -22,20 +23,20 @@ pub struct Mailbox {
 /// Transport security of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SmtpSecurity {
-    /// Plain SMTP without TLS.
+    /// Unencrypted SMTP.
     Clear,
-    /// Plain SMTP that upgrades to TLS with STARTTLS.
+    /// SMTP that begins unencrypted and upgrades to TLS with STARTTLS.
     Starttls,
     /// TLS from the first byte.
     Tls,
 }
 
-/// User name, for a server that requires authentication.
+/// User name for a server that requires authentication.
 pub const USER: &str = "holdshort";
 pub const PASSWORD: &str = "pass-of-the-mail-server";
 
 impl Mailbox {
-    /// Starts a server. For TLS it uses the `localhost` certificate that the tests of the command line trust.
+    /// Starts a server. With TLS, the server uses the `localhost` certificate that the tests of the command line trust.
     pub fn start(speaks: SmtpSecurity, wants_user: bool) -> Self {
         let mut options = json!({"implicit": speaks == SmtpSecurity::Tls});
         if speaks != SmtpSecurity::Clear {
@@ -49,8 +50,8 @@ impl Mailbox {
         Self::run("smtp.js", &options)
     }
 
-    /// Starts a server that violates the protocol and accepts no mail. `how` is `injects` or `endless`
-    /// (`webhooks/hostile-smtp.js`).
+    /// Starts a server that violates the protocol and accepts no mail. `how` is `injects` or `endless`, as described in
+    /// `webhooks/hostile-smtp.js`.
     pub fn hostile(how: &str) -> Self {
         let (certificate, key) = (tls("certificate.pem"), tls("key.pem"));
         Self::run("hostile-smtp.js", &json!({"how": how, "certificate": certificate, "key": key}))
@@ -81,12 +82,12 @@ impl Mailbox {
         Self { child, stdin, port: told["port"].as_u64().expect("a port"), mails }
     }
 
-    /// Returns `localhost:PORT`. The certificate is valid for `localhost`.
+    /// Returns `localhost:PORT`. The certificate is valid for the name `localhost`.
     pub fn server(&self) -> String {
         format!("localhost:{}", self.port)
     }
 
-    /// Rejects the next recipients with these SMTP codes, one for each.
+    /// Rejects the next recipients with these SMTP codes, one code per recipient.
     pub fn refuse(&mut self, codes: &[u16]) {
         for code in codes {
             writeln!(self.stdin, "{code}").expect("it listens");
@@ -94,7 +95,7 @@ impl Mailbox {
         self.stdin.flush().expect("it listens");
     }
 
-    /// Returns all mails so far, in the order of arrival.
+    /// Returns all mails received so far, in the order of arrival.
     pub fn mails(&self) -> Vec<Value> {
         self.mails.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -116,7 +117,7 @@ impl Drop for Mailbox {
     }
 }
 
-/// Returns the path of a TLS file: the tests' certificate authority, or its certificate and key for `localhost`.
+/// Returns the path of a TLS file: the tests' certificate authority, or the certificate or key for `localhost`.
 pub fn tls(name: &str) -> String {
     format!("{}/../holdshort/tests/tls/{name}", env!("CARGO_MANIFEST_DIR"))
 }

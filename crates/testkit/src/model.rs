@@ -1,11 +1,11 @@
-//! Scripted model: a real server on loopback that speaks the chat-completions API, streamed and whole, and keeps every
-//! request.
+//! Scripted model: a real server on loopback with the chat-completions API, streaming and non-streaming. It records
+//! every request.
 //!
-//! The answer is chosen for each agent. The first line `Agent: NAME` of the system message names the agent. Answers
-//! come from a queue ([`ScriptedModel::push`]), by the words of the last message ([`ScriptedModel::when`]), or by
-//! position ([`ScriptedModel::script`]). The position is the number of replies in the request. By words and by
-//! position, a request that is repeated after a crash gets the same answer. A request without a scripted answer gets
-//! status 500 with an explanation. Never checks requests: that is the task of the test.
+//! Each agent has its own scripted responses. The first line `Agent: NAME` of the system message names the agent.
+//! Responses come from a queue ([`ScriptedModel::push`]), or are selected by the last message ([`ScriptedModel::when`])
+//! or by the number of replies in the request ([`ScriptedModel::script`]). With the last two, a request that is
+//! repeated after a crash gets the same response. A request without a scripted response gets status 500 with an
+//! explanation. The server never checks requests, because that is the task of each test.
 
 mod chat_completions;
 
@@ -24,34 +24,34 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// Answer of the server to one request.
+/// Response of the server to one request.
 #[derive(Clone, Debug)]
 pub enum Scripted {
-    /// A text without calls.
+    /// A text without tool calls.
     Text(String),
-    /// Tool calls. `text` comes before them and may be empty.
+    /// Tool calls. `text` comes before the tool calls and may be empty.
     Calls { text: String, calls: Vec<(String, Value)> },
     /// Tool calls exactly as given, including invalid JSON arguments and duplicate ids.
     RawCalls(Vec<RawCall>),
-    /// An HTTP response that is not a reply.
+    /// An HTTP response that contains no reply.
     Status { status: u16, headers: Vec<(String, String)>, body: String },
-    /// Half of this text, then the connection breaks.
+    /// The first half of this text. Then the connection breaks.
     Cut(String),
-    /// This text without a finish reason or an end marker. The HTTP response itself ends properly.
+    /// This text without a finish reason and without an end marker. The HTTP response itself ends properly.
     Unfinished(String),
-    /// A text with its own finish reason, for example `length` or `content_filter`.
+    /// A text with this finish reason, for example `length` or `content_filter`.
     Stopped { text: String, reason: String },
-    /// No response before [`ScriptedModel::release`], then this answer.
+    /// No response before [`ScriptedModel::release`]. After the release, this response.
     Hang(Box<Scripted>),
     /// This text as a stream that stays open until [`ScriptedModel::release`].
     Held(String),
-    /// A reply with neither text nor calls.
+    /// A reply with neither text nor tool calls.
     Empty,
-    /// This answer, to this request and to every later one.
+    /// This response, to this request and to every later request.
     Repeat(Box<Scripted>),
 }
 
-/// Tool call on the wire.
+/// Tool call in the format of the API.
 #[derive(Clone, Debug)]
 pub struct RawCall {
     pub id: String,
@@ -83,27 +83,27 @@ impl Scripted {
         Self::RawCalls(vec![RawCall { id: id.into(), tool: tool.into(), arguments: arguments.into() }])
     }
 
-    /// Returns an HTTP error in the form that providers use.
+    /// Returns an HTTP error in the format that providers use.
     pub fn status(status: u16) -> Self {
         let body = serde_json::json!({"error": {"message": "scripted failure", "type": "scripted"}});
         Self::Status { status, headers: Vec::new(), body: body.to_string() }
     }
 
-    /// Returns an answer that hangs until [`ScriptedModel::release`], then is the text `released`.
+    /// Returns a response that waits for [`ScriptedModel::release`] and then contains the text `released`.
     pub fn hang() -> Self {
         Self::Hang(Box::new(Self::text("released")))
     }
 
-    /// Repeats this answer for every later request.
+    /// Repeats this response for every later request.
     pub fn repeat(self) -> Self {
         Self::Repeat(Box::new(self))
     }
 }
 
-/// Request as received.
+/// Request that the server received.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedRequest {
-    /// Name from the system message, or empty if it has none.
+    /// Agent's name from the system message, or empty if the system message has no name.
     pub agent: String,
     /// Value of the `authorization` header.
     pub authorization: Option<String>,
@@ -116,14 +116,14 @@ impl RecordedRequest {
         chat_completions::messages(&self.body).iter().map(chat_completions::text).collect()
     }
 
-    /// Returns the names of the offered tools.
+    /// Returns the names of the tools in the request.
     pub fn tools(&self) -> Vec<String> {
         let tools = self.body["tools"].as_array().into_iter().flatten();
         tools.filter_map(|tool| tool["function"]["name"].as_str()).map(str::to_owned).collect()
     }
 }
 
-/// Scripted model server. It stops when dropped, and later connections are refused.
+/// Scripted model server. On drop, the server stops and refuses later connections.
 #[derive(Debug)]
 pub struct ScriptedModel {
     base_url: String,
@@ -137,12 +137,12 @@ struct Shared {
     requests: Mutex<Vec<RecordedRequest>>,
     /// Number of received requests.
     came: watch::Sender<usize>,
-    /// Number of callers that disconnected before they had an answer.
+    /// Number of callers that disconnected before they got a response.
     left: watch::Sender<usize>,
     gate: watch::Sender<Gate>,
 }
 
-/// State of the gate that hanging requests wait for.
+/// State of the gate at which hanging requests wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gate {
     Shut,
@@ -153,11 +153,11 @@ enum Gate {
 
 #[derive(Debug)]
 enum AgentScript {
-    /// Each request takes the next answer.
+    /// Each request takes the next response.
     Queue(VecDeque<Scripted>),
-    /// The number of replies in the request is the index of the answer.
+    /// The number of replies in the request is the index of the response.
     ByPosition(Vec<Scripted>),
-    /// The last message selects the answer.
+    /// The last message selects the response.
     ByWords(Vec<(&'static str, Scripted)>),
 }
 
@@ -189,7 +189,7 @@ impl ScriptedModel {
         &self.base_url
     }
 
-    /// Appends an answer to the agent's queue.
+    /// Appends a response to the agent's queue.
     pub fn push(&self, agent: &str, scripted: Scripted) {
         match locked(&self.shared.plays)
             .entry(agent.to_owned())
@@ -201,24 +201,24 @@ impl ScriptedModel {
         }
     }
 
-    /// Sets the agent's answers by position: `steps[n]` answers a request with `n` replies. A [`Scripted::Repeat`] at
-    /// the end answers all later requests.
+    /// Sets the agent's responses by position: `steps[n]` is the response to a request with `n` replies. A
+    /// [`Scripted::Repeat`] as the last step is the response to all later requests.
     pub fn script(&self, agent: &str, steps: impl Into<Vec<Scripted>>) {
         locked(&self.shared.plays).insert(agent.to_owned(), AgentScript::ByPosition(steps.into()));
     }
 
-    /// Sets the agent's answers by words: the first entry whose words occur in the last message of the request is used.
+    /// Sets the agent's responses by text: uses the first entry whose text occurs in the last message of the request.
     pub fn when(&self, agent: &str, answers: impl IntoIterator<Item = (&'static str, Scripted)>) {
         let answers = answers.into_iter().collect();
         locked(&self.shared.plays).insert(agent.to_owned(), AgentScript::ByWords(answers));
     }
 
-    /// Releases all hanging requests, now and until [`ScriptedModel::hold`].
+    /// Releases all hanging requests. Later requests do not hang until [`ScriptedModel::hold`].
     pub fn release(&self) {
         self.shared.gate.send_replace(Gate::Open);
     }
 
-    /// Makes later hanging requests wait for another release.
+    /// Makes later hanging requests wait for the next release.
     pub fn hold(&self) {
         self.shared.gate.send_replace(Gate::Shut);
     }
@@ -228,7 +228,6 @@ impl ScriptedModel {
         locked(&self.shared.requests).clone()
     }
 
-    /// Returns the requests of one agent.
     pub fn requests_of(&self, agent: &str) -> Vec<RecordedRequest> {
         self.requests().into_iter().filter(|request| request.agent == agent).collect()
     }
@@ -311,7 +310,7 @@ async fn released(shared: Arc<Shared>) -> Gate {
     opened
 }
 
-/// Guard of a hanging request. It is dropped early if the caller disconnects.
+/// Guard of a hanging request. An early drop means that the caller has disconnected.
 struct Waiting {
     shared: Arc<Shared>,
     has_left: bool,

@@ -1,4 +1,5 @@
-//! Certified OpenID provider on loopback (npm `oidc-provider`), and a client with cookies that signs in there.
+//! Certified OpenID provider on loopback (npm `oidc-provider`), and a client with cookies that signs in at the
+//! provider.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -8,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use reqwest::{Method, Url};
 use serde_json::Value;
 
-/// Running provider. It stops when the value is dropped.
+/// Running provider, which stops on drop.
 #[derive(Debug)]
 pub struct Provider {
     child: Child,
@@ -16,7 +17,7 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// Starts a provider. `people` maps each person to their claims.
+    /// Starts a provider. `people` maps each person to the person's claims.
     pub fn start(people: &Value) -> Self {
         Self::at(people, 0)
     }
@@ -52,7 +53,7 @@ impl Provider {
         assert_eq!(status.as_u16(), 204);
     }
 
-    /// Sets the base URLs of the servers that receive back-channel logout notices.
+    /// Sets the base URLs of the servers to which the provider sends back-channel logout notices.
     pub async fn notifies(&self, servers: &[&str]) {
         let http = holdshort_http::plain().no_proxy().build().expect("a client");
         let request = http.put(format!("{}/notified", self.issuer)).json(&servers);
@@ -66,13 +67,12 @@ impl Provider {
         answer.json().await.expect("a list")
     }
 
-    /// Stops the provider.
     pub fn stop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());
     }
 
-    /// Restarts the provider at the same port. Only these people are known afterwards.
+    /// Restarts the provider on the same port with these people, and without the people of the previous start.
     pub fn again(&mut self, people: &Value) {
         let port = Url::parse(&self.issuer).ok().and_then(|url| url.port()).expect("a port");
         self.stop();
@@ -90,7 +90,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("oidc")
 }
 
-/// Browser without scripts. It fills in forms, and its cookies ignore ports.
+/// Browser without scripts that fills in forms. Cookies are shared by all ports of a host.
 #[derive(Clone, Debug)]
 pub struct Visitor {
     person: String,
@@ -103,7 +103,7 @@ pub struct Visitor {
 pub struct Page {
     pub url: Url,
     pub status: u16,
-    /// Target of a redirect.
+    /// Target of a redirect (`Location` header).
     pub location: Option<Url>,
     /// Values of the `Set-Cookie` headers.
     pub set: Vec<String>,
@@ -155,8 +155,8 @@ impl Visitor {
         Page { url, status, location, set, text }
     }
 
-    /// Follows redirects and submits forms from `url` until a redirect leads to `end` or a page has no form. Returns
-    /// the address of that redirect, or the last page as the error.
+    /// Follows redirects and submits forms, starting at `url`. Returns the address of the first redirect that leads to
+    /// `end`. If a page without a form comes first, returns that page as the error.
     pub async fn signs_in(&mut self, url: &str, end: &str) -> Result<String, Page> {
         let mut page = self.get(url).await;
         for _ in 0..30 {
@@ -174,7 +174,7 @@ impl Visitor {
         panic!("it does not come to an end: {}", page.url);
     }
 
-    /// Returns the address and the filled-in fields of a page's first form.
+    /// Returns the target address and the filled-in fields of a page's first form.
     fn form(&self, page: &Page) -> Option<(Url, String)> {
         let (_, rest) = page.text.split_once("<form")?;
         let (form, _) = rest.split_once("</form>")?;

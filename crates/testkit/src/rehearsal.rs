@@ -1,10 +1,10 @@
-//! Rehearsal scripts for tests: the same replies with the shortest pauses that a script allows.
+//! Rehearsal scripts for tests, with the shortest pauses that a script allows.
 
-/// Indented beginning of a reply in a script.
+/// Indentation and list marker before each reply in a script.
 const REPLY: &str = "    - ";
 
-/// Gives each reply of a script the shortest pause between its words. A reply that already sets a pause makes the
-/// script invalid.
+/// Sets the shortest pause between the words of each reply in a script. If a reply already sets a pause, the result is
+/// an invalid script.
 pub fn hurried(script: &str) -> String {
     let hurry = |line: &str| match line.strip_prefix(REPLY) {
         Some(reply) => match reply.strip_prefix('{') {

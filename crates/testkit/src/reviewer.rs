@@ -1,4 +1,4 @@
-//! Client of a person who decides: through the link in a mail, or signed in with a browser cookie.
+//! Client of a person who decides, either through a link in a mail or signed in with a browser cookie.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::mailbox::{Mailbox, PASSWORD, tls};
 use crate::server::{Setup, TestServer};
 
-/// Returns a channels file with one mail channel. `more` is appended to the keys of the channel.
+/// Returns a channels file with one mail channel. `more` is appended to the keys of that channel.
 pub fn channel(mailbox: &Mailbox, more: &str) -> String {
     let server = mailbox.server();
     format!(
@@ -30,14 +30,14 @@ pub fn text<'v>(mail: &'v Value, pointer: &str) -> &'v str {
     mail.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("no {pointer}: {mail:#}"))
 }
 
-/// Returns the path of the decision page that a mail links to.
+/// Returns the path of the decision page from the link in a mail.
 pub fn link(server: &TestServer, mail: &Value) -> String {
     let text = text(mail, "/text");
     let line = text.lines().find(|line| line.contains("/d/")).unwrap_or_else(|| panic!("no link: {text}"));
     line.strip_prefix(server.base()).expect("a link to us").to_owned()
 }
 
-/// Returns status and HTML of a page, or of the response to a form.
+/// Returns the status and HTML of a page. If `form` is set, returns the response to that form instead.
 pub async fn page(server: &TestServer, path: &str, form: Option<&[(&str, &str)]>) -> (u16, String) {
     let http = holdshort_http::plain().no_proxy().build().unwrap();
     let url = format!("{}{path}", server.base());
@@ -54,7 +54,7 @@ pub async fn page(server: &TestServer, path: &str, form: Option<&[(&str, &str)]>
     (answer.status().as_u16(), answer.text().await.unwrap())
 }
 
-/// Returns the four-digit number that a person must type to decide.
+/// Returns the four-digit number on a decision page. A person must type that number to decide.
 pub fn number(page: &str) -> &str {
     page.split("Type this number to decide: <strong>")
         .nth(1)
@@ -63,7 +63,7 @@ pub fn number(page: &str) -> &str {
         .unwrap()
 }
 
-/// Browser login of a person.
+/// Signed-in browser of a person.
 pub struct Login {
     cookie: String,
     secret: String,

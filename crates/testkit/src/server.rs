@@ -1,6 +1,7 @@
-//! Real binary as a server with its own directories, port and tokens. A test can kill and restart it.
+//! Real binary as a server with its own directories, port and tokens. A test can kill and restart the server.
 //!
-//! Ends only processes that it started. `client.rs` sends requests, and `program.rs` finds the binary.
+//! A test server only ends processes that it has started. `client.rs` sends requests, and `program.rs` finds the
+//! binary.
 
 mod client;
 mod program;
@@ -22,14 +23,14 @@ pub use program::{aborting, other_version, real};
 
 use crate::model::ScriptedModel;
 
-/// Longest wait for anything before a test fails.
+/// Longest time that a test waits before it fails.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Configuration of a server before its start.
+/// Configuration of a server, set before the server starts.
 #[derive(Clone, Debug)]
 pub struct Setup {
     program: PathBuf,
-    /// Files of the workflow directory, by relative path.
+    /// Files of the workflow directory: relative path and content.
     workflows: Vec<(String, String)>,
     base_url: Option<String>,
     env: Vec<(String, String)>,
@@ -57,30 +58,29 @@ impl Default for Setup {
 }
 
 impl Setup {
-    /// Uses another program with the same command line.
+    /// Runs this program instead of `holdshort`. It must accept the same command line.
     pub fn program(self, program: PathBuf) -> Self {
         Self { program, ..self }
     }
 
-    /// Adds a workflow. A server without any uses the shipped ones.
+    /// Adds a workflow. Without an added workflow, the server uses the shipped workflows.
     pub fn workflow(mut self, name: &str, yaml: &str) -> Self {
         self.workflows.push((format!("{name}.yaml"), yaml.to_owned()));
         self
     }
 
-    /// Adds a workflow whose agents play this rehearsal script.
+    /// Adds a workflow whose agents follow this rehearsal script.
     pub fn rehearsed(mut self, name: &str, yaml: &str, script: &str) -> Self {
         self.workflows.push((format!("{name}/workflow.yaml"), yaml.to_owned()));
         self.workflows.push((format!("{name}/rehearsal.yaml"), script.to_owned()));
         self
     }
 
-    /// Sets the model. Agents of a server without a model play their rehearsal scripts.
+    /// Sets the model. Without a model, agents follow their rehearsal scripts.
     pub fn model(self, model: &ScriptedModel) -> Self {
         Self { base_url: Some(model.base_url().to_owned()), ..self }
     }
 
-    /// Removes the model.
     pub fn without_model(self) -> Self {
         Self { base_url: None, ..self }
     }
@@ -90,23 +90,23 @@ impl Setup {
         self
     }
 
-    /// Sets the channels: the text of a channels file.
+    /// Sets the content of the channels file.
     pub fn channels(self, yaml: &str) -> Self {
         Self { channels: Some(yaml.to_owned()), ..self }
     }
 
-    /// Sets the people: the text of a people file.
+    /// Sets the content of the people file.
     pub fn people(self, yaml: &str) -> Self {
         Self { people: Some(yaml.to_owned()), ..self }
     }
 
-    /// Stores the journal in this database, under this node name.
+    /// Stores the journal in this database. The server uses this node name.
     pub fn database(mut self, url: &str, node: &str) -> Self {
         self.arguments.extend(["--store", url, "--node", node].map(str::to_owned));
         self
     }
 
-    /// Limits the decisions of one person in a minute.
+    /// Sets the maximum number of decisions per person and minute.
     pub fn decision_rate(mut self, rate: u32) -> Self {
         self.arguments.extend(["--decision-rate".to_owned(), rate.to_string()]);
         self
@@ -124,13 +124,13 @@ impl Setup {
         self
     }
 
-    /// Sets the interval between published checkpoints, in whole seconds.
+    /// Sets the interval between published checkpoints, rounded down to seconds.
     pub fn checkpoint_every(mut self, every: Duration) -> Self {
         self.arguments.extend(["--checkpoint-every".to_owned(), format!("{}s", every.as_secs())]);
         self
     }
 
-    /// Sets the time without renewal after which other nodes take over, in whole seconds.
+    /// Sets the duration of a lease, rounded down to seconds. After that time without a renewal, other nodes take over.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.arguments.extend(["--lease".to_owned(), format!("{}s", lease.as_secs())]);
         self
@@ -142,17 +142,17 @@ impl Setup {
         self
     }
 
-    /// Uses another data folder.
+    /// Uses this data directory instead of a temporary one.
     pub fn data(self, data: &Path) -> Self {
         Self { data: Some(data.to_owned()), ..self }
     }
 
-    /// Makes the server lead a process group, as a shell does for a program in a terminal.
+    /// Makes the server the leader of a process group, as a shell does for a program in a terminal.
     pub fn in_a_terminal(self) -> Self {
         Self { leads_group: true, ..self }
     }
 
-    /// Starts the server. Panics with its standard error if it does not start.
+    /// Starts the server. If the start fails, panics with the server's standard error.
     pub async fn start(self) -> TestServer {
         let mut server = self.stopped();
         server.start().await;
@@ -183,7 +183,7 @@ pub struct TestServer {
     folder: TempDir,
     http: reqwest::Client,
     running: Option<Running>,
-    /// Standard error of all its processes.
+    /// Standard error of all processes of this server.
     stderr: Arc<Mutex<String>>,
 }
 
@@ -227,26 +227,27 @@ impl TestServer {
         &self.running().agent_token
     }
 
-    /// Waits until standard error contains this text. A thread reads standard error, so text may arrive after an HTTP
-    /// answer.
+    /// Waits until standard error contains this text. A thread reads standard error, so log lines may arrive after the
+    /// HTTP response.
     pub async fn wait_for_log(&self, text: &str) {
         eventually(&format!("the log says {text:?}"), async || self.stderr().contains(text).then_some(()))
             .await;
     }
 
-    /// Returns the standard error so far.
+    /// Returns the standard error of all processes so far.
     pub fn stderr(&self) -> String {
         self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Starts a process on the directories. Panics with its standard error if it does not start.
+    /// Starts a process on the server's directories. If the start fails, panics with the process's standard error.
     pub async fn start(&mut self) {
         if let Err(status) = self.try_start().await {
             panic!("the server did not start: {status}\n{}", self.stderr());
         }
     }
 
-    /// Starts a process on the directories. Returns its exit status as the error if it ends before it listens.
+    /// Starts a process on the server's directories. If the process ends before it listens, returns its exit status as
+    /// the error.
     pub async fn try_start(&mut self) -> Result<(), ExitStatus> {
         assert!(self.running.is_none(), "it runs already");
         let mut child = self.command().spawn().expect("the program starts");
@@ -257,7 +258,8 @@ impl TestServer {
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                // Only the first line has a receiver. The others are read so that the process never blocks.
+                // Only the first line has a receiver. The thread reads the other lines so that the process never blocks
+                // on a full pipe.
                 let _ = sender.send(line);
             }
         });
@@ -265,7 +267,7 @@ impl TestServer {
         let Ok(line) = line else {
             drop(child.kill());
             let ended = child.wait().expect("a process that was started");
-            // The last lines of standard error hold the reason.
+            // Wait for the last lines of standard error, because they contain the reason.
             keeping.join().expect("no panic");
             return Err(ended);
         };
@@ -305,7 +307,8 @@ impl TestServer {
         command
     }
 
-    /// Returns a command of the program for this server's data folder, without the developer's own settings.
+    /// Returns a command that runs the program on this server's data directory, without the developer's own
+    /// configuration.
     pub fn client_command(&self) -> Command {
         let mut command = Command::new(&self.setup.program);
         let foreign = [
@@ -326,13 +329,13 @@ impl TestServer {
             }
         }
         command.env("HOME", self.folder.path().join("home")).env("HOLDSHORT_DATA", self.data());
-        // Temporary files of a killed server are removed with the test's directory.
+        // Temporary files of a killed server are removed together with the test's directory.
         command.env("TMPDIR", self.folder.path().join("tmp"));
         command.current_dir(self.folder.path());
         command
     }
 
-    /// Sends SIGKILL, like a power cut.
+    /// Sends SIGKILL, which has the effect of a power cut.
     pub fn kill(&mut self) {
         if let Some(mut running) = self.running.take() {
             drop(running.child.kill());
@@ -340,13 +343,13 @@ impl TestServer {
         }
     }
 
-    /// Sends SIGKILL and starts the server again on the same directories.
+    /// Sends SIGKILL, then starts the server again on the same directories.
     pub async fn restart(&mut self) {
         self.kill();
         self.start().await;
     }
 
-    /// Sends a signal by name, for example `STOP` or `CONT`.
+    /// Sends a signal. `name` has no prefix, for example `STOP` or `CONT`.
     pub fn signal(&self, name: &str) {
         Self::kill_with(name, &self.running().child.id().to_string());
     }
@@ -362,7 +365,7 @@ impl TestServer {
         assert!(told.is_ok_and(|status| status.success()), "the server can be told {name}");
     }
 
-    /// Sends SIGTERM and waits for the end.
+    /// Sends SIGTERM and waits until the process ends.
     pub async fn stop(&mut self) -> ExitStatus {
         self.signal("TERM");
         let Running { mut child, .. } = self.running.take().expect("a server that runs");
@@ -379,7 +382,7 @@ impl TestServer {
         }
     }
 
-    /// Waits for a process that ends by itself. It can be started again.
+    /// Waits until the process ends by itself. The server can then be started again.
     pub async fn wait_until_ended(&mut self) -> ExitStatus {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -393,7 +396,6 @@ impl TestServer {
         }
     }
 
-    /// Changes the setup for the next start.
     pub fn change(&mut self, change: impl FnOnce(Setup) -> Setup) {
         self.setup = change(self.setup.clone());
     }

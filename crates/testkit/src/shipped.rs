@@ -1,4 +1,5 @@
-//! Checks of a shipped workflow: embedded texts equal its directory, it is valid, and its script plays to the end.
+//! Checks a shipped workflow: its embedded texts equal the files of its directory, the workflow is valid, and its
+//! script runs to the end.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +13,7 @@ use holdshort_workflow::rehearsal::{Step, parse};
 use holdshort_workflow::{Library, Shipped};
 use serde_json::{Value, json};
 
-/// Checks a workflow of a pack against its directory below `workflows` and against the tools of the pack.
+/// Checks a pack's workflow against its directory below `workflows`, and against the tools of the pack.
 pub fn hold(shipped: &'static Shipped, workflows: &Path, toolset: &'static dyn Toolset) {
     let mut files = BTreeMap::new();
     collect(&workflows.join(shipped.name), "", &mut files);
@@ -61,7 +62,7 @@ fn offered(step: &Step) -> Vec<Declaration> {
     names.map(|name| Declaration { name, description: String::new(), parameters: json!({}) }).collect()
 }
 
-/// Plays the script of a workflow to its end with several tool results.
+/// Plays a workflow's script to its end, three times. Each time, all tool calls return a different result.
 pub async fn play(workflow: &Shipped) {
     let Some(text) = workflow.rehearsal else { return };
     let mut script = parse("rehearsal.yaml", text).expect("a script");

@@ -1,4 +1,4 @@
-//! Webhook receiver on loopback that keeps all requests and answers as the test sets.
+//! Webhook receiver on loopback. It records all requests, and responds as the test says.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::server::eventually;
 
-/// Request as received.
+/// Request that the sink received.
 #[derive(Clone, Debug)]
 pub struct ReceivedRequest {
     pub path: String,
@@ -45,17 +45,17 @@ pub struct WebhookSink {
 #[derive(Debug)]
 struct SinkState {
     received: Mutex<Vec<ReceivedRequest>>,
-    /// Answers for the next requests. After them every answer is 200.
+    /// Responses to the next requests. When the queue is empty, the response is status 200.
     answers: Mutex<VecDeque<Scripted>>,
-    /// True if each answer repeats the request body.
+    /// True if each response repeats the request body.
     repeats: AtomicBool,
     gate: Semaphore,
 }
 
-/// Status, and an optional header.
+/// HTTP status, and an optional header.
 type Scripted = (u16, Option<(&'static str, String)>);
 
-/// Permits of the open gate: more than the requests of any test.
+/// Number of permits while the sink is not held: more than the requests of any test.
 const OPEN: usize = 1 << 20;
 
 impl WebhookSink {
@@ -77,22 +77,22 @@ impl WebhookSink {
         format!("{}{path}", self.base)
     }
 
-    /// Sets the statuses of the next answers, one for each request.
+    /// Sets the HTTP statuses of the next responses, one status per request.
     pub fn answer(&self, statuses: impl IntoIterator<Item = u16>) {
         lock(&self.state.answers).extend(statuses.into_iter().map(|status| (status, None)));
     }
 
-    /// Sets the status and a header of one later answer.
+    /// Adds a response with this status and header to the queue.
     pub fn answer_with(&self, status: u16, name: &'static str, value: &str) {
         lock(&self.state.answers).push_back((status, Some((name, value.to_owned()))));
     }
 
-    /// Makes all later answers repeat the request body.
+    /// Makes all later responses repeat the request body.
     pub fn repeat(&self) {
         self.state.repeats.store(true, Ordering::Relaxed);
     }
 
-    /// Accepts requests without answering them until [`release`](Self::release).
+    /// Accepts requests, and delays all responses until [`release`](Self::release).
     pub fn hold(&self) {
         self.state.gate.forget_permits(OPEN);
     }
@@ -106,7 +106,6 @@ impl WebhookSink {
         lock(&self.state.received).clone()
     }
 
-    /// Returns the number of requests so far.
     pub fn count(&self) -> usize {
         lock(&self.state.received).len()
     }

@@ -1,5 +1,5 @@
-//! Fake Slack on loopback: the API methods that a bot calls, and the URLs that it responds to. Slack's own SDK covers
-//! Slack's signatures and checks (`webhooks/slack.py`).
+//! Fake Slack on loopback: the API methods that a bot calls, and the URLs to which a bot sends responses.
+//! `webhooks/slack.py` signs requests and validates messages with Slack's own SDK.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 
 use crate::server::eventually;
 
-/// Received call: path, token and body.
+/// Received call with its path, token and body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlackCall {
     pub path: String,
@@ -30,7 +30,7 @@ pub struct Slack {
 #[derive(Debug, Default)]
 struct SlackState {
     called: Mutex<Vec<SlackCall>>,
-    /// Errors of the next API method calls, one for each.
+    /// Error codes for the next calls of API methods, one code per call.
     errors: Mutex<VecDeque<String>>,
 }
 
@@ -57,7 +57,7 @@ impl Slack {
         lock(&self.kept.errors).push_back(error.to_owned());
     }
 
-    /// Returns the calls of this path, in the order of arrival.
+    /// Returns the received calls of this path, in the order of arrival.
     pub fn called(&self, path: &str) -> Vec<SlackCall> {
         lock(&self.kept.called).iter().filter(|called| called.path == path).cloned().collect()
     }

@@ -1,4 +1,4 @@
-//! Pseudo-terminal that runs the binary: waits for output, types, and reads the exit code.
+//! Pseudo-terminal that runs the binary. It waits for output, types, and reads the exit code.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -20,7 +20,7 @@ pub struct Terminal {
     child: Box<dyn Child + Send + Sync>,
     keyboard: Box<dyn Write + Send>,
     screen: Arc<Screen>,
-    /// Length of the output that earlier waits have consumed.
+    /// Length of the output up to the last match.
     seen: usize,
     _master: Box<dyn MasterPty + Send>,
 }
@@ -61,7 +61,8 @@ impl Terminal {
         std::thread::spawn(move || {
             let mut buffer = [0; 4_096];
             loop {
-                // Reading from a terminal whose process has ended gives an error instead of an end of file.
+                // On Linux, a read from a terminal whose process has ended fails with an error instead of an end of
+                // file.
                 let count = reader.read(&mut buffer).unwrap_or(0);
                 let mut shown = shared.shown.lock().unwrap();
                 shown.bytes.extend_from_slice(&buffer[..count]);
@@ -76,7 +77,7 @@ impl Terminal {
         Self { child, keyboard, screen, seen: 0, _master: pair.master }
     }
 
-    /// Waits for this text after the last match. Returns the output from there to the end of the text.
+    /// Waits for this text after the last match. Returns the output from the last match to the end of the text.
     pub fn expect(&mut self, text: &str) -> String {
         let deadline = Instant::now() + PATIENCE;
         let mut shown = self.screen.shown.lock().unwrap();
@@ -94,7 +95,8 @@ impl Terminal {
         }
     }
 
-    /// Waits for the first of these texts after the last match. Returns the output from there to the end of the text.
+    /// Waits for any of these texts after the last match. Returns the output from the last match to the end of the text
+    /// found.
     pub fn expect_any(&mut self, texts: &[&str]) -> String {
         let deadline = Instant::now() + PATIENCE;
         let mut shown = self.screen.shown.lock().unwrap();
@@ -141,7 +143,7 @@ impl Terminal {
         self.keyboard.flush().unwrap();
     }
 
-    /// Waits for the end. Returns the exit code and the output since the last wait.
+    /// Waits until the process ends. Returns the exit code, and the output since the last match.
     pub fn end(mut self) -> (u32, String) {
         let deadline = Instant::now() + PATIENCE;
         let mut shown = self.screen.shown.lock().unwrap();
@@ -156,7 +158,7 @@ impl Terminal {
     }
 }
 
-/// Removes control sequences. Only whole lines are stable, but no awaited text spans a line that is redrawn.
+/// Removes control sequences. The result is stable only for complete lines, but no awaited text spans a redrawn line.
 fn plain(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     console::strip_ansi_codes(&text).replace('\r', "")

@@ -1,14 +1,16 @@
-//! Trace events of the program that tests act on: points in a commit that no answer and no file shows.
+//! Trace events of the program that tests act on. They mark points in a commit that neither a response nor a file
+//! shows.
 
 use tracing::Event;
 use tracing::field::{Field, Visit};
 
-/// Event that the SQLite writer traces after it has committed a group and before it answers.
+/// Trace event that the SQLite writer emits after it has committed a group of appends and before it responds.
 pub const JOURNAL_COMMITTED: &str = "journal_committed";
-/// Event after one more path of a changeset is written as released. `changed` counts the paths of this commit.
+/// Trace event after one more path of a changeset has been written. Its field `changed` counts the paths of this
+/// commit.
 pub const CHANGESET_PATH_CHANGED: &str = "changeset_path_changed";
 
-/// Returns the number in this field of an event.
+/// Returns the number in this field of a trace event.
 pub fn number(event: &Event<'_>, name: &str) -> Option<u64> {
     let mut found = Number { name, value: None };
     event.record(&mut found);

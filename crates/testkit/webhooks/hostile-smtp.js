@@ -1,6 +1,6 @@
-// A mail server on loopback that breaks the rules. The first line of standard output says the port.
-//   injects  with its answer to STARTTLS come, in the clear, answers to all that is said later; in TLS it answers nothing
-//   endless  its greeting is a line without an end
+// A mail server on loopback that violates SMTP. Prints its port as the first line of standard output.
+//   injects  sends unencrypted responses to later commands together with its STARTTLS response; over TLS it is silent
+//   endless  sends a greeting line that never ends
 
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";

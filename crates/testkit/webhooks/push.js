@@ -1,5 +1,6 @@
-// The browser's side of Web Push, by npm `http_ece` (RFC 8188, RFC 8291) and the crypto of Node: JSON on standard input,
-// JSON back. `{}` makes a subscription's keys; with `private`, `auth`, `authorization` and `body` it reads what was pushed.
+// Browser side of Web Push, with npm `http_ece` (RFC 8188, RFC 8291) and Node's crypto. Reads JSON from standard input and
+// prints JSON. `{}` generates the keys of a subscription. An object with `private`, `auth`, `authorization` and `body` is a
+// pushed message, which the program verifies and decrypts.
 
 import { createECDH, createPublicKey, randomBytes, verify } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -17,7 +18,7 @@ function made() {
   };
 }
 
-/** RFC 8292: the claims, once the signature is that of the key beside them. */
+/** Returns the claims (RFC 8292). Throws if the signature was not made with the key in the same header. */
 function claims(authorization) {
   const [, token, key] = /^vapid t=([\w.-]+), k=([\w-]+)$/.exec(authorization);
   const [header, body, signature] = token.split(".");

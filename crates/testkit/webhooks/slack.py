@@ -1,4 +1,4 @@
-"""Slack's own SDK: signs a request as Slack does, and checks what is posted. JSON on standard input, JSON back."""
+"""Signs requests as Slack does, and validates posted messages, with Slack's own SDK. Reads JSON and prints JSON."""
 
 import json
 import pathlib
@@ -14,7 +14,7 @@ told = {}
 if "sign" in given:
     verifier = SignatureVerifier(given["secret"])
     told["signature"] = verifier.generate_signature(timestamp=given["timestamp"], body=given["sign"])
-# Each is read by the SDK, which checks it, and comes out with nothing missing.
+# The SDK parses and validates each block. Writing the block again must lose nothing.
 for name, blocks in given.get("blocks", {}).items():
     read = Block.parse_all(blocks)
     for block in read:

@@ -1,5 +1,5 @@
-// An SMTP server on loopback that keeps what it is sent: one line of JSON for each mail on standard output.
-// The first line says the port. Lines on standard input are codes that the next recipients are refused with.
+// An SMTP server on loopback. Prints its port as the first line of standard output, then one line of JSON per mail.
+// Each line on standard input is an SMTP code with which the server rejects the next recipient.
 
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";

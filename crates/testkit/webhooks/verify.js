@@ -1,5 +1,5 @@
-// The reference library of Standard Webhooks: JSON on standard input. Verifies a webhook, `valid` or `invalid` back; of one that has
-// no headers yet, its signature.
+// Verifies a webhook with the reference library of Standard Webhooks. Reads JSON from standard input and prints `valid` or
+// `invalid`. If the webhook has no headers, prints its signature instead.
 
 import { readFileSync } from "node:fs";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";

@@ -1,12 +1,13 @@
-# Owns one PostgreSQL: makes its data, starts and stops it as told on stdin, and ends it when stdin ends, which
-# is when the process of the tests is gone. Arguments: the folder of the programs, the folder for the data, the
-# port. Says `up` or `down` once it is so; anything else is what went wrong.
+# Owns one PostgreSQL server: creates its data, and starts, stops and crashes it as standard input says. Ends the server
+# when standard input ends, because the test process is then gone. Arguments: directory of PostgreSQL's programs, data
+# directory, port. Prints `up` or `down` when the server has started or stopped. Any other output is an error.
 
 bin=$1 folder=$2 port=$3
-# Or output of a program, or a client that is gone, would end the keeper before its server.
+# A signal, or a closed pipe, must not end the keeper before its server.
 trap '' PIPE HUP INT TERM
 
-# PostgreSQL refuses to be root; its user comes with Debian's package. It dies with this shell, come what may.
+# PostgreSQL refuses to run as root, so it runs as the user that Debian's package creates. If this shell dies, the kernel
+# sends SIGINT to PostgreSQL.
 if [ "$(id -u)" = 0 ]; then
     as="setpriv --reuid=postgres --regid=postgres --clear-groups --pdeathsig INT --"
     owner=postgres
@@ -34,7 +35,7 @@ up() {
         fi
         sleep 0.05
     done
-    # Somebody else's server may answer on that port.
+    # `pg_isready` may have reached a foreign server on that port.
     kill -0 "$server" 2>/dev/null
 }
 

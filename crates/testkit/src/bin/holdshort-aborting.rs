@@ -1,10 +1,12 @@
 //! `holdshort` that crashes at a chosen point. For tests only.
 //!
-//! It calls `std::process::abort` right after commit number `HOLDSHORT_ABORT_AFTER`, before anybody is answered. With
-//! `HOLDSHORT_PANIC_AFTER` it panics in the writer instead. With `HOLDSHORT_ABORT_IN_CHANGESET` it aborts in the commit
-//! of a changeset after that number of changed paths.
+//! With `HOLDSHORT_ABORT_AFTER`, the process aborts right after the commit with that number, before any caller gets a
+//! response. With `HOLDSHORT_PANIC_AFTER`, the writer thread panics at that commit instead. With
+//! `HOLDSHORT_ABORT_IN_CHANGESET`, the process aborts during the commit of a changeset, after that number of changed
+//! paths.
 //!
-//! Reads the program's own trace: an event is handled in the thread that emits it, before that thread continues.
+//! The crash points are trace events of the program. A subscriber handles each trace event in the thread that emits it,
+//! before that thread continues.
 
 use std::io::stderr;
 use std::process::ExitCode;
@@ -16,7 +18,6 @@ use tracing_subscriber::filter::{EnvFilter, LevelFilter, Targets};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Counts after which the program crashes.
 struct AbortPlan {
     abort_after: Option<u64>,
     panic_after: Option<u64>,
@@ -56,7 +57,7 @@ impl<S: Subscriber> Layer<S> for AbortPlan {
     }
 }
 
-/// Replaces the program's own log and writes the same lines.
+/// Replaces the program's own log. The replacement prints the same log lines.
 fn follow(plan: AbortPlan) {
     let targets = Targets::new()
         .with_target("holdshort_store::sqlite::writer", LevelFilter::TRACE)

@@ -1,9 +1,9 @@
 //! Server node of another version, over a database with another schema version. For tests only.
 //!
-//! `HOLDSHORT_PLAYS_SCHEMA` is that version as `N`, or `N breaks` if older binaries cannot work with the last
-//! migration. Migrations that this version does not have do nothing.
+//! `HOLDSHORT_PLAYS_SCHEMA` sets the schema version: `N`, or `N breaks` if its last migration makes the database
+//! unusable for older binaries. Migrations beyond those of this build do nothing.
 //!
-//! Takes the arguments of `holdshort serve` that a test server gives to a node, and prints the same output.
+//! Takes the arguments of `holdshort serve` that a test server passes, and prints the same output.
 
 #![expect(clippy::print_stdout, reason = "a test server reads where it listens")]
 
@@ -96,7 +96,7 @@ fn options() -> Result<Options> {
     })
 }
 
-/// Returns the arguments after `serve`, each with its value. `--json` has no value and is skipped.
+/// Parses the arguments after `serve` as pairs of name and value. Skips `--json`, which has no value.
 fn parse_arguments() -> Result<BTreeMap<String, String>> {
     let mut given = BTreeMap::new();
     let mut arguments = std::env::args().skip(2).filter(|argument| argument != "--json");

@@ -1,4 +1,4 @@
-//! Simulator from the command line: `cargo xtask sim`.
+//! Command-line program of the simulator, started by `cargo xtask sim`.
 
 #![expect(clippy::print_stdout, reason = "a command-line tool prints")]
 

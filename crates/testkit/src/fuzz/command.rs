@@ -1,8 +1,9 @@
-//! Fuzz target for command lines: parsing has a bound, and the classifications of a command agree with each other.
+//! Fuzz target for command lines: checks that parsing is bounded and that the classifications of a command are
+//! consistent.
 
 use holdshort_command::{Class, parse};
 
-/// Limit of the parts of one line, and of its possible parts.
+/// Maximum number of parts of a command line, and maximum number of guessed parts.
 const MAX_PARTS: usize = 256;
 
 pub(super) fn command(bytes: &[u8]) {
@@ -19,7 +20,7 @@ pub(super) fn command(bytes: &[u8]) {
     assert!(paths.iter().all(|path| !path.is_empty()), "{line:?}");
     let _ = command.scripts();
     let _ = command.named_paths();
-    // A line in single quotes is one word of `echo`, which only reads, whatever the line contains.
+    // A command line in single quotes is one argument of `echo`, and `echo` only reads, whatever its argument contains.
     let is_plain = !line.starts_with('-') && !line.contains('\'') && !line.chars().any(char::is_control);
     if is_plain && line.len() < 1000 {
         assert!(parse(&format!("echo '{line}'")).is_read_only(), "{line:?}");

@@ -1,4 +1,5 @@
-//! Fuzz target for bodies of decisions: parsed as the server does, then decided in a run with interrupts of many kinds.
+//! Fuzz target for request bodies of decisions. Parses a body as the server does, then applies the decision to
+//! interrupts of many kinds.
 
 use std::sync::{Arc, LazyLock};
 
@@ -37,8 +38,8 @@ pub(super) fn decision(bytes: &[u8]) {
     }
 }
 
-/// Asserts that the decision is accepted or refused. An accepted one can be stored, read and replayed, and repeating it
-/// changes nothing.
+/// Asserts that the decision is accepted or refused. An accepted decision can be stored, read and replayed, and
+/// repeating the decision changes nothing.
 fn decide(interrupt: &InterruptId, decision: &Decision) {
     let input = || Input::Decide { interrupt: interrupt.clone(), decision: decision.clone(), holder: None };
     let before = &HELD.run;
@@ -99,7 +100,7 @@ static HELD: LazyLock<InterruptFixture> = LazyLock::new(|| {
             } else {
                 Vec::new()
             },
-            // A schema is refused for kinds in which no option uses it.
+            // A response schema is refused for kinds in which no option uses a schema.
             response_schema: (!matches!(kind, Kind::Choice | Kind::Escalation)).then(|| edit.clone()),
             expires_in_ms: None,
             on_expiry: None,
@@ -110,7 +111,7 @@ static HELD: LazyLock<InterruptFixture> = LazyLock::new(|| {
             withhold: Vec::new(),
             timing: Timing::default(),
         };
-        // Some kinds cannot be opened by external agents.
+        // External agents cannot open interrupts of some kinds.
         if let Ok(asked) = held.handle(&held.run, Input::Ask(Box::new(ask))) {
             held.run = asked.run;
         }

@@ -1,4 +1,5 @@
-//! Fuzz target for messages of other systems' clients: `CodeLab` messages, and MARS frames with their config.
+//! Fuzz target for messages from clients of other systems: `CodeLab` messages, and MARS frames with their
+//! configuration.
 
 use holdshort_server::reading;
 

@@ -1,4 +1,5 @@
-//! Fuzz target for stored events and their JSON. The first line of the input is a head, and the rest is its content.
+//! Fuzz target for stored events and their JSON. The first line of the input is an event's head. The other lines are
+//! the event's content.
 
 use std::sync::{Arc, LazyLock};
 
@@ -24,7 +25,7 @@ pub(super) fn event(bytes: &[u8]) {
     }
 }
 
-/// Asserts that strictly parsed JSON has one canonical form, which parses to an equal value.
+/// Asserts that every JSON value has one canonical form. Parsing the canonical form gives an equal value.
 fn value(bytes: &[u8]) {
     let Ok(value) = json::parse(bytes) else { return };
     let written = json::canonical(&value);
@@ -36,7 +37,8 @@ fn value(bytes: &[u8]) {
     assert_eq!(json::canonical(&read), kept);
 }
 
-/// Opens the head with a correct digest, hash and position. It must be an event, or be refused with a reason.
+/// Opens an event with this head and a correct digest, hash and position. Asserts that the head is valid or is refused
+/// with a reason.
 fn stored(raw: &Value, content: Option<&[u8]>) {
     let stream = raw["stream"].as_str().and_then(|text| text.parse().ok()).unwrap_or(StreamId::System);
     let seq = raw["seq"].as_u64().unwrap_or(1);
@@ -61,14 +63,14 @@ fn stored(raw: &Value, content: Option<&[u8]>) {
         }
     };
     assert_eq!(chain, Chain { seq, hash });
-    // The event is equal after this version has written and read it.
+    // Check that the event is still equal after this version has written and read it.
     let mut chain = before;
     let mut draw = Draw::new(Seed([4; 16]), Timestamp::from_millis(0));
     let again = envelope::seal(&event, &mut chain, &mut draw);
     let mut chain = before;
     let read = event::open(&again, &mut chain).unwrap_or_else(|error| panic!("{error}: {event:?}"));
     assert_eq!(read, event);
-    // Applying the event may change a run but must not make it panic.
+    // Applying an event may change the run but must not panic.
     if let Fact::Run(_) = &event.fact {
         let mut run = BLANK.clone();
         run.apply(&event);

@@ -1,7 +1,8 @@
 //! Bodies of the fuzz targets, for every format that accepts bytes from outside.
 //!
-//! Each takes bytes and asserts that nothing panics and that a refusal has a code. A parsed value must be equal after
-//! writing and parsing it again. `fuzz/` runs them under libFuzzer. A test runs them on a corpus and on its mutations.
+//! Each fuzz target takes bytes, and asserts that nothing panics and that each refusal has a code. A parsed value must
+//! be equal after it is written and parsed again. The directory `fuzz/` runs the targets under libFuzzer. A test runs
+//! the targets on a corpus and on mutations of that corpus.
 
 mod command;
 mod cursor;
@@ -18,13 +19,13 @@ use std::path::Path;
 
 pub use mutate::mutations;
 
-/// Fuzz target. It accepts any bytes.
+/// Fuzz target, which accepts any bytes.
 pub type Target = fn(&[u8]);
 
-/// Number of mutated inputs for one target.
+/// Number of mutated inputs per target.
 const MUTATIONS: u64 = 2_000;
 
-/// All targets except those of packs, by the name of their directory in `fuzz/corpus`.
+/// All targets except the targets of packs. Each name is the name of a directory in `fuzz/corpus`.
 pub const TARGETS: [(&str, Target); 8] = [
     ("command", command::command),
     ("decision", decision::decision),
@@ -36,18 +37,18 @@ pub const TARGETS: [(&str, Target); 8] = [
     ("edge", edge::edge),
 ];
 
-/// Returns the target of this name, for binaries with one target each.
+/// Returns the target with this name. Used by the fuzzing programs, each of which runs one target.
 pub fn target(name: &str) -> Target {
     let found = TARGETS.iter().find(|(known, _)| *known == name);
     found.unwrap_or_else(|| panic!("there is no target `{name}`")).1
 }
 
-/// Runs a target on its corpus and on mutations of it. Panics with the first input that fails.
+/// Runs a target on its corpus and on mutations of that corpus. Panics with the first input that fails.
 pub fn hold(name: &str, target: Target) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
     let seeds = corpus(&folder.join("corpus").join(name));
     assert!(seeds.len() >= 5, "{name} has {} seeds", seeds.len());
-    // Under libFuzzer each target has its own program.
+    // Check that this target has its own libFuzzer program.
     assert!(folder.join("fuzz_targets").join(format!("{name}.rs")).is_file(), "{name}");
     let tries = seeds.iter().cloned().chain(mutations(&seeds, MUTATIONS, 1));
     for (n, bytes) in tries.enumerate() {
@@ -63,7 +64,7 @@ fn corpus(folder: &Path) -> Vec<Vec<u8>> {
     files.iter().map(|file| fs::read(file).expect("a file")).collect()
 }
 
-/// Asserts that a refusal has a status, a code and texts that a client can act on.
+/// Asserts that a refusal has a status, a code, and texts that a client can act on.
 fn is_coded(problem: &holdshort_protocol::Problem) {
     assert!((400..500).contains(&problem.status), "{problem:?}");
     assert!(!problem.detail.is_empty() && !problem.title.is_empty(), "{problem:?}");

@@ -1,4 +1,4 @@
-//! Small mutator: the same seed makes the same bytes on every machine.
+//! Small mutator. Equal seeds give equal bytes on every machine.
 
 use crate::clock::mix;
 
@@ -46,7 +46,7 @@ const PIECES: [&[u8]; 40] = [
     b"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
 ];
 
-/// Returns `n` inputs that resemble one or two of `seeds`.
+/// Returns `n` inputs, each made from one or two of `seeds`.
 pub fn mutations(seeds: &[Vec<u8>], n: u64, seed: u64) -> impl Iterator<Item = Vec<u8>> {
     (0..n).map(move |i| {
         let mut dice = Dice(mix(seed).wrapping_add(i.wrapping_mul(0x9e37_79b9)));

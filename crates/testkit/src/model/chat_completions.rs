@@ -1,7 +1,7 @@
-//! Chat-completions API on the wire: reads requests, and writes answers in the form of the API.
+//! Chat-completions API: reads requests, and writes responses in the format of the API.
 //!
-//! Streams come in small pieces with interleaved calls, so a reader must assemble them by index. Never chooses the
-//! answer.
+//! Streams consist of small chunks in which the tool calls are interleaved, so a client must assemble the calls by
+//! index. This module never chooses a response.
 
 use std::io;
 
@@ -14,18 +14,18 @@ use serde_json::{Value, json};
 
 use super::{RawCall, Scripted};
 
-/// Input and output tokens that every reply reports.
+/// Numbers of input and output tokens that every reply reports.
 const USAGE: (u64, u64) = (100, 10);
-/// Size of a piece in characters.
+/// Length of a chunk in characters.
 const PIECE: usize = 7;
-/// Approximate limit of pieces for one text. Longer texts come in larger pieces.
+/// Approximate maximum number of chunks per text. Longer texts use longer chunks.
 const MOST_PIECES: usize = 1_000;
 
 pub(super) fn messages(body: &Value) -> &[Value] {
     body["messages"].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Returns the text of a message, whose content is a string or a list of parts.
+/// Returns the text of a message. The message's content is a string or a list of parts.
 pub(super) fn text(message: &Value) -> String {
     match &message["content"] {
         Value::String(text) => text.clone(),
@@ -73,7 +73,7 @@ pub(super) fn answer(play: &Scripted, request: &Value) -> Response {
     }
 }
 
-/// Returns a stream that sends the text, waits for `until`, and then ends.
+/// Returns a stream that sends the text and then stays open until `until` completes.
 pub(super) fn stream_until(
     text: &str,
     request: &Value,
@@ -90,11 +90,11 @@ pub(super) fn stream_until(
 struct CompleteReply<'a> {
     text: &'a str,
     calls: Vec<RawCall>,
-    /// Finish reason, if it differs from the default.
+    /// Finish reason that replaces the default.
     stop: Option<&'a str>,
 }
 
-/// Gives calls their ids as some providers do: the numbering starts again with every reply.
+/// Numbers the ids of calls from the beginning in each reply, as some providers do.
 fn numbered(calls: &[(String, Value)]) -> Vec<RawCall> {
     calls
         .iter()
@@ -186,7 +186,7 @@ fn plain(status: u16, headers: &[(String, String)], body: &str) -> Response {
     response
 }
 
-/// Sends each item by itself, so that the text arrives in pieces.
+/// Sends each item separately, so that the text arrives in chunks.
 fn stream_of(items: Vec<Result<Bytes, io::Error>>) -> Response {
     let items = stream::iter(items).then(|item| async {
         tokio::task::yield_now().await;
@@ -200,7 +200,7 @@ fn respond(status: StatusCode, content_type: &'static str, body: Body) -> Respon
     *response.status_mut() = status;
     let content_type = axum::http::HeaderValue::from_static(content_type);
     response.headers_mut().insert(axum::http::header::CONTENT_TYPE, content_type);
-    // A kept-alive connection would outlive the server.
+    // A keep-alive connection would outlive the server.
     let close = axum::http::HeaderValue::from_static("close");
     response.headers_mut().insert(axum::http::header::CONNECTION, close);
     response

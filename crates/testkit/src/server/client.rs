@@ -1,4 +1,4 @@
-//! Client of the native API for tests: requests, waits with a deadline, and invariants of events.
+//! Client of the native API for tests: sends requests, waits with a deadline, and checks invariants of events.
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -38,18 +38,18 @@ pub async fn eventually_for<T, F: Future<Output = Option<T>>>(
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub status: u16,
-    /// Null if the body is not JSON.
+    /// Null if the response's body is not JSON.
     pub body: Value,
 }
 
 impl Answer {
-    /// Returns the body of a success. Panics on any other status.
+    /// Returns the body of a successful response. Panics on an error status.
     pub fn ok(self) -> Value {
         assert!((200..300).contains(&self.status), "{self:#?}");
         self.body
     }
 
-    /// Returns the status and the code of a refusal.
+    /// Returns the status and the problem code of a refusal.
     pub fn refusal(&self) -> (u16, &str) {
         (self.status, self.body["code"].as_str().unwrap_or_default())
     }
@@ -66,7 +66,7 @@ impl TestServer {
         self.http.request(method, format!("{}{path}", self.base())).bearer_auth(self.agent_token())
     }
 
-    /// Sends a request. Returns `None` on a transport error, because the server may have stopped.
+    /// Sends a request. Returns `None` on a transport error, because the server may have been stopped.
     pub async fn try_send(&self, request: RequestBuilder) -> Option<Answer> {
         let response = request.send().await.ok()?;
         let status = response.status().as_u16();
@@ -92,7 +92,6 @@ impl TestServer {
         run["id"].as_str().expect("a run has an id").to_owned()
     }
 
-    /// Returns the request body that starts a run.
     pub fn run_body(&self, workflow: &str, task: &str) -> Value {
         json!({"workflow": workflow, "input": {"task": task}, "config": {"workspace": self.workspace()}})
     }
@@ -101,7 +100,6 @@ impl TestServer {
         self.get(&format!("/v1/runs/{run}")).await.ok()
     }
 
-    /// Waits until the run has one of these statuses.
     pub async fn wait_status(&self, run: &str, wanted: &[&str]) -> Value {
         let what = format!("run {run} is one of {wanted:?}");
         let look = async || {
@@ -111,7 +109,7 @@ impl TestServer {
         eventually(&what, look).await
     }
 
-    /// Waits until the run is waiting with exactly `n` open interrupts, and returns them as [`Self::open`] does.
+    /// Waits until the run has exactly `n` open interrupts, and returns these as [`Self::open`] does.
     pub async fn wait_open(&self, run: &str, n: usize) -> Vec<Value> {
         let what = format!("run {run} waits with {n} open interrupts");
         let look = async || {
@@ -124,12 +122,12 @@ impl TestServer {
         self.open(run).await
     }
 
-    /// Waits until the run is waiting with one open interrupt.
+    /// Waits until the run has exactly one open interrupt.
     pub async fn wait_one(&self, run: &str) -> Value {
         self.wait_open(run, 1).await.remove(0)
     }
 
-    /// Returns the run's open interrupts, in the order of their calls.
+    /// Returns the run's open interrupts, in the order of their tool calls.
     pub async fn open(&self, run: &str) -> Vec<Value> {
         let list = self.get(&format!("/v1/interrupts?status=open&run={run}&limit=200")).await.ok();
         let mut open = list["items"].as_array().cloned().expect("a list");
@@ -150,12 +148,13 @@ impl TestServer {
         self.post(&format!("/v1/interrupts/{id}/decisions"), decision).await
     }
 
-    /// Decides with an option alone.
+    /// Decides with this option and without further fields.
     pub async fn choose(&self, interrupt: &Value, option: &str) -> Value {
         self.decide(interrupt, &json!({ "option": option })).await.ok()
     }
 
-    /// Returns all events of the run after checking the invariants: no gap, and an actor, a time and a type in each.
+    /// Returns all events of the run. Panics if a sequence number is missing, or if an event has no actor, timestamp or
+    /// type.
     pub async fn events(&self, run: &str) -> Vec<Value> {
         let mut events: Vec<Value> = Vec::new();
         loop {
@@ -171,7 +170,8 @@ impl TestServer {
         events
     }
 
-    /// Reads server-sent events of a run after `last`, as `(id, data)`, until there are `n` or the stream ends.
+    /// Reads server-sent events of a run after sequence number `last`, as `(id, data)`. Stops after `n` events or at
+    /// the end of the stream.
     pub async fn stream(&self, run: &str, last: Option<u64>, n: usize) -> Vec<(u64, Value)> {
         let mut request = self
             .request(Method::GET, &format!("/v1/runs/{run}/events"))
@@ -204,18 +204,17 @@ impl TestServer {
             .collect()
     }
 
-    /// Returns the events of one type.
     pub async fn events_of(&self, run: &str, kind: &str) -> Vec<Value> {
         self.events(run).await.into_iter().filter(|event| event["type"] == kind).collect()
     }
 
-    /// Returns the number of lines of a workspace file, or 0 if it does not exist.
+    /// Returns the number of lines of a workspace file, or 0 if the file does not exist.
     pub fn lines(&self, file: &str) -> usize {
         std::fs::read_to_string(self.workspace().join(file)).map_or(0, |text| text.lines().count())
     }
 }
 
-/// Checks that events have no gap and that each has an actor, a time and a type.
+/// Checks that no sequence number is missing, and that each event has an actor, a timestamp and a type.
 fn check<T: Debug + AsRef<str> + ?Sized>(run: &T, events: &[Value]) {
     assert!(!events.is_empty(), "{run:?} has no events");
     let mut last = String::new();
@@ -234,7 +233,7 @@ fn check<T: Debug + AsRef<str> + ?Sized>(run: &T, events: &[Value]) {
     }
 }
 
-/// Returns id and data of a frame. Previews and keep-alive frames have no id.
+/// Returns the id and data of a frame, or `None` for previews and keep-alive frames, which have no id.
 fn frame_of(frame: &str) -> Option<(u64, Value)> {
     let field = |name: &str| {
         frame.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim_start)

@@ -1,27 +1,27 @@
-//! Paths of the programs, which are in the target directory of the test's own executable.
+//! Finds the test programs in the target directory that contains the test's own executable.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-/// Set by the test command after it has built all programs with the tests. Building one package alone would compile its
-/// dependencies again with fewer features.
+/// Environment variable that the test command sets after it has built all programs. Building a single package would
+/// compile its dependencies again with fewer features.
 const BUILT: &str = "HOLDSHORT_PROGRAMS_BUILT";
 
-/// Returns the path of `holdshort`, built first if it is missing or older than the test.
+/// Returns the path of `holdshort`. Builds `holdshort` first if it is missing or older than the test.
 pub fn real() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| find("holdshort", &["-p", "holdshort"])).clone()
 }
 
-/// Returns the path of `holdshort-aborting`, which aborts after the commit that its environment names.
+/// Returns the path of `holdshort-aborting`, which crashes at the point that environment variables set.
 pub fn aborting() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| find_of_testkit("holdshort-aborting")).clone()
 }
 
-/// Returns the path of `holdshort-other-version`, a node that knows the schema version that its environment names.
+/// Returns the path of `holdshort-other-version`, a node with the schema version that an environment variable sets.
 pub fn other_version() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| find_of_testkit("holdshort-other-version")).clone()
@@ -33,7 +33,7 @@ fn find_of_testkit(name: &str) -> PathBuf {
 
 fn find(name: &str, build: &[&str]) -> PathBuf {
     let test = std::env::current_exe().expect("a test has a path");
-    // target/PROFILE/deps/it-0123456789abcdef
+    // The executable's path is `target/PROFILE/deps/it-0123456789abcdef`.
     let profile = test.ancestors().nth(2).expect("a test lies in a target folder");
     let program = profile.join(name);
     let is_built = std::env::var_os(BUILT).is_some() && program.exists();

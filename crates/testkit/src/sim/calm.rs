@@ -1,7 +1,7 @@
-//! End of a simulation: nothing fails, people decide, time passes, and every run must end.
+//! The calm at the end of a simulation: nothing fails, people decide, time passes, and every run must end.
 //!
-//! It begins with a quiet period, in which people act only at its start and no tool completes. Everything that is due
-//! must soon be running. Then people and tools continue.
+//! The calm begins with a quiet period, in which people act only at the start and no tool completes. During the quiet
+//! period, nodes must start all work that is due. Afterwards, people and tools continue.
 
 use holdshort_core::id::RunId;
 use holdshort_core::run::{Action, ActionId, Input, Run};
@@ -18,18 +18,18 @@ use super::settle;
 use super::site::lock;
 use super::turns::Sim;
 
-/// Time without an event after which a run is stuck. Deadlines and clock jumps are shorter.
+/// Milliseconds without an event after which a run is stuck. All deadlines and clock jumps are shorter.
 const PATIENCE_MS: u64 = 15 * 60_000;
 
-/// Limit of steps in a calm without channels.
+/// Maximum number of steps of a calm without channels.
 const TURNS: u64 = 20_000;
 
-/// Limit of steps in a calm with channels. The longest calm so far took 40,000: each message that waits for a channel
-/// takes one or two.
+/// Maximum number of steps of a calm with channels. The longest calm so far took 40,000 steps, because each message
+/// that waits for a channel takes one or two steps.
 const TELLING: u64 = 100_000;
 
-/// Length of the quiet period. After it the leases of dead nodes have expired, and every node has looked at all its
-/// runs.
+/// Length of the quiet period in milliseconds. At its end, the leases of dead nodes have expired, and every node has
+/// swept its runs.
 const QUIET_MS: u64 = LEASE_MS + 30_000;
 
 impl Sim {
@@ -67,7 +67,7 @@ impl Sim {
         site.witness.check_all(&store, &self.clock);
     }
 
-    /// Does one thing that needs no time, without a fault. Returns false if there is none.
+    /// Performs one step that needs no time to pass, without a fault. Returns false if no such step exists.
     pub(super) fn go_on_well(&mut self) -> bool {
         if let Some(index) = self.ready().first() {
             self.go_on(*index);
@@ -81,7 +81,8 @@ impl Sim {
         true
     }
 
-    /// Lets nodes work by themselves until everything that is due is running.
+    /// Lets the nodes act without people or tools until all due work is running. Then checks that no work is left
+    /// behind.
     fn keep_quiet(&mut self, until: u64) {
         self.decide_everywhere();
         let since = self.clock.passed_ms();
@@ -101,8 +102,8 @@ impl Sim {
         site.witness.check_leases(&store);
     }
 
-    /// Sends decisions to all nodes while tools run, and cancels a run through a node that does not drive it. The
-    /// driving node must notice.
+    /// Sends decisions to all nodes while tools run. Also cancels a run through a node that does not drive the run, and
+    /// the driving node must notice the cancellation.
     fn decide_everywhere(&mut self) {
         self.cancel_elsewhere();
         let deeds: Vec<SimRequest> = {
@@ -129,8 +130,8 @@ impl Sim {
         }
     }
 
-    /// Describes an action that is due or started without a living node on it, or a job of a living node whose run has
-    /// ended.
+    /// Describes work that was left behind: a due or started action that no living node performs, or a living node's
+    /// job whose run has ended.
     fn left_behind(&self) -> Option<String> {
         let site = lock(&self.site);
         let has_ended = |id: &RunId| site.witness.runs().any(|run| run.id == *id && run.ended.is_some());
@@ -166,7 +167,7 @@ impl Sim {
         left.map(|(run, action)| format!("no node performs {action} of {}", short(run.id.as_str())))
     }
 
-    /// Does one thing that is due. Returns false if every run has ended and no job is running.
+    /// Performs one due step. Returns false if every run has ended and no job is running.
     fn settle_once(&mut self) -> bool {
         if let Some(index) = self.ready().first() {
             self.go_on(*index);
@@ -186,7 +187,7 @@ impl Sim {
         } else if jobs > 0 {
             self.work(0, 1);
         } else if let Some(deed) = deed {
-            // Requests go to the nodes in turn.
+            // Requests go to the nodes in rotation.
             let index = usize::try_from(self.steps).unwrap_or(0) % self.nodes.len();
             self.request_at(index, deed, true);
         } else if all_ended {

@@ -1,17 +1,17 @@
-//! Source of every choice of a simulation: a seed, or a list of recorded choices.
+//! Source of every choice in a simulation: a seed, or a list of recorded choices.
 //!
-//! Choices are grouped by turn, so that a history can leave out one turn without moving the choices of others. 0 is
-//! always harmless: the first candidate is chosen, and nothing fails.
+//! Choices are grouped by turn, so that a shrunk history can omit a turn without shifting the choices of other turns.
+//! Choice 0 is always harmless: the first candidate is chosen, and nothing fails.
 
 use crate::clock::mix;
 
-/// Choices of one turn, in the order in which they were made.
+/// Choices of one turn, in the order in which the simulator made them.
 pub type Turn = Vec<u32>;
 
 #[derive(Debug)]
 pub(super) struct Choices {
     source: Source,
-    /// Choices so far, turn by turn.
+    /// Choices made so far, by turn.
     made: Vec<Turn>,
 }
 
@@ -22,7 +22,7 @@ enum Source {
         turns: std::vec::IntoIter<Turn>,
         now: std::vec::IntoIter<u32>,
     },
-    /// Every choice is 0.
+    /// Source that always chooses 0.
     Calm,
 }
 
@@ -38,7 +38,7 @@ impl Choices {
         }
     }
 
-    /// Begins a turn. Returns false if the recorded turns are used up.
+    /// Begins the next turn. Returns false if no recorded turn is left.
     pub(super) fn next_turn(&mut self) -> bool {
         match &mut self.source {
             Source::Told { turns, now } => match turns.next() {
@@ -72,7 +72,7 @@ impl Choices {
         chosen as usize
     }
 
-    /// Returns true in one of `sides` cases.
+    /// Returns true with probability 1/`sides`.
     pub(super) fn one_in(&mut self, sides: usize) -> bool {
         sides > 0 && self.below(sides) == sides - 1
     }

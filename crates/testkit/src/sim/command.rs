@@ -1,4 +1,4 @@
-//! Simulator from the command line: plays seeds on all processors, then shrinks and prints a failing one.
+//! Command line of the simulator: plays seeds on all processors, then shrinks and prints a failing seed.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -15,7 +15,7 @@ const SEEDS: u64 = 2_000;
 /// Number of failing seeds after which a campaign ends.
 const FAILURES: usize = 20;
 
-/// Runs the command in `words`. Returns true if no problem was found.
+/// Runs the command in `words`, and prints through `say`. Returns true if no problem was found.
 pub fn run(words: &[&str], say: &mut dyn FnMut(String)) -> bool {
     let number = |text: &str| text.parse::<u64>().ok();
     match words {
@@ -52,17 +52,17 @@ fn one(seed: u64, say: &mut dyn FnMut(String)) -> bool {
     played.problem.is_none()
 }
 
-/// Returns a first seed that no earlier campaign has used.
+/// Returns a first seed that no previous campaign has used.
 fn fresh() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     OUTBOX_FROM + since.as_secs() * 10_000
 }
 
-/// Plays a seed in memory, which is possible for every seed.
+/// Plays a seed in memory. Every seed can be played in memory, so the result is never `None`.
 const IN_MEMORY: fn(u64) -> Option<SimulationReport> = |seed| Some(play(seed, None));
 
-/// Plays seeds from `first` on all processors until the seeds or the time run out or enough seeds fail. Skips seeds
-/// that `play` cannot play.
+/// Plays seeds from `first` on all processors. Ends when all seeds are played, the time is over, or enough seeds have
+/// failed. Skips seeds for which `play` returns `None`.
 fn campaign(
     first: u64,
     seeds: Option<u64>,
@@ -111,7 +111,7 @@ fn campaign(
     failed
 }
 
-/// Adds failing seeds to the seeds that the test command plays.
+/// Adds the failing seeds to `seeds.txt`, whose seeds the test command always plays.
 fn keep(failed: &[SimulationReport]) {
     let file =
         OpenOptions::new().append(true).open(concat!(env!("CARGO_MANIFEST_DIR"), "/src/sim/seeds.txt"));

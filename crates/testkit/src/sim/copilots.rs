@@ -1,4 +1,4 @@
-//! Copilots and phases as tools: their workflows, the answers of routers and agents, and the turns of people.
+//! Copilots, and phases that are called as tools: workflows, replies of routers and agents, and turns of people.
 
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ use super::workflows::{self, PLANNER};
 
 pub(super) const ROUTER: &str = "router";
 
-/// Agents of the phases that calls begin, if a workflow has them.
+/// Agents of the phases that calls can begin. Only some workflows have these agents.
 const HELPERS: [&str; 5] = [PLANNER, "plan_reviewer", "engineer", "idea_maker", "critic"];
 
 const CHAIN: &str = "chain_phases";
 
-/// Returns a workflow with one or two agents that work in rounds and begin phases by calls.
+/// Returns a workflow with one or two agents that work in rounds and begin phases with tool calls.
 pub(super) fn workflow(choices: &mut Choices) -> Arc<Definition> {
     let base = match choices.below(4) {
         0 => workflows::team(choices),
@@ -103,7 +103,7 @@ fn copilot(definition: &mut Definition, choices: &mut Choices) -> Copilot {
     }
 }
 
-/// Returns the reply of a router: valid, in another form, or nonsense. Choice 0 begins the work.
+/// Returns the reply of a router: valid, in an unexpected form, or nonsense. Choice 0 begins the work.
 pub(super) fn routed(step: String, turn: u32, choices: &mut Choices) -> Input {
     let way = |title: &str| json!({ "title": title, "description": "d", "pros": ["p"], "cons": [] });
     let text = match choices.below(12) {
@@ -136,7 +136,7 @@ pub(super) fn begins_phases(request: &Request) -> bool {
     request.tools.iter().any(|tool| is_phase_tool(&tool.name))
 }
 
-/// Returns a call that begins a phase, sometimes with invalid arguments.
+/// Returns a tool call that begins a phase. Its arguments are sometimes invalid.
 pub(super) fn call(request: &Request, choices: &mut Choices) -> RequestedCall {
     let own: Vec<&str> =
         request.tools.iter().map(|tool| tool.name.as_str()).filter(|name| is_phase_tool(name)).collect();
@@ -166,7 +166,7 @@ fn json_of(tool: &str, choices: &mut Choices) -> Value {
     arguments
 }
 
-/// Returns several phases, sometimes with arguments or names that are invalid.
+/// Returns arguments for several phases in sequence, sometimes with invalid names or arguments.
 fn chain(choices: &mut Choices) -> Value {
     let known = PhaseTool::NAMES.map(|(name, _)| name);
     let phases: Vec<Value> = (0..=choices.below(4))
@@ -178,7 +178,7 @@ fn chain(choices: &mut Choices) -> Value {
             };
             let mut phase = json_of(&format!("invoke_{name}_phase"), choices);
             phase["phase"] = json!(name);
-            // The first phase has no previous result.
+            // The first phase has no previous result to refer to.
             let says = if n == 0 { choices.one_in(8) } else { choices.one_in(2) };
             if says {
                 phase["task"] = json!("go on from $previous");
@@ -193,7 +193,7 @@ fn chain(choices: &mut Choices) -> Value {
     chain
 }
 
-/// Returns a message or a task: clear, vague, long, or a new task.
+/// Returns a message or a task: clear, vague or long, or a message that begins a new task.
 pub(super) fn random_message(choices: &mut Choices) -> String {
     match choices.below(8) {
         0 => "do it".to_owned(),
@@ -207,12 +207,12 @@ pub(super) fn random_message(choices: &mut Choices) -> String {
     }
 }
 
-/// Returns true for an interrupt before a round, and for the turn after it.
+/// Returns true for an interrupt that opens before a round, or for the person's turn after a round.
 pub(super) fn is_of_a_round(interrupt: &Interrupt) -> bool {
     matches!(interrupt.opened.about, About::Round(_))
 }
 
-/// Returns the option of a person in their turn, who wants a few more rounds at most.
+/// Returns the option that a person chooses in their turn. The person wants only a few more rounds.
 pub(super) fn turn(run: &Run, interrupt: &Interrupt) -> &'static str {
     let round = interrupt.content.pointer("/payload/round").and_then(Value::as_u64).unwrap_or_default();
     match (run.seq + round) % 3 {
@@ -222,7 +222,7 @@ pub(super) fn turn(run: &Run, interrupt: &Interrupt) -> &'static str {
     }
 }
 
-/// Returns a decision for one of the options, or for one that is not offered.
+/// Returns a decision for an offered option, or for an option that is not offered.
 pub(super) fn answer(interrupt: &Interrupt, choices: &mut Choices) -> Decision {
     let choice = choices.pick(&interrupt.opened.options);
     let text = (choice.needs_text || choices.one_in(2)).then(|| random_message(choices));
@@ -234,7 +234,7 @@ pub(super) fn answer(interrupt: &Interrupt, choices: &mut Choices) -> Decision {
     Decision { option, text, version: choices.one_in(8).then_some(1), ..Decision::default() }
 }
 
-/// Returns a request of a person who wants progress: answers interrupts, and resumes paused runs.
+/// Returns a request of a person who wants progress and therefore answers interrupts and resumes paused runs.
 pub(super) fn next_request(site: &mut Site, choices: &mut Choices) -> Option<SimRequest> {
     if let Some(deed) = freezes::lift(site.witness.system()) {
         return Some(deed);
@@ -264,7 +264,7 @@ pub(super) fn next_request(site: &mut Site, choices: &mut Choices) -> Option<Sim
     Some(send(input, somebody))
 }
 
-/// Returns a request of another person during a decision: a message, an interruption, or another decision.
+/// Returns a request that arrives together with `deed`, a decision: a message, an interruption, or a second decision.
 pub(super) fn concurrent_request(deed: &SimRequest, choices: &mut Choices) -> Option<SimRequest> {
     let SimRequest::Send { run, input, .. } = deed else { return None };
     let Input::Decide { interrupt, decision, .. } = &**input else { return None };

@@ -1,40 +1,41 @@
-//! Injected faults. Each simulation has only some of them, so that no fault hides the effect of another.
+//! Injected faults. Each simulation has only some kinds of faults, so that no fault hides the effect of another fault.
 
 use super::choices::Choices;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// Every node dies, together with its running tools. The next process opens the store.
+    /// Every node dies together with its running tools. The next process opens the store.
     Crash,
-    /// Another node joins.
+    /// A new node joins.
     Join,
     /// One of several nodes dies. The others notice when its lease expires.
     Die,
-    /// The lease renewals of a node stop, and its clock may stop. The next such fault lets them resume.
+    /// A node's lease renewals stop, and its clock may stop. The next fault of this kind resumes the renewals.
     Late,
-    /// A process is frozen while its tools continue, or it resumes without knowing of the pause.
+    /// A process is frozen while its tools continue. At the next fault of this kind, the process resumes without
+    /// noticing the pause.
     Freeze,
-    /// Another process opens a store of one node while the tools of the previous process still run.
+    /// A second process opens a store for one node while tools of the first process still run.
     TakeOver,
     /// An append fails, and nothing is written.
     Full,
     /// An append is written, but the caller receives an error.
     Unheard,
-    /// An append is not written, and the caller cannot know whether it was.
+    /// An append is not written, and the caller's error does not say whether it was written.
     Lost,
     /// A read fails.
     Reads,
-    /// The wall clock jumps, of all nodes or of one.
+    /// The wall clock of all nodes or of one node jumps.
     Jump,
     /// The background task of a node restarts, and its pending wake-ups are lost.
     LostWake,
-    /// A task is polled although it was not woken.
+    /// A task is polled although nothing woke it.
     Wake,
-    /// An answer arrives twice.
+    /// The response to a job arrives twice.
     Twice,
-    /// The sender of a request drops it before it completes.
+    /// The sender of a request drops the request before it completes.
     GiveUp,
-    /// A file changes outside of any run.
+    /// A file changes while no run writes it.
     File,
 }
 
@@ -64,9 +65,9 @@ pub(super) struct Climate {
     pub(super) turns: usize,
     /// True if several nodes may open the store.
     pub(super) shared: bool,
-    /// True if appends stay in the queue while much else happens.
+    /// True if appends stay in the queue for many turns.
     pub(super) slow: bool,
-    /// True if texts repeat that were written before.
+    /// True if new texts may equal texts that were written before.
     pub(super) same_texts: bool,
     /// True if the calm at the end begins with a restart.
     pub(super) ends_with_restart: bool,
@@ -87,7 +88,7 @@ impl Climate {
         }
     }
 
-    /// Lets only one fault in four happen, because long conversations must reach their end.
+    /// Makes faults four times rarer, because long conversations must reach their end.
     pub(super) fn mild(self) -> Self {
         Self { mild: true, ..self }
     }

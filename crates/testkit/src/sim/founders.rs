@@ -13,10 +13,10 @@ use holdshort_store::{Append, StreamAppend};
 
 use super::site::Site;
 
-/// Names of the people, who are operators.
+/// Names of these people. All of them are operators.
 pub(super) const NAMES: [&str; 2] = ["alice", "bob"];
 
-/// Returns the append that adds them.
+/// Returns the append that adds these people to the installation.
 pub(super) fn made(site: &Site) -> Append {
     let person = Person {
         roles: BTreeSet::from([Role::Operator]),

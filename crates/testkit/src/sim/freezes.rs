@@ -1,4 +1,5 @@
-//! Freezes of runs, workflows and agents: who sets and lifts them, and an independent account of what they hold.
+//! Freezes of runs, workflows and agents: requests that set and lift freezes, and an independent rule for what a freeze
+//! stops.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::run::{Action, Run};
@@ -8,7 +9,7 @@ use holdshort_core::system::{Input, System};
 use super::choices::Choices;
 use super::people::{SimRequest, someone};
 
-/// Returns the actor of a change to the installation.
+/// Returns the actor who changes the installation.
 pub(super) fn who_changes(input: &Input) -> Actor {
     match input {
         Input::SetPolicy { .. }
@@ -36,13 +37,13 @@ pub(super) fn who_changes(input: &Input) -> Actor {
     }
 }
 
-/// Freezes everything, or lifts that freeze.
+/// Freezes the whole installation, or lifts that freeze.
 pub(super) fn of_all(choices: &mut Choices) -> SimRequest {
     let freezes = choices.one_in(3);
     SimRequest::Change { input: if freezes { Input::freeze("a look is needed") } else { Input::unfreeze() } }
 }
 
-/// Freezes a part that this run belongs to, or lifts a freeze.
+/// Freezes the run, its workflow or one of its agents, or lifts a freeze.
 pub(super) fn change_freeze(run: &Run, system: &System, choices: &mut Choices) -> SimRequest {
     let standing: Vec<&Part> = system.freezes.parts.keys().collect();
     if !standing.is_empty() && !choices.one_in(3) {
@@ -59,7 +60,7 @@ pub(super) fn change_freeze(run: &Run, system: &System, choices: &mut Choices) -
     SimRequest::Change { input: Input::Freeze { part: Some(part), reason: "a look is needed".to_owned() } }
 }
 
-/// Lifts a freeze. Returns `None` if there is none.
+/// Lifts one freeze. Returns `None` if nothing is frozen.
 pub(super) fn lift(system: &System) -> Option<SimRequest> {
     let part = match (&system.freezes.all, system.freezes.parts.keys().next()) {
         (Some(_), _) => None,
@@ -69,7 +70,7 @@ pub(super) fn lift(system: &System) -> Option<SimRequest> {
     Some(SimRequest::Change { input: Input::Unfreeze { part } })
 }
 
-/// Returns true if a freeze holds the run, or the named agent in it.
+/// Returns true if a freeze stops the run, or this agent in the run.
 pub(super) fn hold(system: &System, run: &Run, agent: Option<&str>) -> bool {
     let holds = |part: &Part| match part {
         Part::Run(id) => *id == run.id,
@@ -79,7 +80,7 @@ pub(super) fn hold(system: &System, run: &Run, agent: Option<&str>) -> bool {
     system.freezes.all.is_some() || system.freezes.parts.keys().any(holds)
 }
 
-/// Returns the agent of an action. An inspection has none.
+/// Returns the agent of an action, or `None` for an inspection.
 pub(super) fn agent<'r>(run: &'r Run, action: &Action) -> Option<&'r str> {
     match action {
         Action::Try { call, .. } | Action::CallTool { call, .. } => of_call(run, call),

@@ -1,4 +1,4 @@
-//! Readable history of a simulation. A line has the time since the start, the actor and the event.
+//! Readable history of a simulation. Each line has the time since the start, the actor and the event.
 
 use holdshort_core::event;
 use holdshort_core::time::Timestamp;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::clock::START;
 
-/// Lines of the history. `None` if no history is wanted.
+/// Lines of the history, or `None` if the history is not recorded.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History(Option<Vec<String>>);
 
@@ -51,7 +51,7 @@ pub(super) fn append(append: &Append) -> String {
     parts.collect::<Vec<_>>().join(" | ")
 }
 
-/// Describes an event by its type and by the facts that distinguish events of this type.
+/// Describes an event by its type and the facts that distinguish it from other events of that type.
 fn describe_event(event: &event::Event) -> String {
     const TELLING: [&str; 12] = [
         "call",

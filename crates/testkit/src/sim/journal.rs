@@ -1,8 +1,8 @@
-//! Journal as a node sees it: the store behind a queue of appends and injected faults.
+//! Journal as one node sees it: the store, a queue of appends, and injected faults.
 //!
-//! An append stays in the queue until the simulator writes it. It can be lost, refused, or written without an answer.
-//! It is also written if its caller has dropped the request or died. Every read first lets other tasks act. In a store
-//! of one node, a node is shut out when another process opens the store.
+//! An append stays in the queue until the simulator writes it. The simulator can lose the append, refuse it, or write
+//! it and report an error. The append is also written if its caller has dropped the request or died. Before every read,
+//! other tasks can act. If a store for one node is opened by a second process, the first node loses access.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::future::Future;
@@ -34,7 +34,7 @@ use super::node::NodeId;
 use super::site::{Shared, Site, lock};
 use super::store::Store;
 
-/// Outcome of the next append.
+/// What happens to the next append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Write {
     Well,
@@ -42,7 +42,7 @@ pub(super) enum Write {
     Full,
     /// The append is written, but the caller receives an error.
     Unheard,
-    /// The append is not written, and the error leaves open whether it was.
+    /// The append is not written, and the caller's error does not say whether it was written.
     Lost,
 }
 
@@ -51,9 +51,9 @@ pub(super) enum Write {
 pub(super) struct Queue {
     pub(super) opening: u64,
     waiting: VecDeque<Waiting>,
-    /// Number of the next reads that fail.
+    /// Number of upcoming reads that fail.
     pub(super) failing_reads: u32,
-    /// Appends that a mutant has answered before they are written.
+    /// Appends that a mutant has confirmed before they are written.
     unwritten: Vec<(NodeId, Arc<Store>, Append)>,
 }
 
@@ -69,14 +69,14 @@ impl Queue {
         self.waiting.len()
     }
 
-    /// Begins another opening of the store. Appends that are still queued are never written.
+    /// Begins the next opening of the store. Appends that are still in the queue are never written.
     pub(super) fn reopen(&mut self, opening: u64) {
         *self = Self { opening, ..Self::default() };
     }
 }
 
 impl Site {
-    /// Writes one of the queued appends, or fails it. The witness sees every written append.
+    /// Takes one append from the queue, and writes it or makes it fail. The witness sees every written append.
     pub(super) fn write_one(&mut self, index: usize, how: Write) {
         let Some(Waiting { node, store, append, answer }) = self.queue.waiting.remove(index) else { return };
         let broken = |why: &str| AppendError::Store(Error::Io(why.into()));
@@ -135,14 +135,14 @@ impl Site {
 }
 
 impl Site {
-    /// Writes the first append, before any turn.
+    /// Writes the first append of the simulation, before any turn.
     pub(super) fn found(&mut self, append: &Append) {
         let written = at_once(self.store.append(append.clone()));
         assert!(written.is_ok(), "the first append is written: {written:?}");
         self.witness.appended(0, &self.leases, append);
     }
 
-    /// Returns an error if the next read must fail.
+    /// Returns an error if this read must fail.
     fn read(&mut self) -> Result<(), Error> {
         if self.queue.failing_reads == 0 {
             return Ok(());
@@ -172,9 +172,9 @@ pub(super) struct SimJournal {
     node: NodeId,
     store: Arc<Store>,
     opening: u64,
-    /// Silent channel of a node that is never notified of commits.
+    /// Channel that never sends. Its receiver waits for commits and is never notified.
     silence: Option<watch::Sender<u64>>,
-    /// Last epoch of a mutant that draws epochs by itself.
+    /// Last epoch, for a mutant whose nodes choose epochs by themselves.
     own_epoch: AtomicU64,
 }
 
@@ -193,7 +193,7 @@ impl SimJournal {
         self.mutant() == Some(mutant)
     }
 
-    /// Lets other tasks act first, then returns the store or an error.
+    /// Lets other tasks act, then returns the store or an injected error.
     async fn reading(&self) -> Result<&Store, Error> {
         Pause(false).await;
         let mut site = lock(&self.site);
@@ -205,7 +205,7 @@ impl SimJournal {
     }
 }
 
-/// Future that lets other tasks act first: it is ready at its second poll.
+/// Future that lets other tasks act first: the second poll is ready.
 pub(super) struct Pause(pub(super) bool);
 
 impl Future for Pause {
@@ -390,7 +390,7 @@ impl Leases for SimJournal {
         self.reading().await?.runnable(limit).await
     }
 
-    /// Claims leases. An injected fault loses only the answer: the leases are taken all the same.
+    /// Claims leases. An injected fault loses only the response, and the leases are still taken.
     async fn claim(&self, limit: usize) -> Result<Vec<RunId>, Error> {
         Pause(false).await;
         if self.mutant() == Some(Mutant::ClaimNothing) {
@@ -403,7 +403,8 @@ impl Leases for SimJournal {
 
     fn has_valid_leases(&self) -> bool {
         let mut site = lock(&self.site);
-        // Denies the lease at every eighth check, so that a node loses some of its work while it does other work.
+        // Denies the lease at every eighth check, so that a node loses one part of its work while it continues with
+        // another part.
         if site.mutant == Some(Mutant::AdoptEverything) {
             site.doubts += 1;
             if site.doubts.is_multiple_of(8) {

@@ -1,7 +1,7 @@
-//! Leases of all nodes in virtual time: as the store knows them, and as each node believes.
+//! Leases of all nodes in virtual time, as the store knows them and as each node believes.
 //!
-//! A lease with renewals never expires. Without renewals the node is alive for the store until its lease expires. The
-//! node itself trusts the lease for a little less time, unless its clock has stopped as well.
+//! A renewed lease never expires. Without renewals, the store regards the node as alive until the lease expires. The
+//! node itself stops trusting the lease a little earlier, unless the node's clock has stopped as well.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use holdshort_store::Leases as _;
 use super::node::NodeId;
 use super::store::Store;
 
-/// Lifetime of a lease in the store after a renewal.
+/// Milliseconds for which a lease is valid in the store after a renewal.
 pub(super) const LEASE_MS: u64 = 6_000;
-/// Time for which the node trusts its lease after a renewal.
+/// Milliseconds for which the node trusts its lease after a renewal.
 const BELIEVED_MS: u64 = 5_000;
 
 /// Number of one unbroken period in which a node's lease is valid, counted from 0.
@@ -30,7 +30,7 @@ struct LeaseState {
     renews: bool,
     renewed_at: u64,
     believed_until: u64,
-    /// True if the node's own clock has stopped, so that the node does not see its lease expire.
+    /// True if the node's clock has stopped, so that the node does not notice that its lease has expired.
     clock_stands: bool,
 }
 
@@ -56,8 +56,8 @@ impl Leases {
         }
     }
 
-    /// Resumes the renewals of a node. If its lease had expired, the node itself trusts only the next renewal: the work
-    /// that it began before must find the lease expired.
+    /// Resumes the renewals of a node. If the lease had expired, the node trusts only its next renewal, because work
+    /// that began before must find the lease expired.
     pub(super) fn renew(&mut self, node: NodeId, now: u64) {
         let Some(standing) = self.0.get_mut(&node).filter(|standing| !standing.renews) else { return };
         standing.store.renew();
@@ -74,7 +74,7 @@ impl Leases {
         self.0.get(&node).is_some_and(|standing| standing.renews)
     }
 
-    /// Ends the lease of a node that is shut out of the store.
+    /// Ends the lease of a node that has lost access to the store.
     pub(super) fn end(&mut self, node: NodeId) {
         if let Some(standing) = self.0.get_mut(&node) {
             standing.renews = false;
@@ -82,7 +82,7 @@ impl Leases {
         }
     }
 
-    /// Lets time pass until `now`.
+    /// Moves the virtual time to `now`, and expires leases.
     pub(super) fn pass(&mut self, now: u64) {
         for standing in self.0.values_mut() {
             if standing.renews {
@@ -98,7 +98,7 @@ impl Leases {
     pub(super) fn is_believed_valid(&self, node: NodeId, now: u64) -> bool {
         self.0.get(&node).is_some_and(|standing| match standing.store.poll() {
             Some(_) => standing.clock_stands || now < standing.believed_until,
-            // The only node of a store keeps its lease until it is shut out.
+            // The only node of a store keeps its lease until it loses access to the store.
             None => standing.store.has_valid_leases(),
         })
     }

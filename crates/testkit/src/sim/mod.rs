@@ -1,17 +1,17 @@
-//! Simulator: whole systems from a seed, in virtual time, with the real driver.
+//! Simulator: plays whole systems from a seed, in virtual time, with the real driver.
 //!
-//! Runs in one thread without a real clock or real randomness. `choices.rs` decides in each turn what happens next
-//! (`turns.rs`), what models and people do, and what fails (`faults.rs`).
+//! The simulator runs in one thread without a real clock or real randomness. In each turn, `choices.rs` decides what
+//! happens next (`turns.rs`), what models and people do, and what fails (`faults.rs`).
 //!
-//! The range of the seed decides what is played (`ranges.rs`): agents alone, plans, teams, sessions, conversations,
-//! trials and undo, interruptions, copilots, questions, freezes, deliveries (`outbox.rs`).
+//! The range of the seed decides which features are played (`ranges.rs`): agents alone, plans, teams, sessions,
+//! conversations, trials and undo, interruptions, copilots, questions, freezes, deliveries (`outbox.rs`).
 //!
-//! The witness (`check/`) checks every append and every effect. In the calm at the end nothing fails, and every run
-//! must end (`calm.rs`). A failing seed is shrunk to a short history (`shrink.rs`). An engine that is broken on purpose
-//! must fail (`mutants.rs`, `witness.rs`).
+//! The witness (`check/`) checks every append and every side effect. In the calm at the end nothing fails, and every
+//! run must end (`calm.rs`). A failing seed is shrunk to a short history (`shrink.rs`). The witness must notice each
+//! engine that is broken on purpose (`mutants.rs`, `witness.rs`).
 //!
-//! Assignments and their deadlines are played separately, without a store (`assignments/`). The store is in memory. On
-//! request a real PostgreSQL gets the same requests and must give the same answers (`store.rs`).
+//! `assignments/` separately simulates assignments and their deadlines, without a store. The store is in memory. On
+//! request, a real PostgreSQL receives the same requests and must give the same responses (`store.rs`).
 
 mod assignments;
 mod calm;
@@ -62,27 +62,27 @@ use site::lock;
 use turns::Sim;
 use twin::Database;
 
-/// Returns the seeds that failed once, one on each line of `seeds.txt`. The test command always plays them.
+/// Returns the seeds that have failed before, one per line of `seeds.txt`. The test command always plays these seeds.
 pub fn failed_once() -> impl Iterator<Item = u64> {
     include_str!("seeds.txt").lines().filter_map(|line| line.parse().ok())
 }
 
-/// Completed simulation.
+/// Result of a simulation.
 #[derive(Clone, Debug)]
 pub struct SimulationReport {
     pub seed: u64,
-    /// Number of turns. In a turn a task continued, an append was written, a job was done, a person acted, time passed,
-    /// or something failed.
+    /// Number of turns. In each turn, a task continues, an append is written, a job is done, a person acts, time
+    /// passes, or something fails.
     pub steps: u64,
     /// Number of written events.
     pub events: u64,
-    /// Counts of attempts and deliveries over channels, by the names in `outbox.rs` and `check/deliveries.rs`.
+    /// Numbers of attempts and deliveries over channels, by the names in `outbox.rs` and `check/deliveries.rs`.
     pub told: BTreeMap<&'static str, u64>,
-    /// First violated invariant.
+    /// First violated invariant, if any.
     pub problem: Option<String>,
-    /// Choices of each turn, until the calm or the problem.
+    /// Choices of each turn, up to the calm or the problem.
     pub turns: Vec<Turn>,
-    /// Lines of the history. Empty unless requested.
+    /// Lines of the history. Empty unless a history was requested.
     pub history: Vec<String>,
 }
 
@@ -91,8 +91,8 @@ pub fn play(seed: u64, mutant: Option<Mutant>) -> SimulationReport {
     play_to_end(seed, Sim::new(seed, Choices::seeded(seed), mutant, History::default(), None))
 }
 
-/// Plays a seed with a real PostgreSQL, which must give the same answers as the journal in memory. Returns `None` for a
-/// seed whose store has one node, because PostgreSQL is for several.
+/// Plays a seed with a real PostgreSQL, which must give the same responses as the journal in memory. Returns `None` if
+/// the seed's store is for one node, because PostgreSQL is for several nodes.
 pub fn play_beside_postgres(seed: u64) -> Option<SimulationReport> {
     let mut choices = Choices::seeded(seed);
     choices.next_turn();
@@ -123,7 +123,7 @@ pub fn replay(seed: u64, turns: Vec<Turn>, mutant: Option<Mutant>, with_history:
 fn end(seed: u64, mut sim: Sim) -> SimulationReport {
     if !sim.has_problem() {
         sim.calm_down();
-        // Records a difference that the PostgreSQL twin has found.
+        // If the PostgreSQL twin has found a difference, this call records it.
         sim.has_problem();
     }
     let mut site = lock(&sim.site);

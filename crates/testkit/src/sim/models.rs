@@ -1,4 +1,4 @@
-//! Answers of models: texts, parallel calls, questions, nonsense, errors. Choice 0 is a final text.
+//! Replies of models: texts, parallel calls, questions, nonsense, errors. Choice 0 is a final text.
 
 use holdshort_core::handoff::FINISH;
 use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, Request, RequestedCall, Stop, Usage};
@@ -48,7 +48,7 @@ pub(super) fn answer(
         let reply = Reply { text, calls, model: "simulated".to_owned(), ..Reply::default() };
         return Input::Replied { step, turn, reply };
     }
-    // Long conversations test nothing new.
+    // In a long conversation the model neither asks nor begins phases, because longer conversations test nothing new.
     let is_long = request.messages.len() > 24;
     if world.plays_questions
         && !is_long
@@ -97,14 +97,15 @@ pub(super) fn answer(
     Input::Replied { step, turn, reply }
 }
 
-/// Returns a reply that is not whole, perhaps with a call in it.
+/// Returns an incomplete reply, sometimes with a tool call.
 fn broken_off(world: &mut World, choices: &mut Choices) -> Reply {
     let calls = if choices.one_in(2) { vec![call(world, choices)] } else { Vec::new() };
     let stop = if choices.one_in(2) { Stop::Filtered } else { Stop::Cut };
     Reply { text: "Half a".to_owned(), calls, stop, model: "simulated".to_owned(), ..Reply::default() }
 }
 
-/// Ends the work, correctly or not: together with another call, with a blank summary, twice, or with work undone.
+/// Returns calls that end the work, correctly or not: with a second call, with a blank summary, twice, or with work
+/// still undone.
 fn finishing(world: &mut World, choices: &mut Choices) -> Vec<RequestedCall> {
     let mut calls = Vec::new();
     for _ in 0..=usize::from(choices.one_in(6)) {
@@ -146,7 +147,7 @@ fn call_of_a_team(request: &Request, world: &mut World, choices: &mut Choices) -
     RequestedCall { tool, arguments: Arguments::Json(arguments) }
 }
 
-/// Returns a plan with a few subtasks, sometimes one that cannot be carried out.
+/// Returns a plan with a few subtasks. Some plans cannot be carried out.
 fn plan(choices: &mut Choices) -> String {
     let subtasks: Vec<Value> = (0..=choices.below(4))
         .map(|n| {

@@ -1,6 +1,6 @@
-//! Mutants: the engine broken on purpose in one way each, to prove that the simulator notices.
+//! Mutants: each mutant breaks the engine in one way, to prove that the simulator notices.
 //!
-//! Each mutant changes what surrounds the driver: its journal, its executor, its clock or its start.
+//! Each mutant changes only what surrounds the driver: its journal, its executor, its clock or its start.
 
 use holdshort_core::delivery::{Delivery, DeliveryState};
 use holdshort_core::envelope::{self, Chain};
@@ -20,88 +20,88 @@ use super::{
     COPILOTS_FROM, OUTBOX_FROM, QUESTIONS_FROM, SimulationReport, TALKS_FROM, TRIALS_FROM, failed_once, play,
 };
 
-/// Number of seeds within which a mutant must be noticed.
+/// Maximum number of seeds to search for one that notices a mutant.
 const SEEDS: u64 = 400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutant {
-    /// An append ignores the expected end of its streams.
+    /// An append does not check the expected end of its streams.
     DropTheCompareAndSet,
-    /// An append ignores changes of the session or the installation.
+    /// An append does not check whether the session or the installation has changed.
     DropTheGuards,
     /// Idempotency keys are not stored.
     ForgetKeys,
     /// The rows of interrupts are not written with their events.
     ForgetRows,
-    /// Work begins before the event that explains it is written.
+    /// Work begins before the event that authorizes the work is written.
     AnswerBeforeWriting,
     /// The store reports that it is full although it has written the append.
     SayFullAfterWriting,
-    /// A restarted process uses the same epoch as before.
+    /// A restarted process uses its previous epoch again.
     KeepTheEpoch,
-    /// Nodes do not look for work that a crash or a lost answer left behind.
+    /// Nodes do not look for work that was left behind by a crash or a lost response.
     NeverSweep,
     /// Deadlines have no effect.
     KeepNoTime,
-    /// Neither the driver nor the tool checks that a file is as it was shown.
+    /// Neither the driver nor the tool checks that a file still is as it was shown.
     BelieveWhatWasShown,
-    /// A tool runs with other arguments than were approved.
+    /// A tool runs with arguments that were not approved.
     RunSomethingElse,
     /// A job is done twice.
     WorkTwice,
-    /// A commit that a crash cut off is treated as complete.
+    /// A commit that a crash interrupted is treated as complete.
     ForgetTheRest,
-    /// A commit writes files without checking them first.
+    /// A commit writes files without checking their content first.
     WriteOverOthers,
     /// A commit leaves out the last path.
     LeaveTheLast,
     /// An undo leaves out the last path.
     UndoInPart,
-    /// An answer that the store refuses is not sent again.
+    /// A result that the store refuses is not sent again.
     LoseAnswers,
-    /// An append of a node is accepted although another living node drives the run.
+    /// An append of a node is accepted although a different living node drives the run.
     IgnoreLeases,
-    /// Nodes do not claim runs that another node left behind.
+    /// Nodes do not claim runs that a dead node left behind.
     ClaimNothing,
-    /// Each node draws its epochs by itself.
+    /// Each node chooses its epochs by itself.
     SameEpochForAll,
     /// A node never checks whether its lease has expired.
     HoldForEver,
-    /// A node that lost some of its work adopts all of it, including the work that it still does.
+    /// A node that lost one part of its work adopts all its work again, including work that still runs.
     AdoptEverything,
-    /// Reads of sessions and of the installation miss the last event.
+    /// Reads of sessions and of the installation omit the last event.
     ReadWhatWas,
-    /// A message in a run is noted in its session with a wrong sequence.
+    /// The session records a message of a run with a wrong sequence.
     ForgetWhatWasSaid,
-    /// One person is enough where two are required.
+    /// One person's vote is enough where two votes are required.
     ForgetTheQuorum,
-    /// A claim is written under another person's name.
+    /// A claim is written under the name of a person who did not claim.
     ClaimForAnother,
-    /// A round begins without the event that a person wanted it.
+    /// A round begins without an event that says that a person wanted the round.
     ForgetTheWord,
-    /// A person says that the work is over, and another round follows.
+    /// A person says that the work is over, but one more round follows.
     GoOnAfterTheEnd,
     /// The routing of a task is written twice.
     RouteTwice,
     /// A phase that a call began never ends, although the call has its result.
     LeaveThePhaseOpen,
-    /// A changeset is committed before the event that names it is written.
+    /// A changeset is committed before the event that names the changeset is written.
     CommitBeforeWriting,
-    /// Answers of one subject are reused for another one.
+    /// Answers about one subject are reused for a different subject.
     MixSubjects,
     /// Questions never expire.
     ForgetTheTime,
-    /// An append leaves out its deliveries.
+    /// An append does not contain its deliveries.
     DropDeliveries,
-    /// Each delivery is written twice, under two ids.
+    /// Each delivery is written twice, under two different ids.
     TellTwice,
-    /// The deliveries of an append are written although the append is refused.
+    /// If an append is refused, its deliveries are written all the same.
     TellWhatWasRefused,
     /// A delivery is recorded as delivered before it is sent.
     SettleBeforeSending,
-    /// A node sends a delivery without recording its claim.
+    /// A node sends a delivery without recording that it has claimed the delivery.
     ForgetToClaim,
-    /// Disabling a channel drops all waiting deliveries.
+    /// Disabling a channel drops all waiting deliveries of the channel.
     DropWithTheChannel,
     /// Senders treat every interrupt as open.
     AskWhatIsDecided,
@@ -151,10 +151,10 @@ impl Mutant {
         Self::AskWhatIsDecided,
     ];
 
-    /// Returns the first simulation that notices the mutant. Seeds that failed once come first, because they reach rare
-    /// states.
+    /// Searches for a simulation in which the witness notices the mutant. Returns the first one found. Plays seeds that
+    /// have failed before first, because they reach rare states.
     pub fn noticed(self) -> Option<SimulationReport> {
-        // These mutants need people who talk.
+        // Only simulations in which people talk notice these mutants.
         let talks = matches!(self, Self::ForgetWhatWasSaid | Self::ForgetTheQuorum | Self::ClaimForAnother);
         let from = match self {
             Self::ForgetTheRest
@@ -184,7 +184,6 @@ impl Mutant {
     }
 }
 
-/// Returns true if the append starts the commit of a changeset.
 pub(super) fn starts_a_commit(append: &Append) -> bool {
     let mut events = append.streams.iter().flat_map(|part| &part.events);
     events.any(|sealed| {
@@ -214,7 +213,7 @@ pub(super) async fn claimed(mutant: Mutant, store: &Store, claimed: &[Delivery])
 }
 
 impl Site {
-    /// Returns the append as a broken store would take it.
+    /// Returns the append as a broken store would write it.
     pub(super) fn mutated(&self, mut append: Append) -> Append {
         match self.mutant {
             Some(Mutant::DropTheCompareAndSet) => {
@@ -292,7 +291,7 @@ impl Site {
         self.resealed(part, end, |event| vec![event])
     }
 
-    /// Changes each event of an append that will be accepted.
+    /// Changes each event of an append, if the append will be accepted.
     fn change(&self, append: &mut Append, change: impl Fn(&mut Event)) {
         self.replace(append, |mut event| {
             change(&mut event);
@@ -300,7 +299,7 @@ impl Site {
         });
     }
 
-    /// Replaces each event of an append that will be accepted.
+    /// Replaces each event of an append, if the append will be accepted.
     fn replace(&self, append: &mut Append, by: impl Fn(Event) -> Vec<Event>) {
         for part in &mut append.streams {
             let Some(end) = self.end(part).filter(|end| end.seq == part.expected) else { continue };
@@ -315,7 +314,7 @@ impl Site {
     fn resealed(&self, part: StreamAppend, end: Chain, by: impl Fn(Event) -> Vec<Event>) -> StreamAppend {
         let (mut chain, expected) = (end, end.seq);
         let mut draw = Draw::new(self.clock.seed(), self.clock.now());
-        // Each event is sealed again, because the events before it may differ now.
+        // Each event is sealed again, because the previous events may have changed.
         let events = part.events.iter().filter_map(|sealed| event::decode(sealed).ok()).flat_map(by);
         let events = events.map(|event| envelope::seal(&event, &mut chain, &mut draw)).collect();
         StreamAppend { stream: part.stream, expected, events }

@@ -1,4 +1,4 @@
-//! Node: the real driver on the simulated journal, clock and executor, with its background work.
+//! Node of a simulation: the real driver with a simulated journal, clock and executor, and its background work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -18,7 +18,7 @@ use super::mutants::Mutant;
 use super::site::{Shared, lock};
 use crate::clock::SimClock;
 
-/// Number of a process. Numbers are never reused.
+/// Number of a process, never reused.
 pub(super) type NodeId = usize;
 pub(super) type SimDriver = Driver<SimJournal, NodeClock, Hands>;
 
@@ -26,7 +26,7 @@ pub(super) type SimDriver = Driver<SimJournal, NodeClock, Hands>;
 pub(super) struct Node {
     pub(super) id: NodeId,
     pub(super) driver: Arc<SimDriver>,
-    /// True if the whole process is frozen. Its tools continue.
+    /// True if the whole process is frozen. The tools of a frozen process continue.
     pub(super) frozen: bool,
 }
 
@@ -37,7 +37,7 @@ impl Node {
         Self { id, driver, frozen: false }
     }
 
-    /// Does the background work of a node: claims and sweeps what was left behind, then keeps up.
+    /// Does the background work of a node: claims runs, sweeps work that was left behind, and then follows new events.
     pub(super) async fn live(self, mutant: Option<Mutant>) {
         if mutant == Some(Mutant::NeverSweep) {
             return Box::pin(self.live_without_sweep()).await;
@@ -89,7 +89,7 @@ impl Clock for NodeClock {
     }
 }
 
-/// Executor of a node. Jobs stay in the world until the simulator does them.
+/// Executor of a node. Each job stays in the world until the simulator performs it.
 pub(super) struct Hands {
     node: NodeId,
     site: Shared,
@@ -110,7 +110,8 @@ impl Executor for Hands {
         paths.iter().map(|path| site.world.state(path)).collect()
     }
 
-    /// Rejects a path outside the workspace, if endings are played. Otherwise only the inspection rejects it.
+    /// Rejects a path outside the workspace, if the simulation plays endings. Otherwise only the inspection rejects
+    /// such a path.
     async fn check_call(&self, _: &Run, _: &str, arguments: &Value) -> Result<(), Unfit> {
         Pause(false).await;
         let is_outside = arguments["path"].as_str().is_some_and(|path| path.contains(".."));

@@ -1,7 +1,7 @@
-//! Channels of a simulation, and the sink that plays their receivers. The sink accepts messages, fails, asks for a
-//! delay, hangs, is down, or wants no more messages.
+//! Channels of a simulation, and the sink that acts as their receivers. A receiver accepts a message, fails, asks for a
+//! delay, hangs, is unreachable, or refuses all further messages.
 //!
-//! Each node runs the real worker of the engine. Letters stay in the sink until the simulator answers them.
+//! Each node runs the engine's real delivery worker. Letters stay in the sink until the simulator responds to them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -32,17 +32,19 @@ use super::site::{Shared, lock};
 use super::turns::Sim;
 use crate::clock::START;
 
-/// Limit of attempts for a delivery. With the first wait [`RETRY_MS`] the last attempt is over within minutes.
+/// Maximum number of attempts of a delivery. With an initial retry delay of [`RETRY_MS`], the last attempt ends within
+/// minutes.
 const ATTEMPTS: u64 = 5;
 const RETRY_MS: u64 = 1_000;
-/// Longest time for sending everything: more than all retry waits together.
+/// Longest time in which everything must be sent, in milliseconds. It is longer than all retry delays of a delivery
+/// together.
 const PATIENCE_MS: u64 = 60 * 60_000;
 
-/// Letters that were sent and are not answered yet.
+/// Letters that nodes have sent, until the simulator responds.
 #[derive(Default)]
 pub(super) struct Sink {
     letters: Vec<PendingLetter>,
-    /// Channels whose receivers cannot be reached.
+    /// Channels whose receivers are unreachable.
     down: BTreeSet<String>,
 }
 
@@ -53,16 +55,16 @@ struct PendingLetter {
     answer: oneshot::Sender<Sent>,
 }
 
-/// Answer to a letter.
+/// Response to a letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LetterAnswer {
     Well,
-    /// An error, although the letter was read.
+    /// An error response, although the receiver has read the letter.
     ReadAndFailed,
     Failed,
-    /// A request to wait for this many seconds.
+    /// A response that asks to wait for this many seconds.
     Busy(u64),
-    /// No answer, although the letter was read.
+    /// No response, although the receiver has read the letter.
     Hangs,
     Refused,
     Gone,
@@ -101,7 +103,7 @@ impl LetterAnswer {
     }
 }
 
-/// Returns a channel that a program reads, one that people read, and two that hold messages back.
+/// Returns one channel that a program reads, one that people read, and two that delay messages.
 pub(super) fn channels() -> Vec<Channel> {
     let minute = u16::try_from(START.as_millis() / 60_000 % (24 * 60)).unwrap_or_default();
     let from_now = |minutes| (minute + minutes) % (24 * 60);
@@ -148,7 +150,7 @@ fn channel(name: &str, via: Via, hold: Hold) -> Channel {
     }
 }
 
-/// Sends the deliveries of a node for as long as it lives.
+/// Sends the deliveries of a node until the node dies.
 pub(super) fn worker(node: &Node, site: &Shared) -> impl Future<Output = ()> + Send + use<> {
     let opened = Channels::open(channels(), Path::new(""), &|_| None);
     let opened = opened.expect("channels without secrets can be opened");
@@ -245,7 +247,8 @@ impl Pages for Hands {
 }
 
 impl Sim {
-    /// Lets a receiver act. Returns false if there is nothing to do.
+    /// Lets a receiver respond to a letter, or makes a channel unreachable or reachable again. Returns false if nothing
+    /// happened.
     pub(super) fn receive(&mut self) -> bool {
         let letters = self.letters();
         if self.choices.one_in(12) {
@@ -275,7 +278,7 @@ impl Sim {
         true
     }
 
-    /// Returns the number of letters without an answer.
+    /// Returns the number of letters without a response.
     pub(super) fn letters(&self) -> usize {
         lock(&self.site).sink.letters.len()
     }
@@ -310,7 +313,7 @@ impl Sim {
         let _nobody_waits = answer.send(sent);
     }
 
-    /// Drops the letters of a dead node. Each of them may have been read.
+    /// Drops the letters of a dead node. Their receivers may have read them.
     pub(super) fn hang_up(&mut self, dead: NodeId) {
         let mut guard = lock(&self.site);
         let site = &mut *guard;
@@ -327,7 +330,8 @@ impl Sim {
         }
     }
 
-    /// Sends everything that waits. Then retries disabled channels, and sends what waited for them.
+    /// Sends all waiting deliveries. Then retries disabled channels, and sends the deliveries that waited for these
+    /// channels.
     pub(super) fn empty_outbox(&mut self) {
         if !lock(&self.site).witness.telling.plays {
             return;
@@ -359,7 +363,7 @@ impl Sim {
         }
     }
 
-    /// Returns true if a delivery waits for a channel that is not disabled.
+    /// Returns true if a delivery waits for a channel that is enabled.
     fn waits(&self) -> Result<bool, String> {
         let store = lock(&self.site).store.clone();
         let disabled = deliveries::list_disabled_channels(&store)?;
@@ -367,7 +371,7 @@ impl Sim {
         Ok(all.any(|each| each.state == DeliveryState::Waiting && !disabled.contains(&each.channel)))
     }
 
-    /// Retries a failed delivery of each disabled channel. Returns true if a channel was disabled.
+    /// Retries one failed delivery of each disabled channel. Returns true if a channel was disabled.
     fn try_disabled_again(&mut self) -> bool {
         let store = lock(&self.site).store.clone();
         let (Ok(disabled), Ok(all)) =

@@ -1,4 +1,5 @@
-//! Requests of people and of external agents: start, decide, edit, steer, ask; late, twice, at the same time.
+//! Requests of people and of external agents: start, decide, edit, steer, ask. Some requests are late, repeated or
+//! simultaneous.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,17 +30,17 @@ use super::site::{Shared, Site, lock};
 use super::world::WORKSPACE;
 use super::{copilots, freezes, questions, workflows};
 
-/// Limit of runs in one simulation.
+/// Maximum number of runs in one simulation.
 const RUNS: usize = 8;
 const COPILOTS: usize = 3;
 
-/// Request, in a form that can be sent again.
+/// Request in a form that can be sent again.
 #[derive(Clone, Debug)]
 pub(super) enum SimRequest {
     Start {
         definition: Arc<Definition>,
         task: String,
-        /// Subject that answers are kept for.
+        /// Subject under which answers of the run are kept.
         subject: Option<&'static str>,
         unattended: bool,
         origin: Origin,
@@ -96,7 +97,7 @@ pub(super) enum SimRequest {
         run: RunId,
         to: u64,
     },
-    /// A node goes through its runnable runs again.
+    /// A node sweeps its runnable runs again.
     Sweep,
 }
 
@@ -104,7 +105,7 @@ pub(super) fn of_client(tool: &str) -> bool {
     tool.starts_with("client_")
 }
 
-/// Returns the result of a client for a call, which the client may not have received.
+/// Returns a client's result for a call, even if the client did not receive the call.
 fn client_result(run: &Run, choices: &mut Choices) -> Option<Input> {
     let calls: Vec<&String> =
         run.calls.iter().filter(|(_, call)| of_client(&call.tool)).map(|(id, _)| id).collect();
@@ -115,7 +116,7 @@ fn client_result(run: &Run, choices: &mut Choices) -> Option<Input> {
     Some(Input::ClientResult { call, outcome })
 }
 
-/// Returns the current plan with one more subtask, one less, or in reverse order.
+/// Returns the current plan with an added subtask, with a removed subtask, or in reverse order.
 fn replan(run: &Run, choices: &mut Choices) -> Input {
     let phases: Vec<&String> = run.plans.keys().collect();
     let phase = (*choices.pick(&phases)).clone();
@@ -135,7 +136,7 @@ fn replan(run: &Run, choices: &mut Choices) -> Input {
 pub(super) struct Menu {
     pub(super) workflows: Vec<Arc<Definition>>,
     pub(super) keys: usize,
-    /// Seed, whose range decides what is played.
+    /// Seed of the simulation. The seed's range decides what is played.
     seed: u64,
 }
 
@@ -172,7 +173,7 @@ impl Menu {
         if runs == 0 || (runs < most && choices.one_in(6)) {
             return self.start(site, choices);
         }
-        // Rounds take long, and do not complete if too much else happens.
+        // Copilot rounds take many turns, and do not complete if people do too much else.
         if self.plays_copilots()
             && !choices.one_in(6)
             && let Some(deed) = copilots::next_request(site, choices)
@@ -279,7 +280,7 @@ impl Menu {
             site.witness.runs().filter_map(|run| run.session().cloned()).collect()
         };
         let session = (!sessions.is_empty() && choices.one_in(2)).then(|| choices.pick(&sessions).clone());
-        // A key may be one that was used before, with the same request or another one.
+        // The idempotency key may be new, or may belong to an equal or a different earlier request.
         self.keys += usize::from(!choices.one_in(4));
         let key = (!choices.one_in(3)).then(|| format!("key {}", self.keys));
         let ask = definition.is_external().then(|| Box::new(ask(choices)));
@@ -309,7 +310,7 @@ impl Menu {
         }
     }
 
-    /// Says something, or acts on an interrupt in a way that resolves nothing.
+    /// Returns a request that says something, or that acts on an interrupt without resolving it.
     fn talk(&mut self, site: &Site, choices: &mut Choices) -> SimRequest {
         let sessions = sessions(site);
         let all: Vec<(&Run, &Interrupt)> = site
@@ -359,7 +360,7 @@ impl Menu {
     }
 }
 
-/// Returns the sessions of all runs, and the opened sessions.
+/// Returns the sessions that have runs, and the sessions that people opened.
 fn sessions(site: &Site) -> Vec<SessionId> {
     let of_runs = site.witness.runs().filter_map(|run| run.session().cloned());
     let all: BTreeSet<SessionId> = of_runs.chain(site.witness.sessions().cloned()).collect();
@@ -406,7 +407,8 @@ fn ask(choices: &mut Choices) -> Ask {
     }
 }
 
-/// Returns a decision on one of the run's interrupts, mostly on an open one. The actor may lack the right to decide.
+/// Returns a decision on one of the run's interrupts, in most cases on an open interrupt. The actor may lack the
+/// permission to decide.
 pub(super) fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Option<(Input, Actor)> {
     let resolved = choices.one_in(8);
     let candidates: Vec<&Interrupt> =
@@ -416,7 +418,7 @@ pub(super) fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Opt
     }
     let interrupt = *choices.pick(&candidates);
     let mut choice = choices.pick(&interrupt.opened.options);
-    // A cancelled run asks no more questions, so this option is rare.
+    // A cancelled run asks no more questions, so this option is chosen rarely.
     if run.definition.asking.form == Form::Reply && choice.id == "cancel" && !choices.one_in(6) {
         choice = &interrupt.opened.options[0];
     }
@@ -442,7 +444,7 @@ pub(super) fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Opt
     Some((Input::Decide { interrupt: interrupt.opened.interrupt.clone(), decision, holder: None }, actor))
 }
 
-/// Returns some of the parts that a person can choose from.
+/// Returns some of the parts of an interrupt that a person can select.
 fn some_of(interrupt: &Interrupt, choices: &mut Choices) -> Value {
     let parts = interrupt.content.pointer("/payload/trial/keep/parts").and_then(Value::as_array);
     parts.into_iter().flatten().filter(|_| choices.one_in(2)).cloned().collect()
@@ -492,7 +494,7 @@ impl SimRequest {
         }
     }
 
-    /// Sends the request. A patient sender sends it again after a failure of the store.
+    /// Sends the request. A patient sender retries after a failure of the store.
     pub(super) async fn carry_out(self, node: Node, site: Shared, patient: bool) {
         loop {
             let deed = self.with_unique_text(&site);
@@ -515,8 +517,8 @@ impl SimRequest {
         }
     }
 
-    /// Returns the request, with a message text that was never used before, so that no equal message is mistaken for
-    /// it.
+    /// Returns the request with a message text that was never used before, so that no equal message can be mistaken for
+    /// this message.
     fn with_unique_text(&self, site: &Shared) -> Self {
         let Some((run, text)) = self.says() else { return self.clone() };
         let mut site = lock(site);

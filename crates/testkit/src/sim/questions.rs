@@ -1,5 +1,5 @@
-//! Questions: workflows that gather, time, hold and reuse them, agents that ask by a tool or in their replies, and
-//! people who amend answers.
+//! Questions in a simulation: workflows that gather, time, hold and reuse questions, agents that ask with a tool or in
+//! a reply, and people who amend answers.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use super::choices::Choices;
 use super::people::{SimRequest, someone};
 use super::workflows;
 
-/// Few different questions, so that answers can be reused.
+/// A small set of questions, so that answers can be reused.
 const QUESTIONS: [&str; 3] = ["Which?", "which  ?", "When was it?"];
 const SUBJECTS: [&str; 2] = ["one", "other"];
 
-/// Returns a workflow whose agents mostly work in parallel and may ask.
+/// Returns a workflow whose agents may ask. In most workflows the agents work in parallel.
 pub(super) fn workflow(choices: &mut Choices) -> Arc<Definition> {
     let base = match choices.below(4) {
         0 => workflows::team(choices),
@@ -50,7 +50,7 @@ pub(super) fn subject(choices: &mut Choices) -> Option<&'static str> {
     (!choices.one_in(6)).then(|| *choices.pick(&SUBJECTS))
 }
 
-/// Returns the reply of an agent that asks, in the form that its request offers. `None` if it does something else.
+/// Returns the reply of an agent that asks in the form that its request offers, or `None` if the agent does not ask.
 pub(super) fn asking_reply(request: &Request, choices: &mut Choices) -> Option<Reply> {
     let reply =
         |text: String, calls| Reply { text, calls, model: "simulated".to_owned(), ..Reply::default() };
@@ -70,7 +70,7 @@ pub(super) fn asking_reply(request: &Request, choices: &mut Choices) -> Option<R
         let calls = (0..=choices.below(2)).map(|_| ask(choices.pick(&QUESTIONS))).collect();
         return Some(reply(String::new(), calls));
     }
-    // An agent that was not given the form still sometimes replies with questions.
+    // An agent that was not given the form for questions still replies with questions in some cases.
     let told =
         request.messages.first().is_some_and(|first| json!(first).to_string().contains("To ask a person"));
     if !told && !choices.one_in(3) {
@@ -106,7 +106,7 @@ fn amending_actor() -> Actor {
     someone("alice")
 }
 
-/// Returns the interrupt of an amendment.
+/// Returns the interrupt whose answer the input amends.
 pub(super) fn amended_interrupt(input: &Input) -> Option<&InterruptId> {
     match input {
         Input::EraseAnswer { interrupt } | Input::CorrectAnswer { interrupt, .. } => Some(interrupt),

@@ -1,4 +1,4 @@
-//! Requests of people in the calm: they decide and resume, and want every run to end well.
+//! Requests of people in the calm. These people decide, resume runs, and want every run to end well.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::interrupt::{Decision, Interrupt, Kind};
@@ -11,23 +11,23 @@ use super::copilots;
 use super::people::{SimRequest, of_client, someone};
 use super::site::Site;
 
-/// Returns the next request of a person who wants the run to end well. `None` if the run needs only time, or no person.
+/// Returns the next request of a person who wants the run to end well, or `None` if the run needs no person.
 pub(super) fn settle(run: &Run, site: &Site) -> Option<SimRequest> {
     let send = |input, actor| SimRequest::Send { run: run.id.clone(), input: Box::new(input), actor };
     let session = run.session()?;
     match site.witness.state(session) {
-        // The session was resumed, but the resume did not reach this run.
+        // The session was resumed, but this run was not.
         session::State::Open if run.suspended => {
             return Some(SimRequest::ResumeSession { session: session.clone() });
         }
         session::State::Open if run.paused => return Some(send(Input::Resume, someone("alice"))),
         session::State::Open => {}
         session::State::Suspended => return Some(SimRequest::ResumeSession { session: session.clone() }),
-        // The session was closed, but the close did not reach this run.
+        // The session was closed, but this run was not cancelled.
         session::State::Closed(_) => return Some(send(Input::Cancel { text: None }, someone("alice"))),
     }
-    // Interrupts with an expiry are left to expire. A turn is decided instead, because its expiry may begin another
-    // round.
+    // Interrupts with an expiry are left to expire. A person's turn is decided instead, because its expiry may begin
+    // another round.
     let now = site.clock.now();
     let may_wait = |each: &Interrupt| match each.opened.expires_at {
         Some(at) => !copilots::is_of_a_round(each) || at <= now,
@@ -60,7 +60,7 @@ fn yes(run: &Run, interrupt: &Interrupt, site: &Site) -> Decision {
         Kind::Error => "retry",
         Kind::Continuation => "finish",
         Kind::UnknownOutcome if site.witness.took_effect(&run.id, call) => "happened",
-        // A client call is not repeated, because its client may never answer.
+        // A client's call is skipped instead of retried, because its client may never respond.
         Kind::UnknownOutcome if run.calls.get(call).is_some_and(|call| of_client(&call.tool)) => "skip",
         Kind::UnknownOutcome => "rerun",
         Kind::Turn if copilots::is_of_a_round(interrupt) => copilots::turn(run, interrupt),

@@ -1,22 +1,22 @@
-//! Shrinks a failing history: leaves out turns as long as the simulation still fails.
+//! Shrinks a failing history by omitting turns while the simulation still fails.
 
 use super::choices::Turn;
 use super::mutants::Mutant;
 use super::{SimulationReport, replay};
 
-/// Limit of histories to try.
+/// Maximum number of histories to try.
 const TRIES: usize = 500;
 
-/// Limit of steps to play. A history that fails because it never ends is long.
+/// Maximum number of steps to play in total. A history that fails because it never ends has many steps.
 const STEPS: u64 = 1_000_000;
 
-/// Returns the shortest failing history found, replayed with its lines.
+/// Returns the shortest failing history that was found, replayed with the lines of its history.
 pub fn shrink(failed: &SimulationReport, mutant: Option<Mutant>) -> SimulationReport {
     let mut turns = failed.turns.clone();
     let (mut tries, mut steps) = (0, 0);
     let mut chunk = turns.len() / 2;
     while chunk > 0 && tries < TRIES && steps < STEPS {
-        // The first turn decides the kind of simulation and is always kept.
+        // The first turn decides the kind of the simulation, so it is always kept.
         let mut at = 1;
         while at < turns.len() && tries < TRIES && steps < STEPS {
             let shorter = without(&turns, at, chunk);

@@ -1,4 +1,4 @@
-//! State shared by all nodes of a simulation: the store, the world, and the witness of both.
+//! State that all nodes of a simulation share: the store, the world, and the witness of both.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,15 +15,15 @@ use super::world::World;
 use crate::clock::SimClock;
 
 pub(super) struct Site {
-    /// Handle for checks of the store. A store of one node has only that node's handle; otherwise this handle drives no
-    /// run.
+    /// Store handle for checks. If the store is for one node, this is the node's own handle. Otherwise, this handle
+    /// drives no run.
     pub(super) store: Arc<Store>,
     pub(super) leases: Leases,
     pub(super) queue: Queue,
     pub(super) world: World,
     pub(super) sink: Sink,
     pub(super) witness: Witness,
-    /// Deliberate defect of the engine.
+    /// Defect that the simulation puts into the engine.
     pub(super) mutant: Option<Mutant>,
     pub(super) clock: SimClock,
     pub(super) appends: u64,
@@ -54,7 +54,7 @@ impl Site {
         }))
     }
 
-    /// Adds a line to the history, if one is wanted.
+    /// Adds a line to the history, if the history is recorded.
     pub(super) fn record_history(&mut self, line: impl FnOnce() -> String) {
         let now = self.clock.now();
         self.history.record_line(now, line);

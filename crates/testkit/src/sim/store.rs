@@ -1,8 +1,8 @@
-//! Store of a simulation: the journal in memory and, on request, a real PostgreSQL as its twin.
+//! Store of a simulation: a journal in memory and, on request, a real PostgreSQL as its twin.
 //!
 //! Most requests to the journal in memory also go to the same node's PostgreSQL handle, which must give the same
-//! answer. `twin.rs` keeps the first difference. The simulation continues with the answer from memory, so a seed plays
-//! the same with and without a twin. A lease that ends in virtual time is ended in both.
+//! response. `twin.rs` records the first difference. The simulation continues with the response from memory, so a seed
+//! plays the same with and without a twin. If a lease ends in virtual time, both stores end it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl Store {
         Self { memory: Memory::new(), twin: None }
     }
 
-    /// Creates a store that several nodes may join.
+    /// Creates a store that several nodes may join. `beside` is the PostgreSQL database of the twin.
     pub(super) fn shared(beside: Option<Arc<Database>>) -> Self {
         Self::with_database(Memory::shared(), beside)
     }
@@ -54,7 +54,7 @@ impl Store {
         Self { memory, twin }
     }
 
-    /// Ends the node's leases, as if it had not renewed them.
+    /// Ends the node's leases, as if the node had not renewed them.
     pub(super) fn lapse(&self) {
         self.memory.lapse();
         self.twin.iter().for_each(Twin::lapse);
@@ -66,7 +66,7 @@ impl Store {
         self.twin.iter().for_each(Twin::renew);
     }
 
-    /// Returns the first difference between the twin's answers and those from memory.
+    /// Returns the first difference between a response of the twin and the response from memory.
     pub(super) fn difference(&self) -> Option<String> {
         self.twin.as_ref().and_then(Twin::difference)
     }
@@ -328,7 +328,7 @@ impl Leases for Store {
         answer
     }
 
-    /// Compares the claimed runs without their order.
+    /// Compares the claimed runs, regardless of their order.
     async fn claim(&self, limit: usize) -> Result<Vec<RunId>, Error> {
         let answer = self.memory.claim(limit).await;
         if let Some(twin) = &self.twin {
@@ -350,7 +350,7 @@ impl Leases for Store {
         self.memory.poll()
     }
 
-    /// Compares the living nodes and the number of runs of each. The other fields differ between stores.
+    /// Compares the living nodes and the number of runs of each node. Other fields differ between the stores.
     async fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
         let answer = self.memory.nodes().await;
         if let Some(twin) = &self.twin {

@@ -1,4 +1,4 @@
-//! Tiny executor without threads: tasks are in a list, and the simulator chooses which one continues.
+//! Tiny executor without threads. The simulator chooses which task in its list continues.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 
 use super::node::NodeId;
 
-/// Node and purpose of a task. The tasks of a node end with it.
+/// Node and purpose of a task. A task ends when its node ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TaskLabel {
     pub(super) node: NodeId,
@@ -21,9 +21,9 @@ pub(super) enum TaskPurpose {
     Life,
     /// Sends deliveries over channels.
     Post,
-    /// Delivers the answer of an action. The fields are the run and the action.
+    /// Delivers the result of an action. The fields are the run and the action.
     Answer(String, String),
-    /// Sends a request, which may be dropped before it completes.
+    /// Sends a request. The simulator may drop this task before the request completes.
     Request(String),
 }
 
@@ -50,13 +50,13 @@ impl Tasks {
         self.0.push(Task { about, future: Box::pin(future), woken });
     }
 
-    /// Returns all tasks of these nodes.
+    /// Returns the indices of all tasks of these nodes.
     pub(super) fn all(&self, of: impl Fn(NodeId) -> bool) -> Vec<usize> {
         let all = self.0.iter().enumerate();
         all.filter(|(_, task)| of(task.about.node)).map(|(index, _)| index).collect()
     }
 
-    /// Returns the tasks of these nodes that can continue, oldest first.
+    /// Returns the indices of these nodes' tasks that can continue, oldest first.
     pub(super) fn ready(&self, of: impl Fn(NodeId) -> bool) -> Vec<usize> {
         let mut all = self.all(of);
         all.retain(|index| self.0[*index].woken.0.load(Ordering::Relaxed));
@@ -70,7 +70,7 @@ impl Tasks {
             .collect()
     }
 
-    /// Polls a task once and removes it if it is complete.
+    /// Polls a task once, and removes the task if it is complete.
     pub(super) fn poll(&mut self, index: usize) {
         let task = &mut self.0[index];
         task.woken.0.store(false, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! Changes of commands and file tools, and their commits. `./do a=TEXT -b` writes and deletes files, and changes
-//! nothing in a trial. A commit writes one path in each turn, so that anything may happen between two paths.
+//! Changes of commands and file tools, and their commits. `./do a=TEXT -b` writes file `a` and deletes file `b`. In a
+//! trial, it changes nothing. A commit writes one path per turn, so that anything may happen between two paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,9 +23,9 @@ use super::world::World;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Writing {
     is_begun: bool,
-    /// Number of paths that are done.
+    /// Number of paths that the commit has processed.
     paths: usize,
-    /// True if the commit has written a path.
+    /// True if the commit has changed at least one path.
     has_written: bool,
 }
 
@@ -46,7 +46,7 @@ fn between(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) 
 }
 
 impl World {
-    /// Returns every file as a changeset entry.
+    /// Returns all files as changeset entries.
     pub(super) fn entries(&self) -> BTreeMap<String, Entry> {
         self.files.iter().map(|(path, text)| (path.clone(), entry(text))).collect()
     }
@@ -68,7 +68,8 @@ impl World {
         words.join(" ")
     }
 
-    /// Returns the files after a command. From then on each text that the command writes can be found by its digest.
+    /// Returns the files after a command. Keeps each text that the command writes, so that the text can be found by its
+    /// digest.
     fn after(&mut self, line: &str) -> BTreeMap<String, String> {
         let mut files = self.files.clone();
         for word in line.strip_prefix("./do").unwrap_or_default().split_whitespace() {
@@ -143,7 +144,7 @@ impl Site {
         yielded(self.world.between(line), format!("tried {line}"))
     }
 
-    /// Returns the changes of an undo for the paths that are still as the run left them.
+    /// Returns the changes of an undo, limited to the paths that still are as the run left them.
     fn try_undo(&mut self, arguments: &Value) -> TrialOutcome {
         let impossible = |why: &str| TrialOutcome::Impossible { why: why.to_owned() };
         let Ok(arguments) = Arguments::deserialize(arguments) else {
@@ -166,7 +167,7 @@ impl Site {
         yielded(Changeset::new(changes).expect("each path comes once"), String::new())
     }
 
-    /// Writes the next path of a commit. Returns `None` while there is more to do.
+    /// Writes the next path of a commit. Returns `None` while paths are left.
     pub(super) fn write_on(&mut self, job: &Job, writing: &mut Writing) -> Option<Outcome> {
         let Job { run, action, work, .. } = job;
         let Work::Commit { call, attempt, changeset, is_resumed, layer: _, merges: _ } = work else {

@@ -1,6 +1,6 @@
 //! Turns of a simulation: a task continues, an append is written, a job is done, a person acts, or something fails.
 //!
-//! A turn is the step that the simulator counts. A crash can happen between any two turns.
+//! The simulator counts its steps in turns. A crash can happen between any two turns.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ use super::twin::Database;
 use super::world::RunningJob;
 use crate::clock::SimClock;
 
-/// Limit of living nodes.
+/// Maximum number of living nodes.
 const NODES: usize = 3;
 
 pub(super) struct Sim {
@@ -41,13 +41,13 @@ pub(super) struct Sim {
     pub(super) steps: u64,
     menu: Menu,
     mutant: Option<Mutant>,
-    /// Number of times that a store of one node was opened.
+    /// Number of times that the store was opened, for a store of one node.
     opened: u64,
     node_ids: NodeId,
 }
 
 impl Sim {
-    /// Creates a simulation. With `beside`, the nodes of a shared store write to this database, too.
+    /// Creates a simulation. With `beside`, the nodes of a shared store also send their requests to this database.
     pub(super) fn new(
         seed: u64,
         mut choices: Choices,
@@ -98,7 +98,7 @@ impl Sim {
         site.witness.problem().is_some()
     }
 
-    /// Plays one turn. Returns false if there is none left.
+    /// Plays one turn. Returns false if no turn is left.
     pub(super) fn turn(&mut self) -> bool {
         if !self.choices.next_turn() {
             return false;
@@ -139,12 +139,11 @@ impl Sim {
         true
     }
 
-    /// Returns true if channels are played.
     fn has_channels(&self) -> bool {
         lock(&self.site).witness.telling.plays
     }
 
-    /// Returns the tasks that can continue, on nodes that are not frozen.
+    /// Returns the tasks that can continue on nodes that are not frozen.
     pub(super) fn ready(&self) -> Vec<usize> {
         self.tasks.ready(|id| self.is_awake(id))
     }
@@ -153,7 +152,7 @@ impl Sim {
         self.nodes.iter().all(|node| node.id != id || !node.frozen)
     }
 
-    /// Lets a task continue to its next wait.
+    /// Lets a task continue until its next wait.
     pub(super) fn go_on(&mut self, index: usize) {
         self.steps += 1;
         self.tasks.poll(index);
@@ -165,7 +164,7 @@ impl Sim {
         self.compare_loaded();
     }
 
-    /// Compares each loaded run with the replay of its written events, once after each append to it.
+    /// Compares each loaded run with the replay of its written events, once per append to the run.
     fn compare_loaded(&mut self) {
         let mut site = lock(&self.site);
         for run in site.witness.not_compared() {
@@ -175,7 +174,7 @@ impl Sim {
         }
     }
 
-    /// Writes a queued append. A store of one node writes in order, and a shared store in any order.
+    /// Writes an append from the queue. A store for one node writes in order, and a shared store writes in any order.
     pub(super) fn write(&mut self, how: Write) {
         self.steps += 1;
         let queued = lock(&self.site).queue.len();
@@ -183,7 +182,7 @@ impl Sim {
         lock(&self.site).write_one(index, how);
     }
 
-    /// Does a job and sends its answer, perhaps more than once.
+    /// Performs a job, and sends the job's result `answers` times.
     pub(super) fn work(&mut self, index: usize, answers: usize) {
         self.steps += 1;
         let (held, answer) = {
@@ -232,7 +231,7 @@ impl Sim {
         });
     }
 
-    /// Sends a request, on one surface or on two at once.
+    /// Sends a request, perhaps together with a second request at the same time.
     fn act(&mut self) {
         let deed = self.menu.next_request(&mut lock(&self.site), &mut self.choices);
         let surfaces = if self.choices.one_in(6) { 2 } else { 1 };
@@ -348,8 +347,8 @@ impl Sim {
         }
     }
 
-    /// Ends every process, and opens the store in a new one. Some queued appends are written first. A shared store may
-    /// write the others later.
+    /// Ends every process, and opens the store in a new process. Some appends in the queue are written first. A shared
+    /// store may write the remaining appends later.
     pub(super) fn crash(&mut self) {
         while lock(&self.site).queue.len() > 0 && self.choices.one_in(2) {
             self.write(Write::Unheard);
@@ -365,7 +364,7 @@ impl Sim {
         self.open_node();
     }
 
-    /// Ends a node. Its memory and its tools are lost, and its lease expires later.
+    /// Ends a node. The node's memory and tools are lost, and its lease expires later.
     fn die(&mut self, dead: NodeId) {
         self.tasks.drop_those(|about| about.node == dead);
         self.hang_up(dead);
@@ -375,7 +374,7 @@ impl Sim {
         site.leases.stop(dead, false);
     }
 
-    /// Opens the store in a new process. A store of one node shuts out the process before it.
+    /// Opens the store in a new process. If the store is for one node, the previous process loses access.
     fn open_node(&mut self) {
         self.node_ids += 1;
         let id = self.node_ids;
@@ -410,7 +409,7 @@ impl Sim {
         self.nodes.push(node);
     }
 
-    /// Stops the lease renewals of a node, or resumes them.
+    /// Stops or resumes the lease renewals of a node.
     fn renew_or_not(&mut self, index: usize) {
         let node = self.nodes[index].id;
         let clock_stands = self.choices.one_in(2);
@@ -427,7 +426,7 @@ impl Sim {
         node.frozen = freezes;
         let mut site = lock(&self.site);
         if self.climate.shared && freezes {
-            // The node's clock continues, so that it sees the expired lease when it resumes.
+            // The node's clock continues, so that the node notices the expired lease when it resumes.
             site.leases.stop(node.id, false);
         } else if self.climate.shared {
             site.leases.renew(node.id, self.clock.passed_ms());
@@ -445,7 +444,7 @@ impl Sim {
         self.heal_sink();
     }
 
-    /// Corrects the wall clock, which is then not earlier than any written event.
+    /// Corrects the wall clock, and keeps it at or after the timestamp of the last written event.
     fn put_clock_right(&mut self) {
         let latest = lock(&self.site).witness.runs().map(|run| run.last_at).max();
         self.clock.set(latest.unwrap_or(Timestamp::from_millis(0)).max(self.clock.now()));

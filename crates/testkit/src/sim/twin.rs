@@ -1,7 +1,7 @@
-//! PostgreSQL twin of a node's journal in memory: gets the same requests, and its answers are compared.
+//! PostgreSQL twin of a node's journal in memory. The twin receives the same requests, and its responses are compared.
 //!
-//! Its clock is real, so its lease is longer than any simulation. A lease that ends in virtual time is ended with an
-//! SQL statement. Every call blocks until its answer, so the simulation waits during a call.
+//! The clock of PostgreSQL is real, so the twin's lease is longer than any simulation. If a lease ends in virtual time,
+//! an SQL statement ends the twin's lease. Every call blocks the simulation until PostgreSQL responds.
 
 use std::fmt::Debug;
 use std::ops::Deref;
@@ -14,21 +14,21 @@ use holdshort_testpg::Server;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
-/// Lifetime of a lease, longer than any simulation.
+/// Duration of a lease, longer than any simulation.
 const LEASE: Duration = Duration::from_hours(10);
 /// Longest wait until reads by position see an append.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Runtime for the background tasks of PostgreSQL nodes. A simulation has no runtime of its own.
+/// Runtime for the background tasks of PostgreSQL nodes, because a simulation has no async runtime.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("a runtime can be started"));
 
 /// Empty database that the twins of one simulation share.
 pub(super) struct Database {
     server: &'static Server,
     url: String,
-    /// Position of each event in PostgreSQL, in the order of the events in memory.
+    /// Position in PostgreSQL of each event, indexed by the order of the events in memory.
     positions: Mutex<Vec<u64>>,
-    /// First answer that differed.
+    /// First response that differed.
     difference: Mutex<Option<String>>,
 }
 
@@ -54,11 +54,11 @@ impl Database {
 pub(super) struct Twin {
     database: Arc<Database>,
     postgres: Postgres,
-    /// Epoch of its opening.
+    /// Epoch that PostgreSQL assigned when the node opened the store.
     node: u64,
 }
 
-/// Gives access to the requests that [`Twin::same`] compares.
+/// Gives access to the PostgreSQL handle, whose responses [`Twin::same`] compares.
 impl Deref for Twin {
     type Target = Postgres;
 
@@ -68,7 +68,7 @@ impl Deref for Twin {
 }
 
 impl Twin {
-    /// Opens a node, which must get the same epoch.
+    /// Opens a node. PostgreSQL must assign the same epoch as the journal in memory.
     pub(super) fn open(database: Arc<Database>, epoch: u64) -> Self {
         let config =
             Config { lease: LEASE, connections: 1, ..Config::new(database.url.clone(), "simulated") };
@@ -89,7 +89,7 @@ impl Twin {
         lock(&self.database.difference).clone()
     }
 
-    /// Records a difference between an answer and the expected one.
+    /// Records a difference between the response of PostgreSQL and the expected response.
     pub(super) fn same<T: Debug, U: Debug>(&self, what: &str, expected: &T, asked: impl Future<Output = U>) {
         let told = format!("{:?}", RUNTIME.block_on(asked));
         let expected = format!("{expected:?}");
@@ -131,7 +131,7 @@ impl Twin {
         }
     }
 
-    /// Returns the position in PostgreSQL of the event with this position in memory.
+    /// Returns the position in PostgreSQL of the event that has this position in memory.
     pub(super) fn position(&self, position: u64) -> u64 {
         let positions = lock(&self.database.positions);
         let index = usize::try_from(position).unwrap_or(usize::MAX).min(positions.len());

@@ -1,4 +1,5 @@
-//! Seeds that detect a mutant or a bend. `witnesses.txt` keeps one for each, so that the test command need not search.
+//! Seeds that detect each mutant and each bend. `witnesses.txt` stores one seed per defect, so that the test command
+//! need not search.
 
 use std::fmt::{self, Display, Formatter, Write};
 use std::path::Path;
@@ -6,14 +7,14 @@ use std::path::Path;
 use super::{Bend, Mutant};
 
 impl Mutant {
-    /// Returns the kept seed that detects this mutant.
+    /// Returns the stored seed that detects this mutant.
     pub fn witness(self) -> Option<u64> {
         seed_of(&self.to_string())
     }
 }
 
 impl Bend {
-    /// Returns the kept seed that detects this bend.
+    /// Returns the stored seed that detects this bend.
     pub fn witness(self) -> Option<u64> {
         seed_of(&self.to_string())
     }
@@ -36,8 +37,8 @@ fn seed_of(name: &str) -> Option<u64> {
     lines.find(|(of, _)| *of == name)?.1.parse().ok()
 }
 
-/// Searches a seed for each mutant and each bend and writes those found to `witnesses.txt`. Returns true if all were
-/// found.
+/// Searches for a seed that detects each mutant and each bend, and writes the seeds to `witnesses.txt`. Returns true if
+/// a seed was found for each defect.
 pub(super) fn search(say: &mut dyn FnMut(String)) -> bool {
     let mutants = Mutant::ALL.into_iter().map(|mutant| {
         let noticed = mutant.noticed().map(|played| (played.seed, played.problem));

@@ -1,4 +1,4 @@
-//! Random workflows: phases, gates, limits, rules and expiries, over the real tools.
+//! Random workflows with phases, gates, limits, rules and expiries, over the real tools.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -62,7 +62,7 @@ pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
     })
 }
 
-/// Returns a workflow with a plan, then its subtasks. The rest is random.
+/// Returns a workflow that plans and then carries out the subtasks. Its other settings are random.
 pub(super) fn planned(choices: &mut Choices) -> Arc<Definition> {
     let mut definition = (*random(choices)).clone();
     let planner = Agent {
@@ -99,8 +99,8 @@ pub(super) fn planned(choices: &mut Choices) -> Arc<Definition> {
     Arc::new(definition)
 }
 
-/// Returns a workflow of two agents that hand over to each other, to a person and to the terminator. It has client
-/// tools and perhaps smart approval.
+/// Returns a workflow of two agents that hand over to each other, to a person and to the terminator. The workflow has
+/// client tools and perhaps smart approval.
 pub(super) fn team(choices: &mut Choices) -> Arc<Definition> {
     let mut definition = (*random(choices)).clone();
     let names = ["agent", "other"];
@@ -134,7 +134,7 @@ pub(super) fn team(choices: &mut Choices) -> Arc<Definition> {
     Arc::new(definition)
 }
 
-/// Makes some agents end only with `finish`, except the planner and the router, whose replies are texts.
+/// Makes some agents end only with `finish`. The planner and the router are excluded, because their replies are texts.
 pub(super) fn with_finish(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
     let mut definition = definition.clone();
     for (name, agent) in &mut definition.agents {
@@ -153,7 +153,7 @@ pub(super) fn with_quorums(definition: &Definition, choices: &mut Choices) -> Ar
     for kind in [Kind::ToolApproval, Kind::PlanApproval, Kind::Review] {
         if choices.one_in(3) {
             let gate = definition.gates.kinds.entry(kind).or_default();
-            // One approver alone could never release it.
+            // If the existing assignment names one approver, this approver alone could never complete the stage.
             let named = if gate.assignment.is_some() {
                 super::founders::NAMES.map(str::to_owned).to_vec()
             } else {
@@ -165,7 +165,7 @@ pub(super) fn with_quorums(definition: &Definition, choices: &mut Choices) -> Ar
     Arc::new(definition)
 }
 
-/// Turns on trials of commands. A trial without changes then sometimes needs no approval.
+/// Turns on trials of commands. In some workflows, a trial without changes then needs no approval.
 pub(super) fn with_trials(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
     let mut definition = definition.clone();
     definition.gates.trial = !choices.one_in(4);
@@ -177,7 +177,7 @@ pub(super) fn with_trials(definition: &Definition, choices: &mut Choices) -> Arc
     Arc::new(definition)
 }
 
-/// Makes some grants cover a category, and some expire.
+/// Makes some grants cover a category, and makes some grants expire.
 pub(super) fn with_grants(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
     let mut definition = definition.clone();
     if choices.one_in(3) {
@@ -187,7 +187,6 @@ pub(super) fn with_grants(definition: &Definition, choices: &mut Choices) -> Arc
     Arc::new(definition)
 }
 
-/// Returns the workflow of external runs.
 pub(super) fn external() -> Arc<Definition> {
     Arc::new(Definition {
         name: EXTERNAL.to_owned(),
@@ -245,7 +244,7 @@ fn gate(kind: Kind, choices: &mut Choices) -> Option<KindGate> {
     })
 }
 
-/// Returns rules of a workflow or of the installation, for the few calls that simulated models make.
+/// Returns rules for a workflow or for the installation. The rules match the few calls that simulated models make.
 pub(super) fn rules(choices: &mut Choices) -> Vec<Rule> {
     (0..choices.below(4)).map(|_| rule(choices)).collect()
 }

@@ -25,21 +25,22 @@ pub(super) struct World {
     pub(super) files: BTreeMap<String, String>,
     /// Running jobs, oldest first.
     pub(super) jobs: Vec<RunningJob>,
-    /// Aborted jobs, whose answers are no longer awaited.
+    /// Aborted jobs. No node waits for their results.
     pub(super) aborted: Vec<(NodeId, RunId, ActionId)>,
     /// Actions that a person has stopped.
     pub(super) stopped: BTreeSet<(RunId, ActionId)>,
-    /// Number of texts so far, which makes each text unique.
+    /// Number of texts created so far, which makes each text unique.
     written: u64,
-    /// Every text that was to be written, by its digest.
+    /// Every text that a tool was asked to write, by digest.
     pub(super) kept: BTreeMap<Digest, String>,
     /// True if commands are tried and file tools propose changesets: see [`super::TRIALS_FROM`].
     pub(super) plays_trials: bool,
-    /// True if only three different texts exist, so that texts repeat.
+    /// True if texts repeat, because only three different texts exist.
     pub(super) same_texts: bool,
-    /// True if replies break off, work ends in every way, and edits are checked: see [`super::ENDINGS_FROM`].
+    /// True if replies break off, agents end their work in all ways, and edits are checked: see
+    /// [`super::ENDINGS_FROM`].
     pub(super) plays_endings: bool,
-    /// True if agents ask in every way: see [`super::QUESTIONS_FROM`].
+    /// True if agents ask in all ways: see [`super::QUESTIONS_FROM`].
     pub(super) plays_questions: bool,
 }
 
@@ -67,14 +68,14 @@ impl World {
         Precondition { path: path.to_owned(), sha256 }
     }
 
-    /// Returns a text that was never written before, or one of three if texts repeat.
+    /// Returns a text that was never written before, or one of three texts if `same_texts` is true.
     pub(super) fn text(&mut self) -> String {
         self.written += 1;
         let many = if self.same_texts { 3 } else { u64::MAX };
         format!("text {}", self.written % many)
     }
 
-    /// Changes a file outside of any run.
+    /// Changes a file as if a program outside of all runs had written it.
     pub(super) fn change(&mut self, path: &str) {
         let text = self.text();
         self.files.insert(path.to_owned(), text);
@@ -102,7 +103,7 @@ impl World {
 }
 
 impl Site {
-    /// Does a job and returns its result.
+    /// Performs a job and returns its result.
     pub(super) fn work(&mut self, job: &Job, choices: &mut Choices) -> Input {
         match &job.work {
             Work::Inspect { call, revision, tool, arguments } => Input::Inspected {
@@ -114,7 +115,7 @@ impl Site {
                 let tried = self.try_on(tool, arguments, preconditions, choices);
                 Input::Tried { call: call.clone(), attempt: *attempt, tried }
             }
-            // Writes all paths at once. `write_on` writes one path.
+            // Write all paths at once. (`write_on` writes one path per turn.)
             Work::Commit { call, attempt, .. } => {
                 let mut writing = Writing::default();
                 let outcome = loop {
@@ -193,7 +194,7 @@ impl Site {
             as_shown: changed.is_empty(),
         };
         self.witness.happened(&job.run, &job.action, &self.leases, effect);
-        // The tool was killed after its effect was complete.
+        // The tool was killed after its side effect was complete.
         if is_stopped && choices.one_in(2) {
             return stopped();
         }

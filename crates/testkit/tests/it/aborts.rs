@@ -1,12 +1,14 @@
-//! Plays a story once for each place at which its server can be aborted, and follows each play to its end.
+//! Plays a story once for each point at which its server can be aborted, and continues each play to the end of the
+//! story.
 
 use std::cell::RefCell;
 use std::time::Duration;
 
 use holdshort_testkit::server::TestServer;
 
-/// Plays the stops, four at a time, and returns how many came. Each player ends with the first stop that does not come:
-/// the story was over before it. `play` returns true if its stop came.
+/// Plays the stops, four at a time, and returns the number of stops that were reached. Each of the four players ends at
+/// the first stop that is not reached, because the story was over before that stop. `play` returns true if its stop was
+/// reached.
 pub(crate) async fn play_each<S>(stops: impl Iterator<Item = S>, play: impl AsyncFn(S) -> bool) -> usize {
     let stops = RefCell::new(stops);
     let next = || stops.borrow_mut().next();
@@ -24,17 +26,17 @@ pub(crate) async fn play_each<S>(stops: impl Iterator<Item = S>, play: impl Asyn
     a + b + c + d
 }
 
-/// Result of one look at a story.
+/// Result of one step of a story.
 pub(crate) enum StoryProgress {
     Over,
-    /// Not over: no decision is needed now, or one was made.
+    /// The story is not over. Either no decision was needed now, or a decision was made.
     Goes,
-    /// The server did not answer: it has ended.
+    /// The server did not respond, so it has ended.
     Gone,
 }
 
 impl StoryProgress {
-    /// Converts an answer: true if the story is over, `None` if the server did not answer.
+    /// Converts a result: true means that the story is over, and `None` means that the server did not respond.
     pub(crate) fn from_answer(found: Option<bool>) -> Self {
         match found {
             Some(true) => Self::Over,
@@ -44,8 +46,9 @@ impl StoryProgress {
     }
 }
 
-/// Looks until the story is over, and returns true if the server was aborted. A server that the environment `variable`
-/// aborted is started again without it. Panics if the server ends twice, or if the story has no end.
+/// Steps through a story until it is over, and returns true if the server was aborted. If the environment variable
+/// `variable` aborted the server, the server is started again without that variable. Panics if the server ends twice,
+/// or if the story does not end.
 pub(crate) async fn play_until_over(
     server: &mut TestServer,
     variable: &str,

@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 
 use crate::issued;
 
-/// A server whose people come from an issuer of tokens: reviewers, each in the groups that the test names.
+/// Server whose people authenticate with tokens of an issuer. All of them are reviewers, in the groups that the test
+/// names.
 struct Team {
     server: TestServer,
     http: reqwest::Client,
@@ -41,7 +42,7 @@ impl Team {
         shown
     }
 
-    /// Authenticates a person once, so that they can be named from then on. Returns their token.
+    /// Authenticates a person once, so that later requests can name this person. Returns the person's token.
     async fn person(&self, id: &str, groups: &[&str]) -> String {
         let token = issued::token(id, groups, now());
         let (status, who) = self.send_request(&token, Method::GET, "/v1/login", &Value::Null).await;
@@ -54,7 +55,7 @@ impl Team {
         self.server.send(request).await.ok();
     }
 
-    /// Opens an interrupt with this assignment for an agent that runs elsewhere.
+    /// Opens an interrupt with this assignment, as an external agent.
     async fn ask(&self, assignment: Value, more: Value) -> Value {
         let mut ask = json!({
             "kind": "tool_approval", "title": "Archive 41 branches", "payload": {"branches": 41}, "assignment": assignment,
@@ -81,7 +82,8 @@ fn path(asked: &Value, verb: &str) -> String {
     format!("/v1/interrupts/{}{verb}", asked["id"].as_str().expect("an id"))
 }
 
-/// When 200 reviewers vote at once and two of five approvers are required, two of the five release the call, once.
+/// When 200 reviewers vote at once and two of five approvers are required, only votes of the five approvers count, and
+/// the call is released once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_hundred_who_vote_at_once_two_of_the_five_release_it() {
     let team = Team::new().await;
@@ -89,7 +91,7 @@ async fn of_two_hundred_who_vote_at_once_two_of_the_five_release_it() {
     let coming = ids.iter().map(|id| team.person(id, &["crowd"]));
     let tokens: Vec<String> = futures::stream::iter(coming).buffered(20).collect().await;
     let asked = team.ask(json!({"approvers": ids[..5], "quorum": {"required": 2}}), json!({})).await;
-    // The votes of the approvers arrive in the middle of all the others.
+    // The votes of the five approvers arrive in the middle of all other votes.
     let order = (5..100).chain(0..5).chain(100..200);
     let votes = futures::future::join_all(order.map(|n| {
         let (team, token, asked) = (&team, &tokens[n], &asked);
@@ -109,7 +111,8 @@ async fn of_two_hundred_who_vote_at_once_two_of_the_five_release_it() {
     assert_eq!(team.happened(&asked, "interrupt_resolved").await.len(), 1);
 }
 
-/// A terminal marks an interrupt that waits for another stage. A vote on it exits with 1, not as a usage error.
+/// The terminal marks an interrupt that waits for another stage. A vote on such an interrupt exits with code 1, which
+/// is not the code of a usage error.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whose_turn_it_is_not_reads_so_in_a_terminal() {
     let team = Team::new().await;
@@ -134,7 +137,8 @@ async fn whose_turn_it_is_not_reads_so_in_a_terminal() {
     assert_eq!(called(&ben, &["decide", id, "approve"]).0, Some(0));
 }
 
-/// The interrupt of approvers who were all removed goes to admins and operators. Votes of removed approvers are void.
+/// If all approvers of an interrupt were removed, admins and operators are asked instead. Votes of removed approvers
+/// are void.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_last_approver_is_removed_while_votes_are_in() {
     let team = Team::new().await;
@@ -155,7 +159,7 @@ async fn the_last_approver_is_removed_while_votes_are_in() {
     assert_eq!(decided["resolution"]["by"], json!(["operator"]), "{decided}");
 }
 
-/// Anna delegates to Cleo and Cleo delegates back: together they have one vote.
+/// Anna delegates to Cleo, and Cleo delegates back to Anna. Together they have one vote.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_delegate_who_delegates_back_is_no_second_person() {
     let team = Team::new().await;
@@ -166,7 +170,7 @@ async fn a_delegate_who_delegates_back_is_no_second_person() {
     let (status, back) =
         team.send_request(&cleo, Method::POST, &path(&asked, "/delegate"), &json!({"to": "anna"})).await;
     assert!(matches!(status, 200 | 403 | 422), "{back}");
-    // Both also delegate everything else that they are asked.
+    // Both people also delegate all their other interrupts to each other.
     for (token, person, delegate) in [(&anna, "anna", "cleo"), (&cleo, "cleo", "anna")] {
         let body = json!({"delegate": delegate});
         let (status, told) =
@@ -200,12 +204,13 @@ async fn a_step_that_reaches_nobody_asks_admins_and_operators() {
     assert_eq!((&seen["assignment"]["groups"], &seen["escalates"]), (&json!(["legal"]), &Value::Null));
     let escalated = &team.happened(&asked, "interrupt_escalated").await[0]["data"];
     assert_eq!((escalated.get("step"), &escalated["skipped"]), (None, &json!([0])));
-    // The interrupt does not wait for absent people and releases nothing by itself. The first approvers may still
+    // The interrupt does not wait for removed people, and releases nothing by itself. The first approvers may still
     // decide.
     assert_eq!(team.approve(&anna, &asked).await.0, 200);
 }
 
-/// Anna is in the groups of both stages. Her vote is valid in one stage only; the other stage needs another person.
+/// Anna belongs to the groups of both stages. Her vote is valid in only one stage, and the other stage needs a second
+/// person.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_person_in_two_stages_is_not_enough() {
     let team = Team::new().await;
@@ -224,7 +229,7 @@ async fn one_person_in_two_stages_is_not_enough() {
 }
 
 /// Every deadline passes while a killed server is down: reminder, escalation step, expiry, snooze, delegation,
-/// approval. Each takes effect once, and nothing is released.
+/// approval. Each deadline takes effect once, and nothing is released.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn everything_becomes_due_while_the_server_is_down() {
     const AHEAD: u64 = 3_000;
@@ -267,7 +272,7 @@ async fn everything_becomes_due_while_the_server_is_down() {
     assert_eq!((status, &refused["code"]), (409, &json!("approval_expired")), "{refused}");
 }
 
-/// A reviewer may not read runs, but sees everything that they decide on.
+/// A reviewer may not read runs, but sees all content of the interrupts that they decide.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reviewer_is_shown_their_question_in_the_terminal() {
     let team = Team::new().await;
@@ -280,7 +285,7 @@ async fn a_reviewer_is_shown_their_question_in_the_terminal() {
     let words = String::from_utf8_lossy(&shown.stdout).into_owned();
     assert!(shown.status.success() && words.contains("Archive 41 branches"), "{shown:?}");
     assert!(words.contains(&format!("decide {id} OPTION")), "{words}");
-    // Reviewers also see the freeze of an agent.
+    // A reviewer also sees that the interrupt's agent is frozen.
     let reason = json!({"agent": asked["agent"], "reason": "the release is broken"});
     team.server.post("/v1/system/freeze", &reason).await.ok();
     for arguments in [&["inbox"][..], &["show", id], &["doctor"]] {
@@ -291,7 +296,7 @@ async fn a_reviewer_is_shown_their_question_in_the_terminal() {
         let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains("the release is broken") && told.contains("frozen"), "{arguments:?}: {told}");
     }
-    // Reviewers may not know if the whole server is frozen.
+    // A reviewer may not know whether the whole server is frozen.
     let mut verb = team.server.client_command();
     verb.args(["doctor", "--json"]).env("HOLDSHORT_SERVER", team.server.base()).env("HOLDSHORT_TOKEN", &anna);
     let report: Value = serde_json::from_slice(&verb.output().unwrap().stdout).unwrap();

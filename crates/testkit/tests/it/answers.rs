@@ -1,5 +1,5 @@
-//! Answers that are kept per subject, over the real binary: suggested, taken, reused, corrected, erased, and never
-//! shown across subjects.
+//! Answers that are stored per subject, over the real binary. Answers are suggested, accepted, reused, corrected and
+//! erased, and never shown for a different subject.
 
 use std::fs;
 use std::process::Command;
@@ -28,7 +28,7 @@ gates:
   rules: [{tools: [ask_human], do: allow}]
 ";
 
-/// Returns `HISTORY` as the workflow `again`, which reuses answers of the last seven days.
+/// Returns `HISTORY` under the name `again`, with the setting to reuse answers of the last seven days.
 fn reusing() -> String {
     format!("{}asking: {{reuse: 7d}}\n", HISTORY.replace("name: solo", "name: again"))
 }
@@ -40,7 +40,7 @@ async fn server() -> (ScriptedModel, TestServer) {
     (model, server)
 }
 
-/// Starts a run that asks this question and then is done. Returns its id.
+/// Starts a run that asks this question and then is done. Returns the run's id.
 async fn start(at: (&ScriptedModel, &TestServer), workflow: &str, subject: &str, question: &str) -> String {
     let (model, server) = at;
     model.script("solo", [one(ask(question)), done()]);
@@ -49,7 +49,7 @@ async fn start(at: (&ScriptedModel, &TestServer), workflow: &str, subject: &str,
     run["id"].as_str().unwrap().to_owned()
 }
 
-/// Returns the open question of a run, as `GET` of the interrupt shows it.
+/// Returns the open question of a run, as `GET` of the interrupt returns it.
 async fn question(server: &TestServer, run: &str) -> Value {
     let open = server.wait_one(run).await;
     server.interrupt(open["id"].as_str().unwrap()).await
@@ -89,7 +89,7 @@ async fn a_question_is_shown_with_what_its_subject_answered_before() {
         (&source["id"], &json!(first), &json!(Q), &json!("operator"))
     );
     assert!(suggestion["at"].as_str().unwrap().ends_with('Z'));
-    // Neither the agents' token nor a list of interrupts shows answers of other runs.
+    // Answers of other runs appear neither with the agent token nor in a list of interrupts.
     let path = format!("/v1/interrupts/{}", shown["id"].as_str().unwrap());
     assert_eq!(server.send(server.agent_request(Method::GET, &path)).await.refusal().1, "forbidden_role");
     assert_eq!(
@@ -100,8 +100,8 @@ async fn a_question_is_shown_with_what_its_subject_answered_before() {
     server.restart().await;
     assert_eq!(server.interrupt(shown["id"].as_str().unwrap()).await, shown);
 
-    // The journal records the source of an answer that was taken. A source of another subject, or an unknown one, is
-    // refused.
+    // The journal records the source of an accepted suggestion. A source that belongs to a different subject, or that
+    // does not exist, is refused.
     let other = start((&model, &server), "solo", "athlete-8", "Were you ill in June?").await;
     let theirs = question(&server, &other).await;
     assert_eq!(suggested(&theirs), [Value::Null; 0]);
@@ -140,7 +140,7 @@ async fn a_question_is_shown_with_what_its_subject_answered_before() {
     assert_eq!(list_answers(&server, "?subject=athlete").await.len(), 0);
     assert_eq!(list_answers(&server, "").await.len(), 4);
     assert_eq!(list_answers(&server, "?q=MAY%20week").await.len(), 2);
-    // A query without a letter or digit is refused. A blank query does not filter.
+    // A query without letters and digits is refused. A blank query does not filter.
     for none in ["?q=*", "?q=%20%2D%20%22"] {
         let refused = server.get(&format!("/v1/answers{none}")).await;
         assert_eq!(refused.refusal(), (400, "invalid_query"), "{none}");
@@ -181,7 +181,7 @@ async fn an_earlier_answer_counts_without_asking_where_the_workflow_says_so() {
     let shown = server.interrupt(reused["interrupt"].as_str().unwrap()).await;
     assert_eq!((&shown["resolution"]["cause"], &shown["resolution"]["by"]), (&json!("reused"), &json!([])));
 
-    // Answers about other subjects and to other questions are not reused.
+    // Answers about other subjects, and answers to other questions, are not reused.
     let other = start((&model, &server), "again", "athlete-8", "Which shoe size?").await;
     answer(&server, &other, "38").await;
     let last = start((&model, &server), "again", "athlete-7", "Which?").await;
@@ -197,7 +197,7 @@ async fn an_earlier_answer_counts_without_asking_where_the_workflow_says_so() {
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// An answer older than the workflow allows is not reused: the person is asked again, with the old answer as a
+/// An answer older than the workflow's limit is not reused. The person is asked again, and the old answer is a
 /// suggestion.
 #[tokio::test]
 async fn an_answer_that_is_too_old_is_shown_and_asked_for_again() {
@@ -211,7 +211,7 @@ async fn an_answer_that_is_too_old_is_shown_and_asked_for_again() {
     assert_eq!(suggested(&question(&server, &second).await), ["43"]);
 }
 
-/// A legal hold on one run keeps the answer that this run reused, and no other.
+/// A legal hold on one run keeps the answer that this run reused, but no other copy of the answer.
 #[tokio::test]
 async fn an_answer_is_erased_wherever_it_was_reused_but_where_it_is_held() {
     let (model, server) = server().await;
@@ -275,7 +275,7 @@ async fn an_answer_is_corrected_and_erased_and_nothing_is_left_of_it() {
 
     server.send(server.request(Method::DELETE, &path)).await.ok();
     server.send(server.request(Method::DELETE, &path)).await.ok();
-    // A suggestion whose source was erased after it was shown.
+    // The source of this suggestion was erased after the suggestion was shown.
     let taken = json!({"option": "answer", "text": "my knee", "from": source["id"]});
     let late = server.decide(&shown, &taken).await;
     assert_eq!((late.status, &late.body["errors"][0]["pointer"]), (422, &json!("/from")));
@@ -299,7 +299,7 @@ async fn an_answer_is_corrected_and_erased_and_nothing_is_left_of_it() {
         let is_there = bytes.windows(SECRET.len()).any(|part| part == SECRET.as_bytes());
         assert!(!is_there, "{} still holds it", file.path().display());
     }
-    // Rebuilt rows equal the old ones.
+    // The rebuilt rows equal the old rows.
     let rebuilt = client(&server, &["rebuild"]);
     assert!(rebuilt.contains("2 answers"), "{rebuilt}");
     server.start().await;
@@ -308,7 +308,7 @@ async fn an_answer_is_corrected_and_erased_and_nothing_is_left_of_it() {
     assert_eq!(server.run(&run).await["status"], "completed");
 }
 
-/// Runs a verb and returns its output.
+/// Runs a command of the binary and returns its output.
 fn client(server: &TestServer, args: &[&str]) -> String {
     let mut command: Command = server.client_command();
     let output = command.args(args).output().unwrap();
@@ -346,8 +346,8 @@ async fn answers_are_listed_corrected_and_erased_in_a_terminal() {
     assert!(client(&server, &["answers", "--search", "hip"]).contains("taken from"));
 }
 
-/// Checks that a rebuild finds answers from before the table of answers existed. `without` removes that table, as in
-/// the version before.
+/// Checks that a rebuild finds answers from before the table of answers existed. The SQL in `without` removes that
+/// table, as in the previous version.
 async fn finds_old_answers(
     model: &ScriptedModel,
     server: &mut TestServer,
@@ -402,7 +402,8 @@ async fn a_rebuild_finds_them_in_a_database_too() {
     .await;
 }
 
-/// The stored answer is what an audit computes from the journal, whatever the order of keys in the client's JSON.
+/// The stored answer equals the answer that an audit computes from the journal, whatever the order of keys in the
+/// client's JSON.
 #[tokio::test]
 async fn an_answer_of_data_is_kept_as_the_journal_has_it() {
     const Q: &str = "When will you run?";
@@ -426,7 +427,8 @@ async fn an_answer_of_data_is_kept_as_the_journal_has_it() {
     );
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], json!(true));
 
-    // A question for text does not suggest data. A question for data does, and accepts it only unchanged.
+    // A question for text suggests no JSON answer. A question for JSON suggests the answer, and accepts the suggestion
+    // only unchanged.
     let other = begin(vec![one(ask(Q)), done()]).await;
     let shown = question(&server, &other).await;
     assert_eq!(suggested(&shown), [Value::Null; 0]);

@@ -1,4 +1,4 @@
-//! Questions to several people, over the real binary: who is asked, which answer is valid, and what the agent receives.
+//! Questions to several people, over the real binary: approvers, valid answers, and the result that the agent receives.
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::{Setup, TestServer};
@@ -15,7 +15,7 @@ people:
   audrey: {roles: [auditor]}
 ";
 
-/// Returns a server with a workflow whose questions go to these people, and an agent that asks once.
+/// Returns a server with a workflow that assigns its questions to these people, and with an agent that asks once.
 fn asking(model: &ScriptedModel, whom: &str) -> Setup {
     let workflow = format!(
         "
@@ -29,7 +29,7 @@ gates: {{question: {whom}}}
     TestServer::setup().workflow("solo", &workflow).people(PEOPLE).model(model)
 }
 
-/// A person in a browser, through a login link that the operator made.
+/// Person in a browser, signed in with a login link of the operator.
 struct Person<'a> {
     server: &'a TestServer,
     http: reqwest::Client,
@@ -64,7 +64,6 @@ impl<'a> Person<'a> {
         self.send_request(Method::POST, &path, &json!({ "option": "answer", "text": text })).await
     }
 
-    /// Returns the ids of the open questions that this person can see.
     async fn sees(&self) -> Vec<Value> {
         let (status, list) = self.send_request(Method::GET, "/v1/interrupts?status=open", &Value::Null).await;
         assert_eq!(status, 200, "{list}");
@@ -72,7 +71,8 @@ impl<'a> Person<'a> {
     }
 }
 
-/// Each person sees only their own questions. If two answer at the same instant, the agent receives the first answer.
+/// Each person sees only questions that are assigned to them. If two people answer at the same instant, the agent
+/// receives the first answer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_first_answer_of_those_who_are_asked_counts() {
     let model = ScriptedModel::start().await;
@@ -99,7 +99,8 @@ async fn the_first_answer_of_those_who_are_asked_counts() {
     assert_eq!(ended["result"]["questions"][0]["by"], by);
 }
 
-/// A quorum gathers all answers: the agent reads each with its author, and the result lists each.
+/// A question with a quorum collects several answers. The agent reads each answer with its author, and the result lists
+/// each answer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_answers_are_gathered_where_the_workflow_says_so() {
     let model = ScriptedModel::start().await;
@@ -122,7 +123,7 @@ async fn all_answers_are_gathered_where_the_workflow_says_so() {
     );
 }
 
-/// A question for a person who may not decide would never end: the server names the person and does not start.
+/// A question for a person who may not decide would never end. The server refuses to start and names the person.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_workflow_that_asks_somebody_who_can_not_decide_does_not_start() {
     let model = ScriptedModel::start().await;

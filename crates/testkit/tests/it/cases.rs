@@ -1,4 +1,4 @@
-//! Acceptance cases in their native form; the number of each is in its name.
+//! Acceptance cases in their native form. The name of each test contains the number of its case.
 
 use holdshort_testkit::model::Scripted;
 use holdshort_testkit::server::{TestServer, eventually};
@@ -49,7 +49,7 @@ async fn case_17_refused_and_edited() {
     server.wait_status(&run, &["completed"]).await;
     let counted = std::fs::read_to_string(server.workspace().join("count.txt")).unwrap();
     assert_eq!(counted, "edited\n");
-    // The digest that was shown differs from the digest that ran.
+    // The digest that was shown differs from the digest of the call that ran.
     let authorised = server.events_of(&run, "tool_authorised").await;
     assert_eq!(authorised.len(), 1);
     assert_ne!(authorised[0]["data"]["digest"], edited["action_digest"]);
@@ -84,7 +84,7 @@ async fn case_22_a_person_speaks_pauses_and_cancels_while_it_works() {
     server.post(&format!("/v1/runs/{run}/pause"), &json!({})).await.ok();
     assert_eq!(server.run(&run).await["status"], "paused");
     model.release();
-    // The reply is stored, but no call starts.
+    // The model's reply is stored, but no call starts.
     eventually("the reply", async || {
         server.story(&run).await.contains(&"model_replied".to_owned()).then_some(())
     })
@@ -127,7 +127,6 @@ async fn case_31_two_calls_in_one_reply() {
     let messages = model.requests()[1].body["messages"].as_array().unwrap().clone();
     let roles: Vec<&str> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["system", "user", "assistant", "tool", "tool"]);
-    // Every call is paired with its result.
     for (call, result) in messages[2]["tool_calls"].as_array().unwrap().iter().zip(&messages[3..]) {
         assert_eq!(call["id"], result["tool_call_id"]);
     }
@@ -193,7 +192,7 @@ async fn case_45_nobody_is_there() {
     let (_model, mut server) = solo([one(count("one")), done()]).await;
     let run = server.start_run("solo", "work").await;
     server.wait_one(&run).await;
-    // The run waits and stays listed while the server restarts with no client connected.
+    // The run keeps waiting and stays listed while the server restarts without a connected client.
     for _ in 0..3 {
         server.restart().await;
         let list = server.get("/v1/interrupts?status=open").await.ok();
@@ -242,7 +241,7 @@ async fn case_46_every_request_has_one_terminal_entry() {
             assert_eq!(resolved[0]["data"]["option"], decisions[0]["data"]["option"]);
         }
     }
-    // The edited call has two digests: one was shown, the other ran.
+    // The edited call has two digests, one of the call that was shown and one of the call that ran.
     let digests = |kind: &str, call: &Value| -> Vec<Value> {
         let of = |event: &&Value| event["type"] == kind && event["data"]["call"] == *call;
         events.iter().filter(of).map(|event| event["data"]["digest"].clone()).collect()

@@ -1,5 +1,6 @@
-//! The key that signs checkpoints, over the real binary: lost, replaced, restored, and damaged. Old signatures stay
-//! valid. Each new key is in the journal before it signs. A key that others may have read is not used.
+//! The key that signs checkpoints, over the real binary: lost, replaced, restored and damaged. Old signatures stay
+//! valid. Each new key is recorded in the journal before it signs. A key file that other users may have read is not
+//! used.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,7 +16,7 @@ fn file(server: &TestServer) -> PathBuf {
     server.data().join("checkpoint_key.json")
 }
 
-/// Appends at least one event and signs a checkpoint. Returns its note, key and size.
+/// Appends at least one event and signs a checkpoint. Returns the checkpoint's note, the key, and the number of events.
 async fn sign(server: &TestServer) -> (String, String, u64) {
     ask(server, json!({})).await;
     let signed = server.post("/v1/audit/checkpoints", &json!({})).await.ok();
@@ -23,7 +24,7 @@ async fn sign(server: &TestServer) -> (String, String, u64) {
     (text("note"), text("key"), signed["size"].as_u64().unwrap())
 }
 
-/// Runs `audit verify` on these notes with these keys.
+/// Runs `audit verify` with these notes and these keys.
 fn verify(server: &TestServer, notes: &[&str], keys: &[&str]) -> Output {
     let kept = server.workspace().join("kept.txt");
     fs::write(&kept, notes.concat()).unwrap();
@@ -39,7 +40,7 @@ fn assert_holds(server: &TestServer, notes: &[&str], keys: &[&str]) {
     assert!(ran.status.success() && said.contains("continues from"), "{ran:?}");
 }
 
-/// Returns the signing keys in the order in which the journal names them.
+/// Returns the signing keys in the order in which the journal records them.
 async fn list_signing_keys(server: &TestServer) -> Vec<String> {
     let events = server.get("/v1/audit/events?type=checkpoint_key_set").await.ok();
     let mut set: Vec<&Value> = events["items"].as_array().unwrap().iter().collect();
@@ -47,7 +48,7 @@ async fn list_signing_keys(server: &TestServer) -> Vec<String> {
     set.into_iter().map(|event| event["data"]["public"].as_str().unwrap().to_owned()).collect()
 }
 
-/// A checkpoint stays valid when its key is lost and replaced, and when the old key is restored.
+/// A checkpoint stays valid when its key is lost and replaced, and when its key is restored.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_key_signed_stays_good_when_it_is_lost_and_when_it_is_back() {
     let mut server = TestServer::setup().start().await;
@@ -65,14 +66,14 @@ async fn what_a_key_signed_stays_good_when_it_is_lost_and_when_it_is_back() {
     assert_holds(&server, &[&first], &[&old]);
     assert_holds(&server, &[&second], &[&new]);
     assert_holds(&server, &[&first, &second], &[&old, &new]);
-    // With the new key alone, a note that the old key signed is not accepted.
+    // If only the new key is given, a note that the old key signed is rejected.
     let ran = verify(&server, &[&first], &[&new]);
     let said = String::from_utf8_lossy(&ran.stderr);
     assert!(ran.status.code() == Some(2) && said.contains("not signed with this key"), "{ran:?}");
     let proof = format!("/v1/audit/consistency?earlier={first_size}&size={second_size}");
     assert!(server.get(&proof).await.ok()["proof"].is_array(), "one tree, whoever signs");
 
-    // The old file is restored, as from a backup of the folder: the key is older than the journal that it signs now.
+    // Restore the old key file, as from a backup. The restored key was created before the newest events of the journal.
     server.kill();
     fs::write(file(&server), &kept).unwrap();
     server.start().await;
@@ -84,8 +85,8 @@ async fn what_a_key_signed_stays_good_when_it_is_lost_and_when_it_is_back() {
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// A key of another journal can sign here: the journal records it as its key. Notes that it signed for the other
-/// journal prove nothing about this one.
+/// The key of a different journal can sign here after this journal has recorded the key. Notes that the key signed for
+/// the different journal prove nothing about this journal.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_of_another_journal_signs_as_its_own_and_proves_nothing_of_the_other() {
     let other = TestServer::setup().start().await;
@@ -106,7 +107,7 @@ async fn a_key_of_another_journal_signs_as_its_own_and_proves_nothing_of_the_oth
     }
 }
 
-/// A key file that others may read, or that holds no key, stops the start. The file is not replaced.
+/// A key file that is readable by other users, or that contains no key, stops the start. The file is not replaced.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_that_may_be_somebodys_stops_the_start() {
     let mut server = TestServer::setup().start().await;

@@ -1,4 +1,4 @@
-//! Checkpoints that are sent to channels, over the real binary, and that recipients check against the journal.
+//! Checkpoints that the real binary sends to channels, and that recipients compare with the journal.
 
 use std::fs;
 use std::time::Duration;
@@ -22,7 +22,6 @@ fn every_second(channels: &str) -> Setup {
     TestServer::setup().channels(channels).env("HOOK_SECRET", SECRET).checkpoint_every(Duration::from_secs(1))
 }
 
-/// Appends events to the journal.
 async fn freeze_and_lift(server: &TestServer) {
     server.post("/v1/system/freeze", &json!({"reason": "a look"})).await.ok();
     server.post("/v1/system/unfreeze", &json!({})).await.ok();
@@ -32,7 +31,7 @@ fn sizes(received: &[ReceivedRequest]) -> Vec<u64> {
     received.iter().map(|each| each.json()["data"]["size"].as_u64().unwrap()).collect()
 }
 
-/// Returns true if `audit verify` finds that the journal continues from the kept note.
+/// Returns true if `audit verify` finds that the journal extends the stored note.
 fn is_checkpoint_continued(server: &TestServer, kept: &str, key: &str) -> bool {
     let file = server.workspace().join("kept.txt");
     fs::write(&file, kept).unwrap();
@@ -48,8 +47,8 @@ fn is_checkpoint_continued(server: &TestServer, kept: &str, key: &str) -> bool {
     ran.status.success() && said.contains("continues from")
 }
 
-/// One checkpoint is sent for each interval with new events; sending a checkpoint is not a new event. A failed delivery
-/// is sent again after a restart, under the same id.
+/// One checkpoint is sent per interval with new events. Sending a checkpoint appends no event. A failed delivery is
+/// retried after a restart, under the same id.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_webhook_keeps_each_checkpoint_once_while_the_journal_grows() {
     let sink = WebhookSink::start().await;
@@ -92,7 +91,7 @@ async fn a_webhook_keeps_each_checkpoint_once_while_the_journal_grows() {
     }
 }
 
-/// `audit verify` reads a mail as it was sent, saved as a file.
+/// `audit verify` reads a mail that the recipient saved as a file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_mail_to_a_fixed_address_is_a_file_to_compare_with() {
     let mailbox = Mailbox::start(SmtpSecurity::Clear, false);
@@ -112,7 +111,7 @@ async fn a_mail_to_a_fixed_address_is_a_file_to_compare_with() {
     assert!(is_checkpoint_continued(&server, text, key), "{text}");
     let raw = mail["raw"].as_str().unwrap();
     assert!(raw.contains("quoted-printable") && is_checkpoint_continued(&server, raw, key), "{raw}");
-    // A relay may have changed the transfer encoding.
+    // A mail relay may have changed the transfer encoding.
     let encoded = data_encoding::BASE64.encode(text.as_bytes());
     let head =
         "MIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64";
@@ -121,7 +120,7 @@ async fn a_mail_to_a_fixed_address_is_a_file_to_compare_with() {
     assert_eq!(signed["key"], json!(key), "it is the key that the server tells");
 }
 
-/// An interval without a channel for checkpoints is a configuration error that stops the start.
+/// A checkpoint interval without a channel for checkpoints is a configuration error that stops the start.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_interval_that_nobody_asks_for_stops_the_start() {
     let sink = WebhookSink::start().await;

@@ -1,4 +1,4 @@
-//! Bends: events that are falsified on purpose in one way each, which the judge must notice.
+//! Bends: each bend falsifies the events of a simulation in one way, and the judge must notice.
 
 use holdshort_core::event::{self, Event};
 use holdshort_core::interrupt::{Outcome, ReminderReason, Seat};
@@ -10,25 +10,25 @@ use super::run_fact;
 pub enum Bend {
     /// No node handles deadlines.
     KeepNoTime,
-    /// A node handles deadlines an hour too early.
+    /// A node handles deadlines one hour too early.
     LookEarly,
-    /// Votes are counted over the people before the last change.
+    /// Votes are counted for the people who existed before the last change of people.
     ReadWhoWasThere,
-    /// One vote is enough in every stage.
+    /// One vote is enough to complete any stage.
     ForgetTheQuorum,
-    /// An escalation requires fewer people than before.
+    /// An escalation reduces the required number of approvers.
     AskFewerLater,
-    /// An escalation asks other people than it names.
+    /// An escalation asks people whom its step does not name.
     AskOthers,
-    /// An escalation that replaces approvers keeps their votes.
+    /// An escalation replaces the approvers but keeps the votes of the replaced approvers.
     KeepTheirVotes,
     /// A reminder is written twice.
     RemindTwice,
-    /// A reminder goes to people who are not asked.
+    /// A reminder goes to people who are not approvers.
     RemindAnybody,
     /// A reminder has no recipients.
     RemindNobody,
-    /// A vote is cast for a person who did not delegate.
+    /// A vote is cast on behalf of a person who has not delegated.
     StandInForAnother,
     /// A rejection is written as an approval.
     ReleaseWhatWasRefused,
@@ -97,7 +97,7 @@ impl Bend {
         vec![event]
     }
 
-    /// Returns the first simulation that notices the bend.
+    /// Searches for a simulation in which the judge notices the bend. Returns the first one found.
     pub fn noticed(self) -> Option<super::AssignmentReport> {
         (0..400).map(|seed| super::play(seed, Some(self))).find(|asked| asked.problem.is_some())
     }

@@ -1,4 +1,4 @@
-//! The judge: follows events and reports violated rules.
+//! The judge reads events and reports violated rules.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct Judge {
     pub(super) releases: u64,
     town: PeopleModel,
     matters: BTreeMap<InterruptId, InterruptModel>,
-    /// Last ask, until its interrupt opens.
+    /// Last requested interrupt, kept until it opens.
     asked: Option<Ask>,
     n: u64,
 }
@@ -29,7 +29,8 @@ impl Judge {
         self.asked = Some(ask.clone());
     }
 
-    /// Checks one append. `now` differs from the clock of each node by at most [`SKEW_MS`].
+    /// Checks the events of one append. The clock of the node that wrote them may differ from `now` by at most
+    /// [`SKEW_MS`].
     pub(super) fn check_append(&mut self, events: &[Event], now: Timestamp) {
         for event in events {
             self.n += 1;
@@ -46,7 +47,7 @@ impl Judge {
                 self.problem = Some(why);
             }
         }
-        // Votes that became void must be withdrawn in the same append, before anybody else decides.
+        // Void votes must be withdrawn in the append that made them void, before any later decision.
         if events.iter().any(|event| run_fact(event).is_some()) {
             for matter in self.matters.values_mut() {
                 let Some((stage, n)) = matter.void.take() else { continue };
@@ -98,7 +99,7 @@ impl Judge {
                 if !town.may_sit(matter, seat.stage, &by, &of, at) {
                     return Err(format!("{by} votes for {of} in stage {} of others", seat.stage));
                 }
-                // Without `distinct`, one person may agree in two stages.
+                // Without `distinct`, one person may vote in several stages.
                 let again = |ballot: &Ballot| matter.assignment.distinct || ballot.stage == seat.stage;
                 matter.ballots.retain(|ballot| ballot.by != by || !again(ballot));
                 let groups = seat.groups.clone();
@@ -237,7 +238,7 @@ impl Judge {
         same("it opens", expected, (opened.remind_at, opened.escalate_at))
     }
 
-    /// Checks that no deadline was missed, after a node has just handled everything.
+    /// Checks that no deadline was missed. A node must have handled all deadlines just before this check.
     pub(super) fn at_the_end(&mut self, now: Timestamp) {
         for matter in self.matters.values().filter(|matter| !matter.is_over) {
             let own = [matter.expires_at, matter.remind_at, matter.escalate_at];
@@ -261,7 +262,8 @@ fn same(what: &str, expected: Times, found: Times) -> Result<(), String> {
     if expected == found { Ok(()) } else { Err(format!("{what}: {found:?} instead of {expected:?}")) }
 }
 
-/// Checks that a deadline has passed, as far as any clock says, and that no freeze holds it.
+/// Checks that the deadline `due` has passed at the event's timestamp and by one node's clock, and that no freeze is
+/// active.
 fn due(
     what: &str,
     due: Option<Timestamp>,
@@ -277,7 +279,7 @@ fn due(
     if early { Err(format!("{what} comes at {now}, not at {due}")) } else { Ok(()) }
 }
 
-/// Checks that a reminder goes exactly to the people who are waited for.
+/// Checks that a reminder goes exactly to the approvers whose votes are missing.
 fn reminded(matter: &InterruptModel, to: &[String], at: Timestamp, town: &PeopleModel) -> Result<(), String> {
     let now_at = matter.now_at();
     let stage = &matter.assignment.stages[now_at];
@@ -305,7 +307,7 @@ fn reminded(matter: &InterruptModel, to: &[String], at: Timestamp, town: &People
     Ok(())
 }
 
-/// Checks that an escalation does exactly what its step says.
+/// Checks that an escalation changes the assignment exactly as its step says.
 fn escalated(
     matter: &mut InterruptModel,
     at: usize,

@@ -1,5 +1,5 @@
-//! Knowledge of the judge about people and about one interrupt, and its own counting. Written without the functions of
-//! the core.
+//! The judge's own model of people and of one interrupt, with its own counting of votes. It uses no function of the
+//! core.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,14 +22,14 @@ pub(super) struct Ballot {
     pub(super) stage: usize,
     pub(super) option: String,
     pub(super) groups: Vec<String>,
-    /// Number of the vote's event among all events.
+    /// Index of the vote's event among all events.
     pub(super) n: u64,
 }
 
 /// Interrupt as the judge knows it.
 #[derive(Clone, Debug)]
 pub(super) struct InterruptModel {
-    /// Required people of each stage, as asked or as changed when the stage was emptied.
+    /// Number of people that each stage requires: as first asked, or as changed when the stage lost its votes.
     pub(super) needs: Vec<usize>,
     pub(super) assignment: Assignment,
     pub(super) timing: Timing,
@@ -42,11 +42,12 @@ pub(super) struct InterruptModel {
     pub(super) delegations: Vec<Delegation>,
     pub(super) snoozed: BTreeMap<String, Timestamp>,
     pub(super) is_over: bool,
-    /// Votes before this event, of one stage or of all, must be withdrawn by the end of the append.
+    /// Votes that must be withdrawn by the end of the append: all votes before this event number, in one stage (`Some`)
+    /// or in all stages (`None`).
     pub(super) void: Option<(Option<usize>, u64)>,
 }
 
-/// The operator of the machine always exists.
+/// The machine's own operator always exists.
 impl Default for PeopleModel {
     fn default() -> Self {
         let roles = BTreeSet::from([Role::Admin, Role::Operator]);
@@ -78,7 +79,7 @@ impl PeopleModel {
         self.people.get(who).is_some_and(|(_, groups)| groups.contains(group))
     }
 
-    /// Returns true if a stage names this person or is open to them as an operator.
+    /// Returns true if the stage names this person or one of their groups, or is open to this person as an operator.
     pub(super) fn is_asked(&self, stage: &Stage, who: &str) -> bool {
         let nobody = stage.approvers.is_empty() && stage.groups.is_empty();
         let named = stage.approvers.iter().any(|name| name == who)
@@ -98,7 +99,7 @@ impl PeopleModel {
         if until.is_none_or(|until| until > now) { delegate.as_ref() } else { None }
     }
 
-    /// Returns true if `by` decides for `of` through a chain of delegates.
+    /// Returns true if `by` may decide on behalf of `of` through a chain of delegations.
     pub(super) fn stands_in(&self, matter: &InterruptModel, by: &str, of: &str, now: Timestamp) -> bool {
         let (mut reached, mut news) = (BTreeSet::from([of.to_owned()]), vec![of.to_owned()]);
         while let Some(from) = news.pop() {
@@ -114,7 +115,7 @@ impl PeopleModel {
         by != of && reached.contains(by) && self.decides(of)
     }
 
-    /// Returns true if `by` may vote in a stage for `of`, or for themselves if both are the same person.
+    /// Returns true if `by` may vote in a stage on behalf of `of`. If both are the same person, the vote is their own.
     pub(super) fn may_sit(
         &self,
         matter: &InterruptModel,
@@ -130,7 +131,7 @@ impl PeopleModel {
     }
 }
 
-/// Returns the least number of different people that a stage requires.
+/// Returns the minimum number of different people that a stage requires.
 pub(super) fn need(stage: &Stage) -> usize {
     let required = stage.required.max(1) as usize;
     let named = stage.approvers.len().max(usize::from(!stage.groups.is_empty()));
@@ -138,7 +139,7 @@ pub(super) fn need(stage: &Stage) -> usize {
 }
 
 impl InterruptModel {
-    /// Returns the reason why the votes for an option do not settle the interrupt.
+    /// Returns the reason why the votes for an option do not resolve the interrupt, or `None` if they do.
     pub(super) fn lacks(&self, town: &PeopleModel, option: &str) -> Option<String> {
         let agreed: Vec<&Ballot> = self.ballots.iter().filter(|ballot| ballot.option == option).collect();
         for (i, stage) in self.assignment.stages.iter().enumerate() {
@@ -146,7 +147,7 @@ impl InterruptModel {
             let by: BTreeSet<&String> = here.iter().map(|ballot| &ballot.by).collect();
             let of: BTreeSet<&String> = here.iter().map(|ballot| &ballot.of).collect();
             let (found, needed) = (by.len().min(of.len()), self.needs[i]);
-            // If every approver and every group must agree, one person may represent two groups.
+            // If every approver and every group must agree, one person's vote may represent several groups.
             let least = if stage.roles == Represented::All { stage.required.max(1) as usize } else { needed };
             if found < least {
                 return Some(format!("{found} of {least} agreed in stage {i}"));
@@ -184,7 +185,7 @@ impl InterruptModel {
         None
     }
 
-    /// Returns the first stage that the votes for an option do not satisfy.
+    /// Returns the first stage that the votes for this option do not complete.
     pub(super) fn stage(&self, option: &str) -> usize {
         let stages = self.assignment.stages.iter().enumerate();
         let met = |(i, stage): &(usize, &Stage)| {
@@ -200,7 +201,7 @@ impl InterruptModel {
         stages.take_while(met).count().min(last)
     }
 
-    /// Returns the current stage, by the votes that agree with the newest one.
+    /// Returns the current stage: the first stage that the votes for the newest vote's option do not complete.
     pub(super) fn now_at(&self) -> usize {
         self.ballots.iter().max_by_key(|ballot| ballot.n).map_or(0, |newest| self.stage(&newest.option))
     }

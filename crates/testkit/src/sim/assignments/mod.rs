@@ -1,12 +1,13 @@
-//! Assignments and their deadlines, from a seed.
+//! Simulates assignments and their deadlines from a seed.
 //!
-//! People vote, take votes back, delegate, reassign, snooze, leave and come back. There are reminders, escalations,
-//! expiries and freezes. Two nodes have clocks that differ by five minutes, and for some turns no node acts. It plays
-//! `Run::handle` without a store: losses in a store or a driver are played elsewhere.
+//! People vote, withdraw votes, delegate, reassign, snooze, leave and come back. Interrupts are reminded, escalated,
+//! expired and frozen. The clocks of the two nodes differ by five minutes, and in some turns no node acts. The
+//! simulation calls `Run::handle` without a store. Failures of the store or the driver are simulated in the parent
+//! module.
 //!
-//! The judge (`judge.rs`) reads only events and counts by itself. An interrupt may be released only if its assignment
-//! allows it at that moment. Deadlines must not come early, twice, in a freeze, or never. The judge must notice events
-//! that are bent on purpose (`bend.rs`).
+//! The judge (`judge.rs`) reads only events and counts votes with its own code. An interrupt may be released only if
+//! its assignment allows the release at that moment. A deadline must not take effect early, twice, during a freeze, or
+//! never. The judge must notice events that were falsified on purpose (`bend.rs`).
 
 mod bend;
 mod judge;
@@ -38,14 +39,14 @@ const START_MS: i64 = 1_769_851_800_000;
 #[derive(Clone, Debug)]
 pub struct AssignmentReport {
     pub seed: u64,
-    /// First violated rule.
+    /// First violated rule, if any.
     pub problem: Option<String>,
-    /// Number of events of each type.
+    /// Number of events per event type.
     pub counts: std::collections::BTreeMap<String, u64>,
     pub releases: u64,
 }
 
-/// Plays a seed.
+/// Runs the simulation of this seed. With `bend`, its events are falsified.
 pub fn play(seed: u64, bend: Option<Bend>) -> AssignmentReport {
     let mut game = Game::new(seed, bend);
     for _ in 0..TURNS {
@@ -64,13 +65,13 @@ struct Game {
     run: Run,
     session: Session,
     system: System,
-    /// System before the last change of people.
+    /// Copy of `system` from before the last change of people.
     before: System,
     now: Timestamp,
     seeds: u64,
-    /// Number of turns in which no node acts.
+    /// Number of the next turns in which no node acts.
     down: usize,
-    /// True if people changed and no node has looked at the open interrupts since.
+    /// True if people have changed since a node last reevaluated the open interrupts.
     relook: bool,
     bend: Option<Bend>,
     judge: Judge,
@@ -133,7 +134,7 @@ impl Game {
         }
     }
 
-    /// Lets the nodes handle what is due, perhaps both at once.
+    /// Lets the nodes handle what is due. Both nodes, one node or none may act.
     fn look(&mut self) {
         if self.bend == Some(Bend::KeepNoTime) {
             return;
@@ -149,7 +150,7 @@ impl Game {
         }
     }
 
-    /// Lets a node handle everything at the end, and checks that nothing is left.
+    /// Ends the freeze, lets a node handle everything, and checks that no deadline was missed.
     fn end(&mut self) {
         if self.judge.problem.is_some() {
             return;
@@ -162,7 +163,7 @@ impl Game {
         self.judge.at_the_end(self.now);
     }
 
-    /// Sends an input through a node. A refused input changes nothing.
+    /// Handles an input with a clock that is `skew` milliseconds ahead. If the input is refused, nothing changes.
     fn send(&mut self, actor: &Actor, input: Input, skew: u64) {
         self.seeds += 1;
         let mut seed = [3; 16];
@@ -208,7 +209,7 @@ impl Game {
         self.judge.check_append(&events, self.now);
     }
 
-    /// Returns one of the interrupts, mostly an open one.
+    /// Returns one of the interrupts, in most cases an open one.
     fn some(&mut self) -> Option<InterruptId> {
         let open: Vec<InterruptId> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
         let all: Vec<InterruptId> = self.run.interrupts.keys().cloned().collect();
@@ -280,7 +281,6 @@ impl Game {
     }
 }
 
-/// Returns the fact of a run event.
 fn run_fact(event: &Event) -> Option<&Fact> {
     match &event.fact {
         event::Fact::Run(fact) => Some(fact),

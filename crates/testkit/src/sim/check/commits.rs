@@ -1,5 +1,5 @@
-//! Checks of commits: each writes only the changeset that its start names, over files as they were shown, and
-//! completely.
+//! Checks of commits. Each commit writes only the changeset that its start names, overwrites only files that are as
+//! they were shown, and is complete.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,24 +14,24 @@ use super::{Witness, WitnessedRun};
 use crate::sim::history::short;
 use crate::sim::leases::Leases;
 
-/// Path that a commit has processed.
+/// One path of a commit, after the commit has processed that path.
 pub(in crate::sim) struct Write {
     pub(in crate::sim) call: String,
     pub(in crate::sim) attempt: u32,
     pub(in crate::sim) changeset: Digest,
     pub(in crate::sim) path: String,
-    /// True if the path already was as wanted.
+    /// True if the path already was as the changeset wants it.
     pub(in crate::sim) was_there: bool,
-    /// True if the file was as it was before the change.
+    /// True if the file was as it was shown, before the commit wrote it.
     pub(in crate::sim) as_shown: bool,
 }
 
-/// Commits of a call since its inspection.
+/// Progress of the commits of one call since the call's inspection.
 #[derive(Default)]
 pub(super) struct Commits {
-    /// Paths that are as the changeset wants them.
+    /// Paths that now are as the changeset wants them.
     settled: BTreeSet<String>,
-    /// True if the current attempt wrote one of them.
+    /// True if the current attempt wrote at least one of these paths.
     wrote: bool,
 }
 
@@ -56,7 +56,7 @@ impl Witness {
         self.note(checked.map_err(|problem| format!("{}: {problem}", short(run.as_str()))));
     }
 
-    /// Records a write to a path that is not part of a commit.
+    /// Records that something other than a commit wrote this path.
     pub(in crate::sim) fn overwritten(&mut self, path: &str) {
         self.committed.remove(path);
     }
@@ -75,8 +75,8 @@ impl Witness {
         self.note(checked);
     }
 
-    /// Checks the changes of an undo: from the state after the newest change of a path to the state before its oldest
-    /// change.
+    /// Checks the changes of an undo. For each path, the undo leads from the state after the newest change to the state
+    /// before the oldest change.
     pub(in crate::sim) fn undoes(&mut self, arguments: &Arguments, undo: &Undo) {
         let checked = match self.run(&arguments.run) {
             Some(of) => as_undone(of, arguments.to, undo),
@@ -89,7 +89,8 @@ impl Witness {
 /// State of a path before and after an undo.
 type PathStates = (Option<Entry>, Option<Entry>);
 
-/// Checks an undo of everything that was done until some moment. The run may have continued since.
+/// Checks that an undo reverts everything since event number `to`. Calls may have completed after the undo was
+/// computed, so any earlier moment is accepted.
 fn as_undone(of: &Run, to: u64, undo: &Undo) -> Result<(), String> {
     let is_done = |call: &&Call| call.state == CallState::Ended(CallEnd::Done);
     let mut done: Vec<&Call> = of.calls.values().filter(is_done).collect();
@@ -110,7 +111,8 @@ fn as_undone(of: &Run, to: u64, undo: &Undo) -> Result<(), String> {
     }
 }
 
-/// Returns the combined changes of these calls: from the state that the newest left to the state that the oldest found.
+/// Returns the combined changes of these calls. Each path leads from the state after its newest change to the state
+/// before its oldest change.
 fn combine_changes<'a>(done: &[&'a Call]) -> BTreeMap<&'a str, PathStates> {
     let changesets = done.iter().filter_map(|call| call.committing()?.changeset.as_deref());
     let mut ends: BTreeMap<&str, PathStates> = BTreeMap::new();
@@ -131,7 +133,7 @@ impl WitnessedRun {
         if !was_there && !as_shown {
             return Err(format!("{id} writes over `{path}`, which is not as it was shown"));
         }
-        // The node that took the commit over writes the same.
+        // Another node has taken over the commit and writes the same changes.
         if late && !is_current {
             return Ok(());
         }
@@ -147,7 +149,8 @@ impl WitnessedRun {
         Ok(())
     }
 
-    /// Checks that a call with a changeset may have this end.
+    /// Checks that a call with a changeset may have this end. `said` is true if a person said that the call has
+    /// happened.
     pub(super) fn may_end_commit(
         &self,
         id: &str,
@@ -176,7 +179,7 @@ impl WitnessedRun {
     }
 }
 
-/// Checks that a start names the changeset that was inspected.
+/// Checks that a start names the changeset that the inspection found.
 pub(super) fn may_commit(call: &Call, fact: &Fact) -> Result<(), String> {
     let Fact::ToolStarted { call: id, changeset, .. } = fact else { return Ok(()) };
     if *changeset == call.committing().map(|found| found.digest) {

@@ -1,7 +1,7 @@
-//! Deliveries of channels, checked against events: no message without an event, no repetition without a reason, and
-//! nothing lost at the end.
+//! Checks the deliveries of channels against events: every message has an event, every repetition has a reason, and
+//! nothing is lost at the end.
 //!
-//! Events come from the journal (`notices.rs`), and messages from the sink.
+//! The events come from the journal (`notices.rs`). The messages come from the sink.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,23 +22,23 @@ use crate::sim::store::Store;
 
 #[derive(Default)]
 pub(in crate::sim) struct DeliveryWitness {
-    /// True if channels are played: see [`crate::sim::OUTBOX_FROM`].
+    /// True if the simulation has channels: see [`crate::sim::OUTBOX_FROM`].
     pub(in crate::sim) plays: bool,
     pub(super) happened: BTreeSet<NoticeKey>,
     claims: BTreeMap<(NodeId, DeliveryId), ClaimedDelivery>,
-    /// Creation time and event of the newest delivery that was claimed, by channel and interrupt.
+    /// Creation time and event sequence of the newest claimed delivery, by channel and interrupt.
     newest: BTreeMap<(String, InterruptId), (Timestamp, u64)>,
     attempts: BTreeMap<DeliveryId, Vec<Attempt>>,
-    /// Delivery id of each notice, by channel.
+    /// Delivery id of each notice, by channel and notice.
     ids: BTreeMap<(String, NoticeKey), DeliveryId>,
     /// Notices that receivers have read, by channel.
     received: BTreeSet<(String, NoticeKey)>,
-    /// Deliveries that were recorded as delivered.
+    /// Deliveries that the store recorded as delivered.
     delivered: BTreeSet<DeliveryId>,
     dead: BTreeSet<NodeId>,
     /// Number of store failures of each node.
     stumbles: BTreeMap<NodeId, u32>,
-    /// Disabled channels that admins were alerted about.
+    /// Disabled channels whose admins were alerted.
     alerts: BTreeSet<String>,
     /// Counts of attempts and deliveries: see [`crate::sim::SimulationReport::told`].
     pub(in crate::sim) counts: BTreeMap<&'static str, u64>,
@@ -47,7 +47,7 @@ pub(in crate::sim) struct DeliveryWitness {
 #[derive(Clone, Copy)]
 struct ClaimedDelivery {
     term: Option<Term>,
-    /// True if the interrupt was open at the claim.
+    /// True if the interrupt was open when the delivery was claimed.
     was_open: bool,
 }
 
@@ -55,17 +55,17 @@ struct Attempt {
     node: NodeId,
     term: Option<Term>,
     stumbles: u32,
-    /// `None` until the receiver answers.
+    /// `None` until the receiver responds.
     answer: Option<ReceiverAnswer>,
 }
 
-/// Answer of a receiver, as its sender sees it.
+/// Response of a receiver, as the sender sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum ReceiverAnswer {
     Well,
-    /// The sender may try again.
+    /// Failure after which the sender may retry.
     Badly,
-    /// The sender may not try again.
+    /// Failure after which the sender may not retry.
     Never,
 }
 
@@ -105,7 +105,7 @@ impl DeliveryWitness {
         self.received.insert((channel.to_owned(), what.clone()));
     }
 
-    /// Returns true if there is a reason to send a delivery again.
+    /// Returns true if the delivery may be sent again after its last attempt.
     fn is_excused(&self, last: &Attempt, leases: &Leases) -> bool {
         matches!(last.answer, Some(ReceiverAnswer::Badly | ReceiverAnswer::Never))
             || self.dead.contains(&last.node)
@@ -135,8 +135,8 @@ impl DeliveryWitness {
         if channel.via.is_read_by_people() && what.occasion.asks() && !was_open {
             return Err(format!("{told}, and it was resolved before"));
         }
-        // The lease of the claim has ended, so other nodes may have continued with the delivery. A repetition is then
-        // allowed, as it is after a crash.
+        // The lease under which the delivery was claimed has ended, so other nodes may have continued with the
+        // delivery. A repetition is then allowed, as after a crash.
         let was_given_up = leases.term(node) != term;
         if self.delivered.contains(id) && !was_given_up {
             return Err(format!("{told} again after it was written down as delivered"));
@@ -154,7 +154,7 @@ impl DeliveryWitness {
         Ok(())
     }
 
-    /// Checks that the channel sent a notice of everything that happened, or had a reason not to.
+    /// Checks that the channel sent a notice of everything that happened, or had a reason not to send.
     fn check_channel(&self, channel: &Channel, rows: &[Delivery], is_disabled: bool) -> Result<(), String> {
         let occasions = &channel.rule.occasions;
         let takes = |what: &&NoticeKey| occasions.is_empty() || occasions.contains(&what.occasion);
@@ -193,7 +193,7 @@ impl DeliveryWitness {
         Ok(())
     }
 
-    /// Returns true if all attempts failed, or if one failed permanently.
+    /// Returns true if all attempts of the delivery failed, or if one attempt failed permanently.
     fn has_failed(&self, channel: &Channel, row: &Delivery) -> bool {
         let attempts = self.attempts.get(&row.delivery).map(Vec::as_slice).unwrap_or_default();
         let badly = attempts.iter().filter(|each| each.answer == Some(ReceiverAnswer::Badly)).count();
@@ -201,9 +201,9 @@ impl DeliveryWitness {
             || attempts.iter().any(|each| each.answer == Some(ReceiverAnswer::Never))
     }
 
-    /// Returns true if a notice need not be sent. People need no request to decide on a resolved interrupt. In a
-    /// channel with digests a later notice of the same interrupt is enough. The resolution of an interrupt that nobody
-    /// was asked about needs no notice there.
+    /// Returns true if the channel need not send this notice. A request to decide is unnecessary once its interrupt is
+    /// resolved. In a channel with digests, a later notice of the same interrupt is enough. Such a channel also need
+    /// not send a resolution if it sent no request for the interrupt.
     fn may_be_dropped(&self, channel: &Channel, what: &NoticeKey) -> bool {
         if !channel.via.is_read_by_people() {
             return false;
@@ -215,7 +215,7 @@ impl DeliveryWitness {
             return true;
         }
         let later = of_the_same().any(|each| each.seq > what.seq && id(each).is_some());
-        // If a node died between sending and recording a delivery, no node knows that it was sent.
+        // If a node died after sending a delivery and before recording it, no node knows that the delivery was sent.
         let is_known = |each: &NoticeKey| id(each).is_some_and(|id| self.delivered.contains(id));
         let was_asked = of_the_same().any(|each| each.occasion == Occasion::Opened && is_known(each));
         channel.gathers() && (later || (what.occasion == Occasion::Resolved && !was_asked))
@@ -226,7 +226,7 @@ impl Witness {
     /// Records the deliveries that a node has claimed.
     pub(in crate::sim) fn claimed(&mut self, node: NodeId, leases: &Leases, claimed: &[Delivery]) {
         let mut claimed: Vec<&Delivery> = claimed.iter().collect();
-        // Deliveries that are claimed together are sent at the same time or in one letter.
+        // Deliveries that a node claims together are sent at the same time or in one message.
         claimed.sort_by_key(|each| (each.created_at, each.seq));
         for delivery in claimed {
             let interrupt = self.run(&delivery.run).and_then(|run| run.interrupts.get(&delivery.interrupt));
@@ -250,7 +250,7 @@ impl Witness {
         }
     }
 
-    /// Checks an attempt of a node. `believes` is true if the node believes that its lease is valid.
+    /// Checks a delivery attempt of a node. `believes` is true if the node believes that its lease is valid.
     pub(in crate::sim) fn sends(
         &mut self,
         (node, believes): (NodeId, bool),
@@ -270,7 +270,7 @@ impl Witness {
         }
     }
 
-    /// Checks that nothing is lost, once nothing more is being sent.
+    /// Checks at the end, when all sending is over, that no delivery is lost.
     pub(in crate::sim) fn check_deliveries(&mut self, store: &Store, channels: &[Channel]) {
         let checked = self.check_all_channels(store, channels);
         self.note(checked);
@@ -299,7 +299,6 @@ impl Witness {
     }
 }
 
-/// Returns all deliveries.
 pub(in crate::sim) fn list_deliveries(store: &Store) -> Result<Vec<Delivery>, String> {
     let filter = DeliveryFilter::default();
     let all = store.deliveries(&filter, None, usize::MAX >> 1).now_or_never();
@@ -307,7 +306,6 @@ pub(in crate::sim) fn list_deliveries(store: &Store) -> Result<Vec<Delivery>, St
     all.map(|page| page.items).map_err(|error| error.to_string())
 }
 
-/// Returns the names of disabled channels.
 pub(in crate::sim) fn list_disabled_channels(store: &Store) -> Result<BTreeSet<String>, String> {
     let states = store.channel_states().now_or_never().ok_or("the outbox did not answer at once")?;
     let states = states.map_err(|error| error.to_string())?;

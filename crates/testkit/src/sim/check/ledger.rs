@@ -1,6 +1,7 @@
-//! Ledger of calls: what may run, judged only by the written events. Each call has its release and its effects.
+//! Ledger of calls: checks, only by written events, which calls may run. For each call the ledger keeps the release and
+//! the side effects.
 //!
-//! The rules are written independently of the core: what a person saw, and what a rule names.
+//! The rules for what a person saw, and for what a rule matches, are written independently of the core.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::gate::{Release, Source};
@@ -21,7 +22,7 @@ use super::super::freezes;
 use super::WitnessedRun;
 use super::commits::{Commits, may_commit};
 
-/// Side effect, with everything that it was based on.
+/// Side effect of a call, with the arguments and preconditions of that call.
 pub(in crate::sim) struct Effect {
     pub(in crate::sim) call: String,
     pub(in crate::sim) attempt: u32,
@@ -35,23 +36,23 @@ pub(in crate::sim) struct Effect {
 #[derive(Default)]
 pub(super) struct Ledger {
     released: Option<CallRelease>,
-    /// Attempts that took effect. The second field is true if the effect was late.
+    /// Attempts that had a side effect. The second field is true if the side effect was late.
     effects: Vec<(u32, bool)>,
-    /// Number of reruns that a person requested.
+    /// Number of times that a person requested another attempt.
     reruns: usize,
-    /// True if the outcome was ever unknown.
+    /// True if the outcome was unknown at any time.
     doubted: bool,
-    /// True if a person stopped the call while it ran in the workspace. Its result tells the agent that a part may be
-    /// done.
+    /// True if a person stopped the call while the call ran in the workspace. The agent's result then says that the
+    /// call may have been partly done.
     ended_stopped: bool,
     pub(super) commits: Commits,
 }
 
-/// Release of a call.
+/// Decision, rule or grant that released a call.
 struct CallRelease {
     digest: Digest,
     arguments: Value,
-    /// `None` if a person edited the arguments, or was asked about something else.
+    /// `None` if a person edited the arguments, or if the interrupt was not about the approval of the call.
     preconditions: Option<Value>,
     grant: Option<GrantId>,
 }
@@ -65,14 +66,14 @@ impl Ledger {
         self.doubted
     }
 
-    /// Returns the number of effects that were not late.
+    /// Returns the number of side effects that were not late.
     fn in_time(&self) -> usize {
         self.effects.iter().filter(|(_, late)| !late).count()
     }
 }
 
 impl WitnessedRun {
-    /// Checks that a fact may follow the facts written so far.
+    /// Checks that a fact may follow the facts that were already written.
     pub(super) fn check(
         &mut self,
         fact: &Fact,
@@ -128,7 +129,7 @@ impl WitnessedRun {
                     return Err(format!("{wanted} people must agree, but the interrupt requires {asked}"));
                 }
             }
-            // Claims are never taken over in a simulation.
+            // In a simulation, no claim is ever taken over by a second person.
             Fact::InterruptClaimed { interrupt, by, holder } => {
                 let standing = self.run.interrupts.get(interrupt).ok_or("a claim on an unknown interrupt")?;
                 let is_others = |claim: &Claim| (&claim.by, &claim.holder) != (by, holder);
@@ -205,7 +206,7 @@ impl WitnessedRun {
                 let covers = standing.matcher.category.is_some_and(of_category)
                     || standing.matcher.category.is_none()
                     && standing.matcher.tool == call.tool
-                    // A grant for any command covers commands that only read.
+                    // A grant for any command includes commands that only read.
                     && program.is_none_or(|program| program == "ls" || {
                         let mut known = standing.matcher.commands.iter();
                         known.any(|each| each.program == program)
@@ -229,13 +230,13 @@ impl WitnessedRun {
         }
     }
 
-    /// Returns true if nothing may start in the run, or nothing of this agent in it.
+    /// Returns true if no work may start in the run, or no work of this agent.
     fn is_held(&self, system: &System, agent: Option<&str>) -> bool {
         self.run.is_paused() || freezes::hold(system, &self.run, agent)
     }
 
-    /// Returns true for a client call that a person approved. Its result is accepted even if a freeze or a pause holds
-    /// the run.
+    /// Returns true if the call runs at a client and a person has approved it. The result of such a call is accepted
+    /// even if the run is frozen or paused.
     pub(super) fn may_have_run_elsewhere(&self, call: &Call) -> bool {
         self.run.definition.tools.get(&call.tool).is_some_and(|spec| {
             matches!(spec.runs, Runs::Client { .. })
@@ -270,7 +271,7 @@ impl WitnessedRun {
         if self.is_held(system, freezes::of_call(&self.run, id)) {
             return Err(format!("{id} starts in a frozen installation or a paused run"));
         }
-        // A commit that was cut off is completed even if a rule forbids it now, because a half-changed workspace is
+        // An interrupted commit is completed even if a rule forbids the call now, because a half-changed workspace is
         // worse.
         let is_rolled_forward = call.trial.commits > 0;
         if is_rolled_forward {
@@ -303,9 +304,9 @@ impl WitnessedRun {
             CallEnd::Refused | CallEnd::Answered | CallEnd::Cancelled if stands && !doubted => {
                 Err(format!("{id} ends as {end:?}, and it has run"))
             }
-            // The trial of the undo found nothing to take back, so nothing runs.
+            // The trial of the undo found nothing to revert, so the undo does not run.
             CallEnd::Done if call.tool == undo::TOOL && code == Some("nothing_to_undo") => Ok(()),
-            // A person said that it happened.
+            // A person said that the call has happened.
             CallEnd::Done if !happened && code != Some("happened") => {
                 Err(format!("{id} ends as done, and it has not run ({on_crash:?})"))
             }
@@ -313,10 +314,10 @@ impl WitnessedRun {
         }
     }
 
-    /// Checks an effect of a tool.
+    /// Checks a side effect of a tool.
     ///
-    /// `late` is true if the lease of the start had ended by then. Other nodes may then have taken the call over. Even
-    /// so a tool runs a second time only after a person was asked.
+    /// `late` is true if the lease of the start had ended before the side effect. Other nodes may then have taken over
+    /// the call. Even then, a tool may run a second time only after a person was asked.
     pub(super) fn happened(&mut self, late: bool, effect: Effect) -> Result<(), String> {
         let Effect { call: id, attempt, tool, arguments, preconditions, as_shown } = effect;
         let call = self.run.calls.get(&id).ok_or("an unknown call took effect")?;
@@ -328,7 +329,7 @@ impl WitnessedRun {
             return Err(format!("attempt {attempt} of {id} took effect twice"));
         }
         ledger.effects.push((attempt, late));
-        // Only a person's decision lets it run again.
+        // Only a person's decision allows a second attempt.
         if ledger.effects.len() > ledger.reruns + 1 {
             return Err(format!("{id} took effect again without a decision"));
         }
@@ -336,7 +337,7 @@ impl WitnessedRun {
             return Err(format!("{id} took effect on files that are not as they were shown"));
         }
         if late && !(under_way && current) {
-            // A stopped call needs no question: its result says that a part may be done.
+            // A stopped call needs no question, because its result says that the call may have been partly done.
             return match on_crash {
                 OnCrash::Ask if !ledger.doubted && !ledger.ended_stopped => Err(format!(
                     "attempt {attempt} of {id} took effect after it was given up, and nobody was asked"
@@ -358,7 +359,7 @@ impl WitnessedRun {
     }
 }
 
-/// Returns what a person released by resolving this interrupt, as it was shown to them.
+/// Returns what a person released by resolving this interrupt, as the interrupt showed it.
 fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<CallRelease, String> {
     let resolution = interrupt.resolution.as_ref().ok_or("released by an interrupt that is open")?;
     if interrupt.opened.about != About::Call(call.to_owned()) {
@@ -386,7 +387,7 @@ fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<CallRe
             }
             (shown("arguments"), shown("preconditions"))
         }
-        // The digest is that of the kept part, which `changes_kept` names.
+        // The digest covers only the kept part of the changes, which `changes_kept` names.
         (Kind::ToolApproval, Some(OptionEffect::ProceedWithSome), Cause::Decision) => {
             (shown("arguments"), shown("preconditions"))
         }
@@ -399,7 +400,7 @@ fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<CallRe
     Ok(CallRelease { digest, arguments, preconditions, grant: None })
 }
 
-/// Returns the meaning of a crash during the call. `None` if the call changes nothing.
+/// Returns what a crash during the call means, or `None` if the call changes nothing.
 fn writes(run: &Run, call: &Call) -> Option<OnCrash> {
     match run.definition.tools.get(&call.tool)?.runs {
         Runs::Here { effect: holdshort_core::tool::Effect::Write, on_crash, .. } => Some(on_crash),
@@ -433,7 +434,7 @@ fn is_forbidden(run: &Run, system: &System, call: &Call) -> bool {
     })
 }
 
-/// Returns true if a rule of the simulator matches this call, by tool and by the first words of a command.
+/// Returns true if a rule matches this call, by its tool and by the first words of its command.
 fn names(rule: &Rule, call: &Call) -> bool {
     let changes_nothing =
         first_word(call) == Some("ls") || call.committing().is_some_and(|found| found.changed == 0);
@@ -441,7 +442,7 @@ fn names(rule: &Rule, call: &Call) -> bool {
         return false;
     }
     let command = call.argument("command").unwrap_or_default();
-    // The value of a variable is unknown, so a rule on words never releases such a command.
+    // The value of a variable is unknown, so a rule that allows commands by their words must not match such a command.
     let opaque = command.contains('$') && rule.action == RuleAction::Allow && rule.changes.is_none();
     rule.tools.contains(&call.tool)
         && !opaque
@@ -453,7 +454,7 @@ fn first_word(call: &Call) -> Option<&str> {
     call.argument("command").and_then(|command| command.split(' ').next())
 }
 
-/// Returns the number of votes that an assignment requires, over all stages.
+/// Returns the number of votes that an assignment requires, summed over all stages.
 fn required(assignment: &Assignment) -> usize {
     assignment.stages.iter().map(|stage| stage.required.max(1) as usize).sum()
 }

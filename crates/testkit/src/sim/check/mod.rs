@@ -1,9 +1,9 @@
-//! The witness: sees every append and every effect as it happens, and trusts no other component.
+//! The witness sees every append and every side effect as it happens, and trusts no other component.
 //!
-//! It replays every stream from the written bytes and checks each step against that replay. `ledger.rs` checks what may
-//! run, and `rounds.rs` when a round or a phase of a call may begin and end. `starts.rs` checks which node may begin an
-//! action or take it over. `deliveries.rs` checks the deliveries of channels, and `whole.rs` checks the whole journal. The
-//! first problem is kept.
+//! The witness replays every stream from the written bytes, and checks each step against that replay. `ledger.rs`
+//! checks which calls may run. `rounds.rs` checks when a round, or a phase that a call begins, may begin and end.
+//! `starts.rs` checks which node may begin an action or take it over. `deliveries.rs` checks the deliveries of
+//! channels. `whole.rs` checks the whole journal. The witness keeps only the first problem.
 
 mod commits;
 pub(super) mod deliveries;
@@ -53,17 +53,17 @@ pub(super) struct Witness {
     sessions: BTreeMap<SessionId, (Session, Chain)>,
     system: System,
     system_chain: Option<Chain>,
-    /// Run in the answer to the first request with each key.
+    /// Run id that the first request with each idempotency key received.
     keys: BTreeMap<String, RunId>,
-    /// Sequences that sessions have noted as said, by run.
+    /// Sequences that sessions have recorded as said, by run.
     said: BTreeMap<RunId, Vec<u64>>,
-    /// Node that used each epoch first.
+    /// First node that used each epoch.
     epochs: BTreeMap<u64, NodeId>,
-    /// Run and call of the last commit to each path. Removed if anything else has written the path since.
+    /// Run and call of the last commit to each path. A path is removed when anything else writes it.
     committed: BTreeMap<String, (RunId, String)>,
     pub(super) telling: DeliveryWitness,
     events: u64,
-    /// Runs whose last written state was not yet seen in a driver.
+    /// Runs whose last written state has not yet been compared with a driver's state.
     not_compared: BTreeSet<RunId>,
     problem: Option<String>,
 }
@@ -74,14 +74,14 @@ struct WitnessedRun {
     chain: Chain,
     calls: BTreeMap<String, Ledger>,
     begun: BTreeMap<ActionId, StartedAction>,
-    /// All written votes: interrupt, voter and option. A later vote may have replaced one of them.
+    /// All written votes, as interrupt, voter and option. Votes that were later replaced are included.
     cast: BTreeSet<(InterruptId, String, String)>,
-    /// Sequences of everything said in the run, if it has the front of a conversation.
+    /// Sequences of everything said in the run, if the run is the front of a conversation.
     spoken: Vec<u64>,
     rounds: Rounds,
 }
 
-/// Returns true if the session must note this fact. Written independently of the core.
+/// Returns true if the session must record this fact. Written independently of the core.
 fn must_be_noted(fact: &Fact) -> bool {
     match fact {
         Fact::RunStarted { front, .. } => *front,
@@ -91,7 +91,7 @@ fn must_be_noted(fact: &Fact) -> bool {
     }
 }
 
-/// Returns the fact of a run event, with its sequence.
+/// Returns the fact of a run's event with its sequence, or `None` for an event of another stream.
 fn fact(sealed: &Sealed) -> Option<(u64, Fact)> {
     match event::decode(sealed).ok()?.fact {
         event::Fact::Run(fact) => Some((sealed.seq, fact)),
@@ -104,12 +104,12 @@ impl Witness {
         self.problem.as_deref()
     }
 
-    /// Returns the runs whose last written state was not yet seen in a driver.
+    /// Returns the runs whose last written state has not yet been compared with a driver's state.
     pub(super) fn not_compared(&self) -> Vec<RunId> {
         self.not_compared.iter().cloned().collect()
     }
 
-    /// Returns the number of events written so far.
+    /// Returns the number of written events.
     pub(super) fn events(&self) -> u64 {
         self.events
     }
@@ -126,7 +126,7 @@ impl Witness {
         &self.system
     }
 
-    /// Returns the sessions that have an event.
+    /// Returns the sessions that have at least one event.
     pub(super) fn sessions(&self) -> impl Iterator<Item = &SessionId> {
         self.sessions.keys()
     }
@@ -148,7 +148,7 @@ impl Witness {
             .collect()
     }
 
-    /// Returns true if a call has taken effect, as an honest person would find out.
+    /// Returns true if the call had a side effect. An honest person who investigates finds the same.
     pub(super) fn took_effect(&self, run: &RunId, call: &str) -> bool {
         let ledger = self.runs.get(run).and_then(|each| each.calls.get(call));
         ledger.is_some_and(Ledger::took_effect)
@@ -160,7 +160,7 @@ impl Witness {
         }
     }
 
-    /// Records an append of a node that was written, and checks it.
+    /// Records a written append of a node, and checks it.
     pub(super) fn appended(&mut self, node: NodeId, leases: &Leases, append: &Append) {
         let checked = self.check_append(node, leases, append);
         self.note(checked);
@@ -225,7 +225,7 @@ impl Witness {
         self.check_rows(append, &rows)
     }
 
-    /// Checks that the session notes everything said in a front run, in the same append, and nothing else.
+    /// Checks that the session records, in the same append, exactly what was said in its front run.
     fn check_said(&self, append: &Append) -> Result<(), String> {
         for part in &append.streams {
             let StreamId::Run(id) = &part.stream else { continue };
@@ -244,7 +244,7 @@ impl Witness {
         Ok(())
     }
 
-    /// Checks that the rows of an append are those that its events imply.
+    /// Checks that the append contains exactly the rows that its events imply.
     fn check_rows(&self, append: &Append, implied: &Rows) -> Result<(), String> {
         if append.rows.run != implied.run {
             return Err(format!(
@@ -277,7 +277,7 @@ impl Witness {
         Ok(())
     }
 
-    /// Checks and applies an event. Returns the interrupt whose row the event changes.
+    /// Checks and applies an event of a run. Returns the interrupt whose row the event changes.
     fn run_event(
         &mut self,
         node: NodeId,
@@ -319,7 +319,7 @@ impl Witness {
         if event.at < witnessed.run.last_at {
             return Err(format!("{} goes back in time", short(id.as_str())));
         }
-        // These facts change no decision, so they may follow the end of a run.
+        // These facts influence no decision, so they may follow the end of a run.
         let is_late_word = matches!(
             fact,
             Fact::CommentAdded { .. }
@@ -340,7 +340,7 @@ impl Witness {
         );
         let session =
             witnessed.run.session().and_then(|id| self.sessions.get(id)).map_or(&unknown, |known| &known.0);
-        // The result of a client's call is recorded, whenever it arrives.
+        // The result of a client's call is recorded at any time.
         let runs_here = |call: &str| witnessed.run.calls.get(call).is_some_and(|call| !of_client(&call.tool));
         let goes_on_in = match fact {
             Fact::RunStarted { session, .. } => Some(session),
@@ -379,7 +379,7 @@ impl Witness {
         })
     }
 
-    /// Checks and applies an event, and adds the row that it changes.
+    /// Checks and applies an event of a session, and adds the row that the event changes.
     fn session_event(&mut self, id: &SessionId, sealed: &Sealed, rows: &mut Rows) -> Result<(), String> {
         let known = self.sessions.entry(id.clone());
         let (session, chain) = known.or_insert_with(|| (Session::new(id.clone()), Chain::START));
@@ -419,10 +419,10 @@ impl Witness {
         Ok(())
     }
 
-    /// Checks a job that a driver hands to its executor. This node must have written the start of the job, and must
-    /// believe that it drives the run.
+    /// Checks a job that a driver passes to its executor. The job's node must have written the start of the job, and
+    /// must believe that it drives the run.
     pub(super) fn performed(&mut self, node: NodeId, believes: bool, job: &Job) {
-        // An inspection needs no start.
+        // An inspection has no start event.
         if matches!(job.work, Work::Inspect { .. }) {
             return;
         }
@@ -433,7 +433,7 @@ impl Witness {
         self.note(checked.map_err(|problem| format!("{}: {problem}", short(job.run.as_str()))));
     }
 
-    /// Checks an effect of a tool.
+    /// Checks a side effect of a tool.
     pub(super) fn happened(&mut self, run: &RunId, action: &ActionId, leases: &Leases, effect: Effect) {
         let checked = match self.runs.get_mut(run) {
             Some(witnessed) => {
@@ -445,16 +445,16 @@ impl Witness {
         self.note(checked.map_err(|problem| format!("{}: {problem}", short(run.as_str()))));
     }
 
-    /// Checks the run that a driver has in memory against the replay.
+    /// Compares the run in a driver's memory with the replay.
     pub(super) fn live(&mut self, live: &Run) {
         let checked = match self.run(&live.id) {
             None => Err("a driver has a run that was not written".to_owned()),
             Some(written) if live.seq > written.seq => {
                 Err(format!("{}: a driver is ahead of the journal", short(live.id.as_str())))
             }
-            // Later events are written, so there is nothing to compare with.
+            // The driver has not yet applied the newest events, so the comparison is skipped.
             Some(written) if live.seq < written.seq => Ok(()),
-            // `earlier` is read from other runs.
+            // The replay has no `earlier`, because the driver reads that field from other runs.
             Some(written) if *written == (Run { earlier: None, ..live.clone() }) => {
                 self.not_compared.remove(&live.id);
                 Ok(())
@@ -464,8 +464,8 @@ impl Witness {
         self.note(checked);
     }
 
-    /// Checks that an accepted decision settled its interrupt. If several people must agree, it must only have been
-    /// written, because a later vote may have replaced it.
+    /// Checks that an accepted decision resolved its interrupt. If several people must agree, checks only that the vote
+    /// was written, because a later vote may have replaced it.
     pub(super) fn decided(&mut self, run: &RunId, id: &InterruptId, actor: &Actor, decision: &Decision) {
         let standing = self.run(run).and_then(|run| run.interrupts.get(id));
         let stands = standing.is_some_and(|interrupt| {
@@ -487,7 +487,7 @@ impl Witness {
         }
     }
 
-    /// Checks that a message is absent after its sender received the error that nothing was written.
+    /// Checks that a message is absent from the run if the sender received the error that nothing was written.
     pub(super) fn not_said(&mut self, run: &RunId, text: &str) {
         let is_there = self.run(run).is_some_and(|run| run.messages.iter().any(|each| **each == *text));
         if is_there {
@@ -496,7 +496,7 @@ impl Witness {
         }
     }
 
-    /// Checks that all starts with the same key return the same run.
+    /// Checks that all start requests with the same idempotency key return the same run.
     pub(super) fn started(&mut self, key: &str, run: &RunId) {
         let first = self.keys.entry(key.to_owned()).or_insert_with(|| run.clone());
         if first != run {

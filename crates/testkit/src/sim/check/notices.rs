@@ -1,7 +1,7 @@
-//! Notices that the events of an append imply, derived in another way than in the core.
+//! Derives the notices that the events of an append imply, in a different way than the core.
 //!
-//! The core goes from event to event. This module goes from interrupt to interrupt and compares the state before and
-//! after the append.
+//! The core derives notices from each event in turn. This module compares the state of each interrupt before and after
+//! the append.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use holdshort_core::interrupt::Outcome;
 use holdshort_core::notice::{Notice, Occasion};
 use holdshort_core::run::{Fact, Run};
 
-/// Something that happened and that channels send a notice of.
+/// Identifies an occurrence of which channels send a notice.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::sim) struct NoticeKey {
     pub(in crate::sim) interrupt: InterruptId,
-    /// Sequence of the event in the run's stream.
+    /// Sequence of the event in the stream of the run.
     pub(in crate::sim) seq: u64,
     pub(in crate::sim) occasion: Occasion,
     pub(in crate::sim) run: RunId,
@@ -27,7 +27,7 @@ impl NoticeKey {
     }
 }
 
-/// Interrupts of a run before an append, each with its stage.
+/// Interrupts of a run before an append, each with its current stage.
 pub(super) type StageByInterrupt = BTreeMap<InterruptId, usize>;
 
 pub(super) fn collect_stages(run: Option<&Run>) -> StageByInterrupt {
@@ -35,7 +35,7 @@ pub(super) fn collect_stages(run: Option<&Run>) -> StageByInterrupt {
     all.map(|(id, interrupt)| (id.clone(), interrupt.stage_now())).collect()
 }
 
-/// Returns the notices that these facts imply. Each fact has its sequence. `run` is the run after the facts.
+/// Returns the notices that these facts imply. Each fact comes with its sequence. `run` is the run after all facts.
 pub(super) fn implied(before: &StageByInterrupt, run: &Run, facts: &[(u64, Fact)]) -> Vec<NoticeKey> {
     if run.session().is_none() {
         return Vec::new();
@@ -49,7 +49,7 @@ pub(super) fn implied(before: &StageByInterrupt, run: &Run, facts: &[(u64, Fact)
         let was = before.get(id);
         let mut found = Vec::new();
         match (was, interrupt.is_open()) {
-            // An interrupt that opens and resolves in one append needs no person.
+            // An interrupt that opens and resolves in one append needs no notice.
             (None, false) => {}
             (None, true) => {
                 found.push((Occasion::Opened, last(&|fact| matches!(fact, Fact::InterruptOpened(_)))));
@@ -83,7 +83,7 @@ pub(super) fn implied(before: &StageByInterrupt, run: &Run, facts: &[(u64, Fact)
     happened
 }
 
-/// Returns the interrupt of a fact that may need a notice.
+/// Returns the interrupt of a fact, if the fact may need a notice.
 fn subject(fact: &Fact) -> Option<&InterruptId> {
     match fact {
         Fact::InterruptOpened(opened) => Some(&opened.interrupt),

@@ -1,5 +1,5 @@
-//! Checks of questions: when one may open, which steps may begin work before its answer, which answer may be reused,
-//! and what the result says.
+//! Checks of questions: when a question may open, which steps may begin work before the answer, which answer may be
+//! reused, and what the run's result contains.
 //!
 //! The rules are written independently of the core.
 
@@ -15,11 +15,11 @@ use serde_json::Value;
 use super::WitnessedRun;
 use crate::sim::people::of_client;
 
-/// Answer of any run, in the state in which a run that reuses it must have found it.
+/// Recorded answer of any run. A run that reuses the answer must have found it in this state.
 pub(super) struct RecordedAnswer {
     subject: Option<String>,
     asked: String,
-    /// True if a person gave the answer and it is not erased.
+    /// True if a person gave the answer and the answer is not erased.
     counts: bool,
     since: Timestamp,
 }
@@ -42,7 +42,7 @@ impl RecordedAnswer {
 }
 
 impl WitnessedRun {
-    /// Checks that a fact may follow what was written so far about questions. `kept` is the answer that a resolution
+    /// Checks that a fact about questions may follow the facts already written. `kept` is the answer that a resolution
     /// reuses.
     pub(super) fn asks(
         &self,
@@ -79,7 +79,7 @@ impl WitnessedRun {
         self.run.calls.get(call).map(|call| call.step.clone()).unwrap_or_default()
     }
 
-    /// Checks that no step begins work while a question of another step is open, if the workflow pauses siblings.
+    /// Checks that no step begins work while a question of another step is open, if the workflow pauses sibling steps.
     fn check_step_may_begin(&self, step: &str) -> Result<(), String> {
         if !self.run.definition.asking.pause_siblings {
             return Ok(());
@@ -123,7 +123,7 @@ impl WitnessedRun {
         if asking.deliver == Deliver::PerStage { self.check_all_idle() } else { Ok(()) }
     }
 
-    /// Checks that no model call is open, no call runs here, and no step could call a model now.
+    /// Checks that the run is idle: no model call is open, no call runs on the server, and no step could call a model.
     fn check_all_idle(&self) -> Result<(), String> {
         let run = &self.run;
         let thinks = run.steps.iter().find(|(_, step)| step.end.is_none() && step.model != ModelCall::Idle);
@@ -169,7 +169,7 @@ impl WitnessedRun {
             return Err("an answer to another question is reused".to_owned());
         }
         let most = self.run.definition.asking.reuse_ms;
-        // Clocks of nodes differ, and an event is never earlier than the event before it.
+        // Clocks of nodes differ, but an event's timestamp is never earlier than that of the previous event.
         let age = at.ms_since(kept.since);
         if most.is_none_or(|most| age > most.saturating_add(SLACK_MS)) {
             return Err(format!("an answer of {age} ms is reused where {most:?} may be"));
@@ -177,7 +177,7 @@ impl WitnessedRun {
         Ok(())
     }
 
-    /// Checks that the result lists every question that was asked and every assumption that was recorded.
+    /// Checks that the run's result lists every question that was asked and every assumption that was recorded.
     fn tells_all(&self, result: &Value) -> Result<(), String> {
         if self.run.definition.is_external() {
             return Ok(());
@@ -197,5 +197,5 @@ impl WitnessedRun {
     }
 }
 
-/// Longest time by which the clock of the reusing node may be behind the written events.
+/// Maximum number of milliseconds by which the clock of the reusing node may be behind the written events.
 const SLACK_MS: u64 = 15 * 60_000;

@@ -1,8 +1,8 @@
-//! Rounds of copilots, and phases that calls begin: one at a time, only while a person wants one, and each with one
-//! end.
+//! Checks the rounds of copilots, and the phases that calls begin. Rounds run one at a time and only if a person wants
+//! one. Each phase ends once.
 //!
-//! Rounds are counted here independently. Calls, steps and interrupts come from the replayed run. The rules are written
-//! independently of the core.
+//! Rounds are counted here independently of the core. Calls, steps and interrupts come from the replayed run. The rules
+//! are written independently of the core.
 
 use std::collections::BTreeMap;
 
@@ -15,22 +15,22 @@ use holdshort_core::tool::{PhaseTool, Runs};
 
 use super::WitnessedRun;
 
-/// Limits of the phases that calls may begin in a run, and of their nesting (docs/reference/limits.md).
+/// Maximum number of phases that calls may begin in a run, and maximum nesting depth (docs/reference/limits.md).
 const MANY: usize = 50;
 const DEEP: usize = 3;
 
-/// Phases of a run, as written.
+/// Phases of a run, as the written events say.
 #[derive(Default)]
 pub(super) struct Rounds {
     phases: BTreeMap<String, Option<StepEnd>>,
-    /// Phases that calls began, each with its call.
+    /// Phases that calls began, by phase, each with its call.
     called: BTreeMap<String, (String, Phase)>,
     talks: BTreeMap<String, CopilotPhase>,
-    /// True if a person ended the interrupted work in this append.
+    /// True if, in this append, a person ended the interrupted work.
     ends_work: bool,
 }
 
-/// Copilot phase, with its rounds.
+/// Copilot phase with its rounds.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct CopilotPhase {
     form: Copilot,
@@ -39,15 +39,16 @@ struct CopilotPhase {
     router: Option<String>,
     /// True for the first round, and for a round that a person wants.
     is_due: bool,
-    /// True until the task is routed.
+    /// True until the router has routed the task.
     is_unrouted: bool,
-    /// Kind of the interrupt that must come before the round.
+    /// Kind of the interrupt that must open before the round.
     must_ask: Option<Kind>,
     was_asked: bool,
     asked: Option<InterruptId>,
-    /// Last answer of a person, until its consequence is written.
+    /// Last answer of a person, kept until the consequence of that answer is written.
     word: Option<(Kind, String)>,
-    /// Kind of the interrupt before a round that was superseded because a person interrupted with other instructions.
+    /// Kind of the interrupt before a round, if that interrupt was superseded because a person interrupted with other
+    /// instructions.
     withdrawn: Option<Kind>,
     is_over: bool,
 }
@@ -70,7 +71,7 @@ impl CopilotPhase {
         }
     }
 
-    /// Returns the reason why the next round may not begin.
+    /// Returns the reason why the next round may not begin, or `None` if the round may begin.
     fn blocking_reason(&self) -> Option<&'static str> {
         let reasons = [
             (self.is_over, "its work is finished"),
@@ -155,7 +156,7 @@ fn wants_more(option: &str) -> bool {
 }
 
 impl WitnessedRun {
-    /// Checks that a fact may follow what was written of rounds and of phases begun by calls.
+    /// Checks that a fact about rounds, or about phases that calls begin, may follow the facts already written.
     pub(super) fn check_round_fact(&mut self, fact: &Fact) -> Result<(), String> {
         let rounds = &mut self.rounds;
         match fact {
@@ -255,7 +256,8 @@ impl WitnessedRun {
         }
     }
 
-    /// Checks that the end of an append leaves nothing half done.
+    /// Checks that an append leaves nothing half done: an answer without its consequence, or an open phase or interrupt of
+    /// something that has ended.
     pub(super) fn check_append_end(&mut self) -> Result<(), String> {
         self.rounds.ends_work = false;
         let run = &self.run;
@@ -268,7 +270,7 @@ impl WitnessedRun {
         if let Some((phase, _)) = self.rounds.talks.iter().find(|(_, talk)| talk.word.is_some()) {
             return Err(format!("a person answered in {phase}, and nothing follows"));
         }
-        // The consequences wait until the run continues.
+        // Consequences are written only when the run continues.
         if run.is_paused() || run.interrupted.is_some() {
             return Ok(());
         }
@@ -360,7 +362,8 @@ impl Rounds {
         Ok(())
     }
 
-    /// Checks the end of a call. Its result is that of its last phase, and comes after the end of that phase.
+    /// Checks the end of a call. The call's result must equal the result of its last phase, and must come after the end
+    /// of that phase.
     fn call_ends(&self, run: &Run, id: &str, end: CallEnd) -> Result<(), String> {
         let begins = |tool: &str| {
             matches!(run.definition.tools.get(tool).map(|spec| &spec.runs), Some(Runs::Begins(_)))
@@ -380,7 +383,7 @@ impl Rounds {
             CallEnd::Failed if ends.contains(&None) => {
                 Err(format!("{id} has its result, but its phase is still in progress"))
             }
-            // The call ended together with its step or its run.
+            // The call ended because its step or its run ended.
             _ => Ok(()),
         }
     }

@@ -1,8 +1,10 @@
-//! Starts of actions. Each start is begun at most once, by the node that wrote it, while that node believes that it
-//! drives the run. An action is taken over only if its node is gone, or if the lease of its node has ended since.
+//! Checks the starts of actions. Each start is performed at most once, by the node that wrote the start, while that
+//! node believes that it drives the run. A node takes over an action only if the action's node is gone, or if the lease
+//! of the action's node has ended since the start.
 //!
-//! A store cannot know what a node does that is frozen between its last look at its lease and the effect. This window
-//! is accepted. The effect is then *late*: the lease of the start had ended when the tool ran.
+//! A node can freeze after it has checked its lease and before the side effect. The store cannot prevent the side
+//! effect, so this window is accepted. The side effect is then *late*: the lease of the start had ended when the tool
+//! ran.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +14,12 @@ use super::WitnessedRun;
 use crate::sim::leases::{Leases, Term};
 use crate::sim::node::NodeId;
 
-/// Action that was written as started. A retried step counts its attempts from the beginning, so several nodes may have
-/// written an action of the same name.
+/// Action whose start was written. A retried step counts its attempts from the beginning, so several nodes may have
+/// written starts of an action with the same id.
 pub(super) struct StartedAction {
-    /// Number of starts that each node wrote, and of those that it began.
+    /// Number of starts that each node wrote, and number of those starts that it performed.
     counts: BTreeMap<NodeId, Counts>,
-    /// Node that wrote the last start, and the term of its lease.
+    /// Node that wrote the last start, and the term of that node's lease.
     by: NodeId,
     term: Option<Term>,
 }
@@ -29,18 +31,18 @@ struct Counts {
 }
 
 impl StartedAction {
-    /// Returns true if a node has begun everything that it wrote.
+    /// Returns true if a node has performed all starts that it wrote.
     fn has_performed_all(&self, node: NodeId) -> bool {
         self.counts.get(&node).is_some_and(|counts| counts.performed == counts.started)
     }
 
-    /// Returns true if the lease of the start has been valid ever since.
+    /// Returns true if the lease of the last start has been valid without interruption.
     pub(super) fn has_unbroken_lease(&self, leases: &Leases) -> bool {
         self.term.is_some() && self.term == leases.term(self.by)
     }
 }
 
-/// Checks that each epoch belongs to one node.
+/// Checks that each epoch is used by only one node.
 pub(super) fn check_epoch(
     epochs: &mut BTreeMap<u64, NodeId>,
     node: NodeId,
@@ -77,7 +79,8 @@ impl WitnessedRun {
         begun.term = leases.term(node);
     }
 
-    /// Checks a takeover. A node may take over only actions that no node works on, and may keep only its own actions.
+    /// Checks a takeover. A node may take over only actions that no other node works on, and may keep only actions that
+    /// it started itself.
     pub(super) fn adopts(&self, node: NodeId, leases: &Leases, fact: &Fact) -> Result<(), String> {
         let Fact::Adopted { epoch, kept } = fact else { return Ok(()) };
         for action in kept {

@@ -1,7 +1,7 @@
-//! Checks of the whole journal: chains, replays and rows, by an audit and by a rebuild.
+//! Checks the whole journal with an audit and with a rebuild: hash chains, replays and rows.
 //!
-//! Rows are compared twice by different code. Otherwise an audit that misses a wrong row and a rebuild that makes it
-//! could confirm each other.
+//! Two different implementations compare the rows. Otherwise an audit that misses a wrong row and a rebuild that
+//! produces this row could confirm each other.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::sim::store::Store;
 const ALL: usize = usize::MAX >> 1;
 
 impl Witness {
-    /// Checks the whole journal. Other work must not run at the same time.
+    /// Checks the whole journal. No other work may run during the check.
     pub(in crate::sim) fn check_all(&mut self, store: &Arc<Store>, clock: &SimClock) {
         let checked = self.everything(store, clock);
         self.note(checked);
@@ -95,7 +95,7 @@ impl Witness {
     }
 }
 
-/// Returns the answer of the store, which is always immediate in a simulation.
+/// Returns the store's response. In a simulation the store always responds at the first poll.
 fn now<T, E: std::fmt::Display>(future: impl Future<Output = Result<T, E>>) -> Result<T, String> {
     future.now_or_never().ok_or("the journal did not answer at once")?.map_err(|error| error.to_string())
 }

@@ -1,5 +1,4 @@
-//! Callbacks of agents that run elsewhere, with the real binary: content, signature, time, allowed addresses, and the
-//! stored data.
+//! Callbacks to external agents, with the real binary: content, signature, timing, allowed addresses, and stored data.
 
 mod stored_callbacks;
 
@@ -21,12 +20,12 @@ use crate::keys::key;
 use crate::notifications::{SECRET, deliveries, wait_state};
 
 const CHANNEL: &str = "agent-callbacks";
-/// Callbacks sent to one host at a time (`engine/src/outbox/limits.rs`).
+/// Maximum number of callbacks that are sent to one host at a time (`engine/src/outbox/limits.rs`).
 const CALLED_AT_HOST: usize = 2;
-/// Path of a URL that grants access, and must stay secret.
+/// Path of a callback URL. The path grants access, so it must stay secret.
 const HIDDEN: &str = "/hidden-path";
 
-/// Returns a setup that allows callbacks to this machine.
+/// Returns a setup that allows callbacks to loopback addresses.
 fn local_callback_setup() -> Setup {
     TestServer::setup().callback_allow_networks("127.0.0.0/8")
 }
@@ -35,7 +34,7 @@ fn callback(sink: &WebhookSink) -> Value {
     json!({"url": sink.url(HIDDEN), "secret": SECRET})
 }
 
-/// Returns a question of an agent, with more fields.
+/// Returns the body of a question. `more` is added to its fields.
 fn question(more: &Value) -> Value {
     let mut body = json!({"kind": "question", "title": "When may we deploy?"});
     if let (Some(body), Some(more)) = (body.as_object_mut(), more.as_object()) {
@@ -52,7 +51,7 @@ async fn post(server: &TestServer, body: &Value, key: Option<&str>) -> Answer {
     server.send(request).await
 }
 
-/// Asks a question as an agent. Returns its id.
+/// Asks a question as an agent. Returns the id of the interrupt.
 async fn ask(server: &TestServer, more: Value) -> String {
     post(server, &question(&more), None).await.ok()["id"].as_str().unwrap().to_owned()
 }
@@ -62,7 +61,7 @@ async fn answer(server: &TestServer, id: &str, text: &str) {
     server.decide(&interrupt, &json!({"option": "answer", "text": text})).await.ok();
 }
 
-/// Verifies a message as a receiver of Standard Webhooks does.
+/// Verifies a callback as a receiver of Standard Webhooks does.
 fn verify(received: &ReceivedRequest) {
     let key = BASE64.decode(SECRET.strip_prefix("whsec_").unwrap().as_bytes()).unwrap();
     let mut signed =
@@ -72,13 +71,13 @@ fn verify(received: &ReceivedRequest) {
     assert_eq!(received.header("webhook-signature"), format!("v1,{}", BASE64.encode(signature.as_ref())));
 }
 
-/// Returns the files that hold a text.
+/// Returns the files below the data directory that contain a text.
 fn files(server: &TestServer, text: &str) -> Vec<PathBuf> {
     let found = Command::new("grep").args(["-rlFe", text]).arg(server.data()).output().unwrap();
     String::from_utf8(found.stdout).unwrap().lines().map(PathBuf::from).collect()
 }
 
-/// Returns the path of the file that holds a callback.
+/// Returns the path of the file that stores a callback.
 fn callback_file(server: &TestServer, id: &str) -> PathBuf {
     server.data().join(format!("callbacks/{id}.json"))
 }
@@ -102,7 +101,7 @@ async fn an_agent_is_told_what_was_decided_where_it_said() {
     let data = &body["data"];
     assert_eq!((&data["interrupt"], &data["status"]), (&json!(id), &json!("resolved")));
     assert_eq!((&data["outcome"], &data["by"]), (&json!("answered"), &json!(["operator"])));
-    // The callback equals the resolution that the agent reads.
+    // The callback's body equals the resolution that the agent reads.
     let read = server.agent_request(Method::GET, &format!("/v1/interrupts/{id}"));
     let read = server.send(read).await.ok();
     assert_eq!(read["resolution"]["text"], "On Monday.");
@@ -135,7 +134,7 @@ async fn it_is_told_however_that_ended() {
     let run = server.interrupt(&ended).await["run"].as_str().unwrap().to_owned();
     server.post(&format!("/v1/runs/{run}/cancel"), &json!({})).await.ok();
     sink.wait_for(3).await;
-    // An agent without a callback receives none.
+    // An agent that registered no callback receives none.
     let other = ask(&server, json!({})).await;
     answer(&server, &other, "Now.").await;
     let received = sink.wait_for(3).await;
@@ -157,7 +156,7 @@ async fn it_is_told_however_that_ended() {
     assert_eq!(deliveries(&server, "").await.len(), 3);
 }
 
-/// Two questions in one run each have their own callback.
+/// Each of two questions in one run has its own callback.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_question_of_a_run_has_a_place_of_its_own() {
     let (one, other) = (WebhookSink::start().await, WebhookSink::start().await);
@@ -183,7 +182,7 @@ async fn a_server_that_is_killed_after_the_decision_tells_it_when_it_is_back() {
     sink.hold();
     let mut server = local_callback_setup().start().await;
     let id = ask(&server, json!({"callback": callback(&sink)})).await;
-    // The stored callback survives a restart before the decision, too.
+    // The stored callback also survives a restart before the decision.
     server.restart().await;
     answer(&server, &id, "On Monday.").await;
     sink.wait_for(1).await;
@@ -193,7 +192,7 @@ async fn a_server_that_is_killed_after_the_decision_tells_it_when_it_is_back() {
     let received = sink.wait_for(2).await;
     received.iter().for_each(verify);
     assert_eq!(received[0].header("webhook-id"), received[1].header("webhook-id"), "the same delivery");
-    // The bodies are equal, except for the port of the restarted server.
+    // The bodies are equal except for the server's port, which the restart has changed.
     let [one, other] = [0, 1].map(|n| {
         let mut body: Value = received[n].json();
         body["data"].as_object_mut().unwrap().remove("url").expect("where it is shown");
@@ -204,7 +203,7 @@ async fn a_server_that_is_killed_after_the_decision_tells_it_when_it_is_back() {
     until_forgotten(&server).await;
 }
 
-/// A server that is killed right after its answer to a decision, perhaps before it sends anything, loses no callback.
+/// A server that is killed right after its response to a decision loses no callback, even if it has sent nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_lost_with_the_process_that_took_the_decisions() {
     const ASKS: usize = 8;
@@ -235,7 +234,7 @@ async fn it_is_tried_again_and_by_hand_after_that() {
     assert_eq!(received[0].header("webhook-id"), received[1].header("webhook-id"));
     wait_state(&server, "delivered", 1).await;
 
-    // Status 410 ends the automatic attempts of this callback, and does not affect others.
+    // Status 410 ends the automatic attempts of this callback, and does not affect other callbacks.
     sink.answer([410]);
     let gone = ask(&server, json!({"callback": callback(&sink)})).await;
     answer(&server, &gone, "Yes.").await;
@@ -265,11 +264,11 @@ async fn what_can_not_be_told_is_refused_where_it_stands_and_not_repeated() {
     };
     let long = format!("https://example.org/hush4711{}", "x".repeat(2_048));
     for (server, callback, pointer) in [
-        // Addresses of this machine, without an allowed network.
+        // Loopback addresses, without an allowed network.
         (&far, of("url", json!(url)), "/callback/url"),
         (&far, of("url", json!(url.replacen("http:", "https:", 1))), "/callback/url"),
         (&near, of("url", json!("http://10.0.0.7/hush4711")), "/callback/url"),
-        // Public addresses without TLS: the allowed network is another one.
+        // Public addresses without TLS. The allowed network does not contain them.
         (&near, of("url", json!("http://93.184.216.34/hush4711")), "/callback/url"),
         (&near, of("url", json!("http://[2606:4700:4700::1111]/hush4711")), "/callback/url"),
         (&near, of("url", json!("ftp://example.org/hush4711")), "/callback/url"),
@@ -313,7 +312,7 @@ async fn a_name_that_leads_to_this_machine_is_not_told() {
     .await;
     let error = tried["error"].as_str().unwrap();
     assert!(error.contains("is not allowed"), "{tried}");
-    // Only this server may know the callback, and the agent must not learn the address of a name.
+    // Only the server may know the callback. The agent must not learn the address behind a host name.
     let hidden = ["localhost", "127.0.0.1", "::1"];
     assert!(!hidden.iter().any(|text| error.contains(text)), "{tried}");
     let shown = server.get(&format!("/v1/deliveries/{}", tried["id"].as_str().unwrap())).await.ok();
@@ -345,7 +344,7 @@ async fn where_an_agent_is_told_stands_in_one_file_and_is_shown_nowhere() {
     for text in [made.to_string(), shown.to_string(), events.to_string(), read.to_string(), server.stderr()] {
         assert!(!text.contains(SECRET) && !text.contains(HIDDEN), "{text}");
     }
-    // A retry by hand works, also after a restart, until the run is erased.
+    // A manual retry is possible, also after a restart, until the run is erased.
     server.restart().await;
     let stored = fs::read(callback_file(&server, id)).unwrap();
     server.post("/v1/erasures", &json!({"run": run})).await.ok();
@@ -353,7 +352,7 @@ async fn where_an_agent_is_told_stands_in_one_file_and_is_shown_nowhere() {
     let retry = format!("/v1/deliveries/{}/retry", failed["id"].as_str().unwrap());
     for (is_back, why) in [(false, "is no longer stored"), (true, "was erased")] {
         if is_back {
-            // Simulates a run that was erased by its age, and whose file is not removed yet.
+            // This is the state after a run was erased by its age and before its callback file is removed.
             fs::write(callback_file(&server, id), &stored).unwrap();
             fs::set_permissions(callback_file(&server, id), Permissions::from_mode(0o600)).unwrap();
         }
@@ -369,7 +368,7 @@ async fn where_an_agent_is_told_stands_in_one_file_and_is_shown_nowhere() {
     until_forgotten(&server).await;
 }
 
-/// The idempotency key covers the whole request, the callback included.
+/// The idempotency key covers the whole request, including the callback.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repeat_asks_once_and_is_told_once() {
     let (sink, other) = (WebhookSink::start().await, WebhookSink::start().await);
@@ -390,7 +389,7 @@ async fn a_repeat_asks_once_and_is_told_once() {
     until_forgotten(&server).await;
 }
 
-/// A receiver that accepts a request and never answers does not delay the callbacks of others.
+/// A receiver that accepts a request and never responds does not delay callbacks to other receivers.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_that_is_slow_keeps_nothing_from_the_others() {
     const ASKS: usize = 8;
@@ -407,7 +406,7 @@ async fn an_agent_that_is_slow_keeps_nothing_from_the_others() {
     answer(&server, &id, "Yes.").await;
     let told = quick.wait_for(1).await;
     assert_eq!(told[0].json()["data"]["interrupt"], json!(id));
-    // Requests to the slow receiver stay limited: each timeout frees one place.
+    // The number of open requests to the slow receiver stays limited, so a new request starts only after a timeout.
     let timed_out = usize::try_from(began.elapsed().as_secs() / 10).unwrap();
     assert!(slow.count() <= CALLED_AT_HOST * (1 + timed_out), "{}", slow.count());
     slow.release();
@@ -415,8 +414,8 @@ async fn an_agent_that_is_slow_keeps_nothing_from_the_others() {
     until_forgotten(&server).await;
 }
 
-/// One agent has more callbacks due at a dead host than are sent at a time. Another agent's callback is not delayed,
-/// and each one arrives in the end.
+/// An agent has more due callbacks at an unreachable host than are sent at a time. The callback of a second agent is
+/// not delayed, and every callback finally arrives.
 #[tokio::test(flavor = "multi_thread")]
 async fn many_that_are_due_where_nobody_answers_keep_nothing_from_another_asker() {
     const DUE: usize = 150;
@@ -433,7 +432,7 @@ async fn many_that_are_due_where_nobody_answers_keep_nothing_from_another_asker(
     let request = request.json(&question(&json!({"callback": callback(&quick)})));
     let id = server.send(request).await.ok()["id"].as_str().unwrap().to_owned();
     answer(&server, &id, "Yes.").await;
-    // The other callbacks need many minutes, two at a time.
+    // The callbacks at the unreachable host need many minutes, because only two are sent at a time.
     let told = quick.wait_for(1).await;
     assert_eq!(told[0].json()["data"]["interrupt"], json!(id));
 
@@ -444,7 +443,7 @@ async fn many_that_are_due_where_nobody_answers_keep_nothing_from_another_asker(
     })
     .await;
     let attempts: u64 = all.iter().map(|each| each["attempts"].as_u64().unwrap()).sum();
-    // An attempt may end before its receiver has seen it.
+    // An attempt may end before its receiver has seen the request.
     assert!(attempts >= (dead.count() + quick.count()) as u64, "{attempts}");
     let of = |each: &ReceivedRequest| each.header("webhook-id").to_owned();
     let mut ids: Vec<String> = dead.received().iter().map(of).collect();
@@ -453,7 +452,7 @@ async fn many_that_are_due_where_nobody_answers_keep_nothing_from_another_asker(
     assert_eq!(ids.len(), DUE, "one id for each");
 }
 
-/// Many callbacks that are due at once do not block readers of the store.
+/// Many callbacks that are due at once do not block reads of the store.
 #[tokio::test(flavor = "multi_thread")]
 async fn many_that_are_due_at_once_hold_up_nobody_who_reads() {
     const HOSTS: usize = 30;
@@ -479,7 +478,7 @@ async fn many_that_are_due_at_once_hold_up_nobody_who_reads() {
     tokio::time::timeout(Duration::from_mins(1), all_told).await.expect("it is told, and read meanwhile");
 }
 
-/// Any node of a shared database sends the callback, also if another node was asked.
+/// Any node of a shared database can send the callback, even if the question was asked at a node that is gone.
 #[tokio::test(flavor = "multi_thread")]
 async fn another_node_tells_what_was_asked_at_one_that_is_gone() {
     let sink = WebhookSink::start().await;
@@ -518,7 +517,7 @@ async fn whose_key_was_revoked_is_told_nothing_more() {
     let [dropped] = &wait_state(&server, "dropped", 1).await[..] else { panic!("one") };
     assert_eq!(dropped["interrupt"], json!(of_revoked));
     assert!(dropped["error"].as_str().unwrap().contains("is no longer valid"), "{dropped}");
-    // A rotated secret belongs to the same key.
+    // The rotated secret belongs to the same agent key.
     answer(&server, of_rotated, "Yes.").await;
     let told = sink.wait_for(1).await;
     assert_eq!(told[0].json()["data"]["interrupt"], json!(of_rotated));
@@ -526,7 +525,8 @@ async fn whose_key_was_revoked_is_told_nothing_more() {
     assert_eq!(sink.count(), 1);
 }
 
-/// A repeated request is answered as before, even if the server no longer allows the network of its callback.
+/// A repeated request gets the same response as before, even if the server no longer allows the network of its
+/// callback.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repeat_is_answered_where_its_callback_is_allowed_no_more() {
     let sink = WebhookSink::start().await;
@@ -568,7 +568,7 @@ async fn the_operator_says_where_agents_may_be_told_at_all() {
             }
         }
     }
-    // Callbacks of earlier questions follow the current configuration, too.
+    // The current configuration also applies to callbacks of questions that were asked earlier.
     let mut server = local_callback_setup().start().await;
     let id = ask(&server, json!({"callback": named})).await;
     server.kill();

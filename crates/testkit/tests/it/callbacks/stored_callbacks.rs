@@ -1,4 +1,4 @@
-//! The stored callbacks of agents: files that cannot be used, and the removal of files that are no longer needed.
+//! Files of stored callbacks: unusable files, and the removal of files that are no longer needed.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -34,7 +34,7 @@ async fn a_file_that_can_not_be_used_keeps_nothing_from_the_others() {
         assert!(each["error"].as_str().unwrap().contains("cannot be used"), "{each}");
     }
     for (wrong, id) in [("chmod 600", exposed), ("has invalid content", malformed)] {
-        // The log does not advise to delete the file, as only the file holds the callback.
+        // The log does not advise to delete the file, because the callback is stored nowhere else.
         eventually("the log says what to do", async || {
             let said = server.stderr();
             let mut lines = said.lines().filter(|line| line.contains(wrong) && line.contains(id.as_str()));
@@ -47,7 +47,7 @@ async fn a_file_that_can_not_be_used_keeps_nothing_from_the_others() {
     let said = server.stderr();
     assert!(!said.contains("the result of a delivery cannot be stored"), "{said}");
 
-    // After the file is repaired, the delivery is retried by hand.
+    // After the file is repaired, a manual retry of the delivery succeeds.
     fs::set_permissions(callback_file(&server, exposed), Permissions::from_mode(0o600)).unwrap();
     let of_exposed = dropped.iter().find(|each| each["interrupt"] == json!(exposed)).unwrap();
     let retry = format!("/v1/deliveries/{}/retry", of_exposed["id"].as_str().unwrap());
@@ -55,7 +55,7 @@ async fn a_file_that_can_not_be_used_keeps_nothing_from_the_others() {
     wait_state(&server, "delivered", 2).await;
     assert_eq!(sink.count(), 2);
 
-    // An erasure succeeds even if the file cannot be removed.
+    // An erasure succeeds even if the callback file cannot be removed.
     fs::remove_file(callback_file(&server, malformed)).unwrap();
     fs::create_dir(callback_file(&server, malformed)).unwrap();
     let run = server.interrupt(malformed).await["run"].clone();
@@ -63,7 +63,8 @@ async fn a_file_that_can_not_be_used_keeps_nothing_from_the_others() {
     assert_eq!(erased["erased"], json!([run]));
 }
 
-/// A decision that cannot be read from a damaged run is a failed attempt, and the next attempt waits for its time.
+/// If a damaged run makes its decision unreadable, the attempt fails and is retried after the usual delay. Other
+/// callbacks are not affected.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_is_damaged_keeps_nothing_from_the_others() {
     let sink = WebhookSink::start().await;
@@ -94,7 +95,7 @@ async fn a_run_that_is_damaged_keeps_nothing_from_the_others() {
     assert!(!said.contains("the result of a delivery cannot be stored"), "{said}");
 }
 
-/// Leftover files are removed one by one, at the start of the server and at intervals.
+/// Leftover files are removed one by one, when the server starts and at intervals.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_crash_left_behind_is_swept() {
     let sink = WebhookSink::start().await;
@@ -118,11 +119,12 @@ async fn what_a_crash_left_behind_is_swept() {
         fs::write(callback_file(&server, id), value.to_string()).unwrap();
         fs::set_permissions(callback_file(&server, id), Permissions::from_mode(0o600)).unwrap();
     };
-    // Files of a callback that was sent, of an interrupt that never opened, and of an interrupt that is being opened.
+    // These are the files of a callback that was sent, of an interrupt that never opened, and of an interrupt that is
+    // being opened.
     put(told, &stored["at"]);
     put(past, &json!(stored["at"].as_i64().unwrap() - 2 * 3_600_000));
     put(recent, &stored["at"]);
-    // A file that cannot be removed.
+    // A directory in place of the file, which the server cannot remove as a file.
     fs::create_dir(callback_file(&server, stuck)).unwrap();
     let (half, fresh) = (callback_file(&server, past), callback_file(&server, recent));
     let (half, fresh) = (half.with_extension("json.new"), fresh.with_extension("json.new"));
@@ -130,7 +132,7 @@ async fn what_a_crash_left_behind_is_swept() {
         fs::write(path, SECRET).unwrap();
     }
     File::options().write(true).open(&half).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
-    // A file that cannot be removed does not prevent the removal of others.
+    // A file that cannot be removed does not prevent the removal of other files.
     let obstacle = half.with_file_name("a.json.new");
     fs::create_dir(&obstacle).unwrap();
     File::open(&obstacle).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();

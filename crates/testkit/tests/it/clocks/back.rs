@@ -1,5 +1,5 @@
-//! A server whose wall clock is set back, while it runs and while it is down. Expired items stay expired: an approval,
-//! a decision link, a login link, a sign-in and a key.
+//! A server whose wall clock is set back, while the server runs and while it is down. Everything that has expired stays
+//! expired: an approval, a decision link, a login link, a sign-in, and a key.
 
 use holdshort_core::digest::Digest;
 use holdshort_testkit::server::{TestServer, eventually};
@@ -11,7 +11,7 @@ use super::{ClockedServer, at, path, text};
 
 const TEN_MINUTES: u64 = 600_000;
 
-/// Credentials and approvals that end after ten minutes. The sign-in ends after 30 days.
+/// Credentials and approvals that expire after ten minutes. Only the sign-in expires after 30 days.
 struct ExpiringAccess {
     client: Client,
     approval: Value,
@@ -46,7 +46,7 @@ impl ExpiringAccess {
         let login: Value = entered.json().await.expect("a login");
         Self {
             approval,
-            // The port changes with a restart.
+            // Keep only the path, because the port changes with a restart.
             link: text(&link["url"]).trim_start_matches(server.base()).to_owned(),
             key: text(&key["secret"]).to_owned(),
             login_link: code().await,
@@ -56,7 +56,7 @@ impl ExpiringAccess {
         }
     }
 
-    /// Returns the status of each use.
+    /// Returns the HTTP status of each attempt to use one of the credentials.
     async fn used(&self, office: &ClockedServer) -> Vec<(&'static str, u16)> {
         let url = |path: &str| format!("{}{path}", office.server.base());
         let digest = json!({"digest": Digest::of_json(&self.approval["payload"]).to_string()});
@@ -115,11 +115,11 @@ async fn what_has_ended_stays_ended_when_the_clock_is_set_back() {
     office.server.kill();
     office.server.start().await;
     assert_eq!(ends.used(&office).await, ENDED, "set back while it is down");
-    // Time continues before the wall clock has caught up.
+    // Deadlines still pass before the wall clock has caught up.
     let next = office.ask(&json!({"kind": "question", "title": "Is it time?", "expires_in_ms": 300})).await;
     office.settled(&next).await;
 
-    // Without the file, as after a restore, the journal gives the latest time.
+    // Without the file of the latest time, as after a restore, the server takes the latest time from the journal.
     office.server.kill();
     std::fs::remove_file(&mark).expect("it is there");
     office.server.start().await;

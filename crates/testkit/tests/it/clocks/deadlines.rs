@@ -1,4 +1,5 @@
-//! Deadlines that pass while the server is down: a delegation while away, a delegation of one interrupt, and a key.
+//! Deadlines that pass while the server is down: a delegation during an absence, a delegation of one interrupt, and a
+//! key.
 
 use holdshort_testkit::server::{TestServer, eventually};
 use reqwest::Method;
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 use super::{ClockedServer, path, text};
 
 const HOUR: u64 = 3_600_000;
-/// One hour after the start of the server.
+/// Deadline, one hour after the start of the server.
 const UNTIL: &str = "2026-06-01T13:00:00Z";
 
 const PEOPLE: &str = "
@@ -24,7 +25,8 @@ async fn asked_of(office: &ClockedServer, approver: &str) -> Value {
     office.ask(&body).await
 }
 
-/// Returns true if a person may decide, and the person that they replace; or the refusal to show the interrupt.
+/// Returns whether a person may decide, together with the represented person. If the interrupt is not shown to the
+/// person, returns the refusal.
 async fn may_decide(office: &ClockedServer, who: &str, asked: &Value) -> Value {
     let shown = office.send_as(who, Method::GET, &path(asked, ""), &Value::Null).await;
     if shown.status != 200 {
@@ -47,11 +49,11 @@ async fn what_counts_until_a_time_ends_while_the_server_is_down() {
     let key = office.server.post("/v1/keys", &bot).await.ok();
     let of_bot = asked_of(&office, "bot").await;
 
-    // A restart before the deadline ends none of them.
+    // A restart before the deadline ends none of the delegations.
     for (time, counts) in [("12:58", true), ("13:02", false)] {
         office.back_at(&format!("2026-06-01T{time}:00Z")).await;
         for (asked, who) in [(&of_anna, "anna"), (&of_ben, "ben")] {
-            // A person sees no interrupts of others.
+            // A person cannot read an interrupt that is not assigned to them.
             let expected = if counts { json!([true, who]) } else { json!([403, "forbidden_role"]) };
             assert_eq!(may_decide(&office, "cleo", asked).await, expected, "{who} at {time}");
         }
@@ -59,7 +61,7 @@ async fn what_counts_until_a_time_ends_while_the_server_is_down() {
         let expected = if counts { (200, "") } else { (401, "credential_expired") };
         assert_eq!(shown.refusal(), expected, "{time}");
     }
-    // An interrupt for the bearer of an expired key goes to admins and operators.
+    // An interrupt that was assigned to the owner of an expired key is reassigned to admins and operators.
     eventually("it is handed to admins and operators", async || {
         let handed = office.server.events_of(text(&of_bot["run"]), "interrupt_reassigned").await;
         (handed.len() == 1).then_some(())

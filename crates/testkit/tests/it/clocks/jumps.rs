@@ -1,5 +1,5 @@
-//! A server on SQLite whose clock jumps five minutes forward and back while it is down. No action is repeated or lost,
-//! and none waits for a time that has already passed.
+//! A SQLite server whose clock jumps five minutes forward and back while the server is down. No action is repeated or
+//! lost, and no action waits for a deadline that has already passed.
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::{TestServer, eventually};
@@ -19,25 +19,25 @@ people:
   cleo: {roles: [reviewer]}
 ";
 
-/// Time of each restart, and the events up to then. The interrupt opens at 12:00. Its reminder is due at 12:04, its
-/// escalation at 12:06, its expiry at 12:30.
+/// Time of each restart, and the events since the previous restart. The interrupt opens at 12:00. Its reminder is due
+/// at 12:04, its escalation at 12:06, and its expiry at 12:30.
 const JUMPS: [(&str, &[&str]); 9] = [
     ("12:05:00", &["12:05 reminds anna"]),
-    // The clock is back before the reminder, which was already sent.
+    // The clock is set back to before the reminder, but the reminder was already sent.
     ("12:00:10", &[]),
     ("12:05:30", &[]),
-    // The escalation counts from the opening, and no jump has moved it. Its approvers are reminded after four minutes:
-    // at 12:10.
+    // The deadline of the escalation is computed from the opening, so no jump moves it. The new approvers are reminded
+    // four minutes later, at 12:10.
     ("12:06:30", &["12:06 asks anna cleo"]),
     ("12:01:30", &[]),
     ("12:16:00", &["12:16 reminds anna cleo"]),
     ("12:11:00", &[]),
-    // The next reminder was due at 12:26: an expired interrupt sends none.
+    // The next reminder was due at 12:26, but an expired interrupt is not reminded.
     ("12:31:00", &["12:31 ends expired"]),
     ("12:26:00", &[]),
 ];
 
-/// Asks with one idempotency key, so that repeats return the first interrupt.
+/// Asks with the same idempotency key each time, so that repeated requests return the first interrupt.
 async fn ask(server: &TestServer) -> Value {
     let body = json!({
         "kind": "review", "title": "May it go?", "assignment": {"approvers": ["anna"]},
@@ -75,18 +75,18 @@ async fn a_clock_that_jumps_forward_and_back_does_nothing_twice() {
         assert!(events.starts_with(&before), "{time}: {before:#?} is not the beginning of {events:#?}");
         before = events;
         if time == "12:00:10" {
-            // Decides after the clock was ahead and was set back.
+            // Decide after the clock was ahead and was set back.
             office.server.choose(&held, "approve").await;
             office.server.wait_status(&run, &["completed"]).await;
         }
-        // A server that is killed while it sends would send again.
+        // Wait for all deliveries, because a server that is killed while it sends would send again.
         let told = async || deliveries(&office.server, "&state=waiting").await.is_empty().then_some(());
         eventually("what has happened is told", told).await;
     }
     assert_eq!(office.server.wait_status(&run, &["completed"]).await["id"], run);
     assert_eq!(office.server.lines("count.txt"), 1);
     assert_eq!(office.server.events_of(&run, "tool_started").await.len(), 1);
-    // By its clock the interrupt would be open for four more minutes.
+    // By the server's clock the interrupt would stay open for four more minutes.
     assert_eq!(office.now(&asked).await["resolution"]["outcome"], "expired");
     let told: Vec<String> =
         sink.received().iter().map(|each| text(&each.json()["type"]).replace("interrupt.", "")).collect();

@@ -1,4 +1,4 @@
-//! Layers of runs: removed one day after the last event of an ended run.
+//! Layers of runs are removed one day after the last event of an ended run.
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::{TestServer, eventually};

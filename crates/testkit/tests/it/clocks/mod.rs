@@ -1,5 +1,5 @@
-//! Wall clocks that are wrong, that jump, and that are set forward and back, over the real binary. Its wall clock is
-//! that of libfaketime, which a test sets while the server runs. The monotonic clock is real.
+//! Wall clocks that are wrong, jump, or are set forward and back, over the real binary. The binary's wall clock comes
+//! from libfaketime, and a test sets it while the server runs. The monotonic clock is real.
 
 mod back;
 mod deadlines;
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use crate::issued;
 
-/// Path of libfaketime on Debian, below the folder of the machine's architecture.
+/// Path of libfaketime in Debian, relative to the library directory of the machine's architecture.
 const LIBRARY: &str = "faketime/libfaketimeMT.so.1";
 
 fn library() -> PathBuf {
@@ -28,21 +28,21 @@ fn library() -> PathBuf {
     found.expect("no libfaketime to test with: apt-get install libfaketime")
 }
 
-/// The wall clock of one server, stored in a file as its offset from the machine's clock.
+/// Wall clock of one server. A file stores the clock's offset from the machine's clock.
 struct WallClock {
     folder: TempDir,
     ahead_ms: i64,
 }
 
 impl WallClock {
-    /// Creates a clock that shows this time.
+    /// Creates a clock that is set to this time.
     fn at(now: &str) -> Self {
         let mut clock = Self::ahead(0);
         clock.set(now);
         clock
     }
 
-    /// Creates a clock this many seconds ahead of the machine's.
+    /// Creates a clock that is this many seconds ahead of the machine's clock.
     fn ahead(seconds: i64) -> Self {
         let mut clock = Self { folder: tempfile::tempdir().expect("a temporary folder"), ahead_ms: 0 };
         clock.put(seconds);
@@ -56,7 +56,7 @@ impl WallClock {
 
     fn put(&mut self, seconds: i64) {
         self.ahead_ms = seconds * 1_000;
-        // A half-written file would be another time, so the new one is renamed into place.
+        // libfaketime could read a half-written file, so the test writes a second file and renames it.
         let next = self.folder.path().join("next");
         std::fs::write(&next, format!("{seconds:+}s\n")).expect("written");
         std::fs::rename(&next, self.file()).expect("renamed");
@@ -85,7 +85,7 @@ fn at(text: &str) -> Timestamp {
     text.parse().expect("a time")
 }
 
-/// A server with one data folder that is killed and restarted at another time of its clock.
+/// Server with one data directory. A test kills the server and restarts it with a different wall-clock time.
 struct ClockedServer {
     clock: WallClock,
     server: TestServer,
@@ -100,12 +100,13 @@ impl ClockedServer {
         Self { clock, server }
     }
 
-    /// Kills the server, sets its clock, starts it again, and waits until it has handled all deadlines.
+    /// Kills the server, sets its clock, starts it again, and waits until the server has handled all due deadlines.
     async fn back_at(&mut self, now: &str) {
         self.server.kill();
         self.clock.set(now);
         self.server.start().await;
-        // Deadlines are handled together, the latest last.
+        // The server handles deadlines in order, so when this last question has expired, all earlier deadlines are
+        // handled.
         let last = self.ask(&json!({"kind": "question", "title": "Is it time?", "expires_in_ms": 300})).await;
         self.settled(&last).await;
     }
@@ -128,7 +129,7 @@ impl ClockedServer {
         self.send_as(who, Method::POST, &path(asked, "/snooze"), &json!({ "until": until })).await.ok();
     }
 
-    /// Sends a request of a person, with a token of the issuer.
+    /// Sends a request of a person, authenticated with a token of the issuer.
     async fn send_as(&self, who: &str, method: Method, path: &str, body: &Value) -> Answer {
         let now = self.clock.now().as_millis() / 1_000;
         let token = issued::token(who, &[], now);
@@ -141,12 +142,12 @@ impl ClockedServer {
         self.server.send(request.json(body)).await
     }
 
-    /// Returns the events of an interrupt that were not decisions, each with its time to the minute.
+    /// Returns the events of an interrupt except decisions, each with its timestamp rounded down to the minute.
     async fn happened(&self, asked: &Value) -> Vec<String> {
         happened(&self.server, asked).await.iter().map(|(at, what)| format!("{} {what}", &at[..16])).collect()
     }
 
-    /// Asserts that `audit verify` on the data folder finds an intact journal.
+    /// Asserts that `audit verify` finds no error in the data directory.
     fn assert_verified(&self) {
         let mut command = self.server.client_command();
         let output = command.args(["audit", "verify"]).output().expect("it runs");
@@ -164,7 +165,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// Returns the reminders, escalations and the end of an interrupt, each with its time.
+/// Returns the reminders, the escalations and the end of an interrupt, each with its timestamp.
 async fn happened(server: &TestServer, asked: &Value) -> Vec<(String, String)> {
     let told = |event: &Value| {
         let data = &event["data"];

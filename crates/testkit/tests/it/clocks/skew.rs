@@ -1,5 +1,6 @@
-//! Two nodes on one PostgreSQL, the clock of one five minutes ahead. The first node that finds a deadline due handles
-//! it, once. One decision wins, and no node takes over from a live one.
+//! Two nodes on one PostgreSQL. The clock of one node is five minutes ahead. The first node that finds a deadline due
+//! handles the deadline, and no node handles it again. Only one decision takes effect, and no node takes over from a
+//! living node.
 
 use std::time::Duration;
 
@@ -14,10 +15,11 @@ use crate::play::{command, count, done, one};
 
 const SKEW_MS: u64 = 300_000;
 const SKEW_S: i64 = 300;
-/// Lease far below the difference of the clocks, and long enough for a slow machine to keep.
+/// Lease that is much shorter than the difference of the clocks, and long enough that a slow machine can renew it.
 const LEASE: Duration = Duration::from_secs(8);
 
-/// Starts `a` with the clock of the machine and `b` ahead of it. Returns the nodes and their clocks.
+/// Starts node `a` with the machine's clock and node `b` with a clock that is ahead. Returns the nodes and their
+/// clocks.
 async fn apart(steps: impl Into<Vec<Scripted>>) -> (Cluster, [WallClock; 2]) {
     let model = ScriptedModel::start().await;
     model.script("solo", steps);
@@ -32,7 +34,7 @@ async fn apart(steps: impl Into<Vec<Scripted>>) -> (Cluster, [WallClock; 2]) {
     (Cluster { model, nodes }, clocks)
 }
 
-/// Returns the reminders, escalations and the end of an interrupt, without times.
+/// Returns the reminders, the escalations and the end of an interrupt, without timestamps.
 async fn story(node: &TestServer, asked: &Value) -> Vec<String> {
     happened(node, asked)
         .await
@@ -45,7 +47,8 @@ async fn wait_story(node: &TestServer, asked: &Value, expected: &[&str]) {
     eventually(&format!("{expected:?}"), async || (story(node, asked).await == expected).then_some(())).await;
 }
 
-/// Both nodes decide at once, one to approve and one to reject. One decision wins.
+/// At the same time one node receives an approval and the other node a rejection. Only one of the two decisions takes
+/// effect.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_decisions_on_nodes_whose_clocks_differ_one_counts() {
     let (cluster, _clocks) = apart([one(count("one")), done()]).await;
@@ -62,7 +65,7 @@ async fn of_two_decisions_on_nodes_whose_clocks_differ_one_counts() {
         other.wait_status(&run, &["completed", "failed"]).await;
         assert_eq!(a.events_of(&run, "decision_made").await.len(), 1);
         assert_eq!(starts.lines("count.txt") - before, usize::from(yes.status == 200));
-        // Also checks that no event is earlier than the one before.
+        // This also checks that no event has an earlier timestamp than the previous event.
         cluster.assert_one_story(&run).await;
     }
 }
@@ -71,13 +74,13 @@ async fn of_two_decisions_on_nodes_whose_clocks_differ_one_counts() {
 async fn what_is_due_is_done_once_whichever_clock_is_ahead() {
     let (cluster, mut clocks) = apart([done()]).await;
     let [a, b] = &cluster.nodes[..] else { panic!() };
-    // By the clock of `b`, interrupts opened at `a` have these deadlines within seconds.
+    // By the clock of `b`, interrupts that open at `a` reach these deadlines within seconds.
     let far = json!({
         "kind": "tool_approval", "title": "May I?", "reminders": {"after_ms": SKEW_MS + 1_000},
         "escalation": [{"after_ms": SKEW_MS + 2_000, "approvers": ["anna"]}], "expires_in_ms": SKEW_MS + 15_000,
     });
-    // Due by the clock of the node that opens the interrupt. If `a` opens it, `b` finds it due at once; if `b` opens
-    // it, `a` finds it due in five minutes.
+    // These deadlines are short. If `a` opens the interrupt, `b` finds it due at once. If `b` opens the interrupt, `a`
+    // finds it due in five minutes.
     let near = json!({
         "kind": "tool_approval", "title": "May I?", "reminders": {"after_ms": 1_000}, "expires_in_ms": 2 * SKEW_MS,
     });
@@ -87,14 +90,14 @@ async fn what_is_due_is_done_once_whichever_clock_is_ahead() {
     let there = b.post("/v1/interrupts", &near).await.ok();
     wait_story(a, &there, &["reminds"]).await;
     wait_story(a, &here, &["reminds", "asks", "ends"]).await;
-    // By the clock of `a` it was open for minutes more, but it has expired.
+    // By the clock of `a` the interrupt would be open for more minutes, but it has expired.
     let late = a.decide(&here, &json!({"option": "approve"})).await;
     assert_eq!(late.refusal(), (410, "expired"));
-    // The deciding clock is behind the time of the interrupt's last event.
+    // The clock of the deciding node is behind the timestamp of the interrupt's last event.
     assert_eq!(a.choose(&there, "approve").await["status"], "resolved");
     let open = a.post("/v1/interrupts", &near).await.ok();
     wait_story(b, &open, &["reminds"]).await;
-    // Both nodes use the later of their clocks. Now the clock of `a` is past the deadline.
+    // Both nodes use the later of the two clocks. Now the clock of `a` is past the deadline.
     clocks[0].put(4 * SKEW_S);
     wait_story(b, &open, &["reminds", "ends"]).await;
     let last = json!({"kind": "question", "title": "Is it time?", "expires_in_ms": 1_000});
@@ -107,8 +110,8 @@ async fn what_is_due_is_done_once_whichever_clock_is_ahead() {
     }
 }
 
-/// The database decides how long a lease lasts, not the clock of a node. No node takes over from a live one because its
-/// clock is ahead.
+/// The database measures the duration of a lease, not the clock of a node. A node whose clock is ahead does not take
+/// over from a living node.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_node_takes_over_from_one_that_lives_because_its_clock_is_ahead() {
     let slow = "echo one >> count.txt; while [ ! -e go ]; do sleep 0.1; done";
@@ -134,8 +137,8 @@ async fn no_node_takes_over_from_one_that_lives_because_its_clock_is_ahead() {
     }
 }
 
-/// `a` drives the run, `b` records an event five minutes ahead, and then the model fails. By the clock of `a` the next
-/// attempt is due in five minutes; `b` makes it.
+/// Node `a` drives the run, node `b` records an event with a timestamp five minutes ahead, and then the model fails. By
+/// the clock of `a` the next attempt is due in five minutes, so `b` makes this attempt.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_goes_on_where_the_next_attempt_is_due_by_one_clock_alone() {
     let slow = "echo two >> count.txt; while [ ! -e go ]; do sleep 0.1; done";
@@ -151,7 +154,7 @@ async fn a_run_goes_on_where_the_next_attempt_is_due_by_one_clock_alone() {
     std::fs::write(a.workspace().join("go"), "").unwrap();
     let failed = async || (!a.events_of(&run, "model_failed").await.is_empty()).then_some(());
     eventually("the model fails", failed).await;
-    // From now on the model answers.
+    // From now on the model replies.
     cluster.model.script("solo", [done(), done()]);
     a.wait_status(&run, &["completed"]).await;
     assert_eq!(a.lines("count.txt"), 2);

@@ -1,4 +1,4 @@
-//! An audit of a database without a server: it reads, and changes nothing.
+//! An audit of a database without a server only reads, and changes nothing.
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::TestServer;
@@ -7,18 +7,17 @@ use serde_json::{Value, json};
 use super::{Cluster, database, setup, sql};
 use crate::play::{count, done, one};
 
-/// Returns a dump of the whole database.
 async fn dump(url: &str) -> String {
     let url = url.to_owned();
     let dump = move || holdshort_testpg::shared().run("pg_dump", &[&url]);
     let whole = tokio::task::spawn_blocking(dump).await.unwrap().unwrap();
-    // These lines hold a random key of each dump.
+    // Lines with `restrict` contain a random key, which differs in each dump.
     whole.lines().filter(|line| !line.contains("restrict")).collect::<Vec<_>>().join("\n")
 }
 
-/// Waits until the database has carried out what a killed node had sent, and readers see all of it.
+/// Waits until the database has executed everything that a killed node had sent, and until readers see all of it.
 ///
-/// A transaction in another database of the same PostgreSQL hides the appends that began after it.
+/// A transaction in any other database of the same PostgreSQL server hides appends that began after that transaction.
 async fn at_rest(url: &str) {
     let connections = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
     while sql(url, connections).await != "0" {}
@@ -26,7 +25,7 @@ async fn at_rest(url: &str) {
     while sql(url, hidden).await != "0" {}
 }
 
-/// Runs a verb of the binary on the database. Returns its exit code, its output and its errors.
+/// Runs a command of the binary on the database. Returns its exit code, output and errors.
 fn verb(server: &TestServer, arguments: &[&str]) -> (i32, String, String) {
     let output = server.client_command().args(arguments).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -42,7 +41,7 @@ async fn an_audit_without_a_server_changes_nothing_in_the_database() {
     let run = server.start_run("solo", "count").await;
     server.wait_one(&run).await;
     let noted = server.get("/v1/audit/head").await.ok()["head"].as_str().unwrap().to_owned();
-    // A killed server leaves its node and its leases, and events that are not sealed yet.
+    // A killed server leaves its node, its leases, and events that are not yet sealed.
     server.post(&format!("/v1/runs/{run}/pause"), &json!({})).await.ok();
     server.kill();
     at_rest(&url).await;
@@ -61,7 +60,7 @@ async fn an_audit_without_a_server_changes_nothing_in_the_database() {
     assert_eq!((code, head.trim_end()), (0, report["head"].as_str().unwrap()), "{said}");
     assert_eq!(dump(&url).await, before);
 
-    // A database of an earlier version is not upgraded, and the message says what to do.
+    // A database of an earlier schema version is not upgraded. The message says what to do.
     sql(&url, "UPDATE meta SET value = 2 WHERE name = 'version'").await;
     let older = dump(&url).await;
     for verb_of in ["verify", "head"] {
@@ -89,7 +88,7 @@ async fn an_audit_beside_servers_elsewhere_is_no_node_of_theirs() {
     let nodes =
         "SELECT last_value, (SELECT string_agg(node::text, ',' ORDER BY node) FROM nodes) FROM epochs";
     let before = sql(&url, nodes).await;
-    // On another machine, whose data folder is not created.
+    // A different machine, on which the data directory does not exist.
     let elsewhere = setup(&cluster.model).stopped();
     let (code, printed, said) = verb(&elsewhere, &["audit", "verify", "--store", &url]);
     assert_eq!((code, printed.contains("every one as it was written")), (0, true), "{printed}{said}");

@@ -1,4 +1,4 @@
-//! A database with invalid content: the start is refused, with advice for the database, not for the data folder.
+//! Invalid content in the database stops the start. The advice is about the database, not about the data directory.
 
 use holdshort_testkit::model::ScriptedModel;
 

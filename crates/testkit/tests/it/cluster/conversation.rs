@@ -1,4 +1,4 @@
-//! A conversation over several nodes: messages at any of them, and the client that runs a call.
+//! A conversation over several nodes: messages to any node, and the client that runs a call.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{TestServer, eventually};
@@ -8,7 +8,7 @@ use super::{database, setup};
 use crate::codelab::ide::Ide;
 use crate::codelab::{result, user};
 
-/// Starts nodes with a scripted model.
+/// Starts nodes that use one scripted model.
 async fn nodes<const N: usize>() -> (ScriptedModel, [TestServer; N]) {
     let model = ScriptedModel::start().await;
     let url = database().await;
@@ -30,14 +30,14 @@ async fn a_call_is_handed_out_by_one_node_and_its_result_taken_by_another() {
     let (model, [a, b]) = nodes().await;
     model.push("orchestrator", Scripted::call("read_file", json!({ "path": "x" })));
     model.push("orchestrator", Scripted::text("Read."));
-    // One window at each node, each the newest that its node knows.
+    // One window is connected to each node, so each window is the newest one that its node knows.
     let (mut first, mut second) = (Ide::connect(&a, "s").await, Ide::connect(&b, "s").await);
     first.say(&user("Read it.")).await;
     let heard = [first.until("done").await, second.until("done").await];
     let calls = heard.each_ref().map(|frames| to_run(frames));
     assert_eq!(calls.concat().len(), 1, "one client has it: {heard:#?}");
     let call = calls.concat().remove(0);
-    // Another client may bring the result.
+    // A client that did not receive the call may send its result.
     let (has_it, other) = if calls[0].is_empty() { (second, first) } else { (first, second) };
     let mut other = other;
     other.say(&result(&call, "text")).await;
@@ -45,8 +45,8 @@ async fn a_call_is_handed_out_by_one_node_and_its_result_taken_by_another() {
     drop(has_it);
 }
 
-/// If the node of the client that holds a call is killed, the next client receives the call: the journal names the
-/// holder.
+/// If the node of the client that holds a call is killed, the next client receives the call, because the journal
+/// records which client holds it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_call_of_a_client_whose_node_is_killed_goes_to_who_comes() {
     let (model, [mut a, b]) = nodes().await;
@@ -55,7 +55,7 @@ async fn the_call_of_a_client_whose_node_is_killed_goes_to_who_comes() {
     let mut first = Ide::connect(&a, "s").await;
     first.say(&user("Read it.")).await;
     let call = first.find("tool_call").await;
-    // While the first client is connected, no other client receives the call.
+    // While the first client is connected, the second client does not receive the call.
     let mut second = Ide::connect(&b, "s").await;
     a.kill();
     let again = eventually("the node counts as gone", async || {
@@ -93,7 +93,7 @@ async fn a_word_on_each_node_at_once_begins_one_run() {
             nodes[1].wait_status(run, &["completed"]).await;
         }
     }
-    // Each message appears once, and the session had one front run at a time.
+    // Each message appears once, and the session never had two front runs at a time.
     let read = format!("/v1/sessions/{}/conversation?limit=200", session["id"].as_str().unwrap());
     let told: Vec<Value> = {
         let page = nodes[2].get(&read).await.ok();

@@ -1,4 +1,5 @@
-//! A dump of a database in use, restored into another one: it is complete, and frozen until a person lifts the freeze.
+//! A dump of a database in use, restored into a new database. The restored journal is complete, and frozen until a
+//! person lifts the freeze.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,7 +14,7 @@ use crate::play::{count, one};
 
 const AGENTS: usize = 8;
 
-/// Agents that ask one question after the other until they are stopped.
+/// Agents that ask one question after another until the test stops them.
 struct Load {
     is_over: Arc<AtomicBool>,
     answered: Arc<AtomicU64>,
@@ -66,7 +67,7 @@ async fn program(name: &'static str, arguments: Vec<String>) {
     tokio::task::spawn_blocking(run).await.unwrap().unwrap();
 }
 
-/// Runs a verb without a server, on this database.
+/// Runs a command of the binary on this database, without a server.
 fn verb(server: &TestServer, url: &str, arguments: &[&str]) -> Value {
     let mut command = server.client_command();
     let output = command.arg("--json").args(arguments).env("HOLDSHORT_STORE", url).output().unwrap();
@@ -78,7 +79,7 @@ fn verb(server: &TestServer, url: &str, arguments: &[&str]) -> Value {
 async fn a_dump_under_load_is_whole_and_starts_frozen() {
     let model = ScriptedModel::start().await;
     let url = database().await;
-    // When the dump is made, one agent is about to run a command and another waits for its model.
+    // At the time of the dump, one agent is about to run a command, and a second agent waits for its model.
     model.script("solo", [Scripted::Hang(Box::new(one(count("once"))))]);
     let server = setup(&model).database(&url, "served").start().await;
     let at_work = server.start_run("solo", "count").await;
@@ -126,7 +127,8 @@ async fn a_dump_under_load_is_whole_and_starts_frozen() {
     assert_eq!(model.requests().len(), asked, "no model is asked");
     assert_eq!(server.get("/v1/system").await.ok()["frozen"], false, "the old one goes on");
 
-    // Once lifted, the freeze does not return: the journal now belongs to this database.
+    // Once lifted, the freeze does not return at the next start, because the journal now belongs to the restored
+    // database.
     second.post("/v1/system/unfreeze", &json!({})).await.ok();
     restored.stop().await;
     restored.start().await;
@@ -134,7 +136,7 @@ async fn a_dump_under_load_is_whole_and_starts_frozen() {
     model.release();
 }
 
-/// A database that was frozen when it was dumped stays frozen for its own reason.
+/// A database that was already frozen at the time of the dump stays frozen with its original reason.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dump_of_what_was_frozen_starts_too() {
     let model = ScriptedModel::start().await;

@@ -1,4 +1,5 @@
-//! The database over TLS: only with a certificate that the machine trusts, for the host name of the URL.
+//! Connections to the database over TLS. They require a certificate that the machine trusts, for the host name of the
+//! URL.
 
 use holdshort_testkit::mailbox::tls;
 use holdshort_testkit::model::ScriptedModel;
@@ -11,7 +12,7 @@ fn sql(server: &Server, statement: &str) -> String {
     server.run("psql", &["-Atc", statement, "postgres"]).unwrap().trim().to_owned()
 }
 
-/// Installs the certificate of these tests, for `localhost`. PostgreSQL writes the files itself, as it must own them.
+/// Installs the tests' certificate for `localhost`. PostgreSQL itself writes the files, because it must own them.
 fn speak_tls(server: &Server) {
     for (file, name) in [("certificate.pem", "server.crt"), ("key.pem", "server.key")] {
         let pem = std::fs::read_to_string(tls(file)).unwrap();
@@ -46,10 +47,10 @@ async fn a_node_speaks_tls_to_its_database_or_not_at_all() {
     assert_eq!(trusting.get("/v1/audit/verify").await.ok()["intact"], true);
     trusting.stop().await;
 
-    // The first certificate comes from an untrusted authority; the second is for another host name.
+    // The first certificate comes from an untrusted authority. The second certificate is for a different host name.
     node(&url, "served-authority.pem").try_start().await.unwrap_err();
     let by_address = url.replace("localhost", "127.0.0.1");
     node(&by_address, "authority.pem").try_start().await.unwrap_err();
-    // Without the option for TLS the connection is not encrypted, as before.
+    // Without the TLS option the connection is unencrypted, as before.
     node(&plain, "authority.pem").try_start().await.unwrap();
 }

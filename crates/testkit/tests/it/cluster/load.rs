@@ -1,4 +1,5 @@
-//! Agents that ask and people that decide, on any node that answers. Each repeats requests without an answer.
+//! Clients that ask as agents and decide as people, on any node that responds. A client repeats each request that got
+//! no response.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,18 +14,18 @@ use super::Cluster;
 
 /// Pause of a client before it tries the next node.
 const AGAIN: Duration = Duration::from_millis(100);
-/// A request that takes longer has failed.
+/// Timeout of a request. A request that takes longer has failed.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Record of a client.
+/// Requests that a client has sent.
 #[derive(Default)]
 pub(crate) struct Played {
     pub(crate) runs: Vec<String>,
-    /// Number of requests without an answer, or with a server error.
+    /// Number of requests that got no response, or a server error.
     pub(crate) repeats: usize,
 }
 
-/// Asks and decides again and again, until told to stop. Requests go around the nodes.
+/// Asks and decides repeatedly until `stop`. The client sends its requests to the nodes in rotation.
 pub(crate) async fn play(cluster: Arc<Cluster>, client: usize, stop: watch::Receiver<bool>) -> Played {
     let mut played = Played::default();
     while !*stop.borrow() {
@@ -34,7 +35,7 @@ pub(crate) async fn play(cluster: Arc<Cluster>, client: usize, stop: watch::Rece
     played
 }
 
-/// Asks once and decides. Returns the run.
+/// Asks one question and decides it. Returns the run.
 pub(crate) async fn ask_and_decide(cluster: &Cluster, client: usize, played: &mut Played) -> String {
     let n = played.runs.len();
     let node = client + n;
@@ -56,7 +57,7 @@ pub(crate) async fn ask_and_decide(cluster: &Cluster, client: usize, played: &mu
     asked["run"].as_str().unwrap().to_owned()
 }
 
-/// Repeats a request, at one node after the other, until one answers. A refusal fails the test.
+/// Repeats a request, at one node after the other, until a node responds. A refusal fails the test.
 async fn until_answered(
     cluster: &Cluster,
     mut node: usize,
@@ -77,8 +78,8 @@ async fn until_answered(
     }
 }
 
-/// Follows all events of the journal on one node, page by page, until the end of the run that `last` names later.
-/// Returns the events, as `stream/seq`.
+/// Reads all events of the journal from one node, page by page, until the end of the run that `last` names at a later
+/// time. Returns the events as `stream/seq`.
 pub(crate) async fn follow(
     cluster: Arc<Cluster>,
     node: usize,
@@ -87,7 +88,7 @@ pub(crate) async fn follow(
     let node = &cluster.nodes[node];
     let (mut seen, mut ended, mut cursor) = (Vec::new(), BTreeSet::new(), String::new());
     let mut deadline = Instant::now() + PATIENCE;
-    // Positions are in commit order: a follower that saw the end of the last run saw everything.
+    // Positions are in commit order, so a follower that has seen the end of the last run has seen everything.
     while last.borrow().as_ref().is_none_or(|last| !ended.contains(last)) {
         assert!(Instant::now() < deadline, "nothing came to follow; seen so far: {}", seen.len());
         let path = format!("/v1/events?limit=200{cursor}");
@@ -112,7 +113,7 @@ fn name(event: &Value) -> String {
     format!("{}/{}", event["stream"], event["seq"])
 }
 
-/// Asserts that a follower saw each event of the runs, and none twice.
+/// Asserts that a follower saw each event of the runs exactly once.
 pub(crate) async fn assert_followed(node: &TestServer, runs: &[String], seen: &[String]) {
     let unique: BTreeSet<&String> = seen.iter().collect();
     assert_eq!(unique.len(), seen.len(), "a follower saw something twice");

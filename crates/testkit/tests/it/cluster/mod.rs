@@ -1,5 +1,5 @@
-//! Three real servers over one real PostgreSQL: clients on all of them, and nodes that are killed, frozen or cut off
-//! during their work. No work is lost or done twice, and another node takes over within the lease (design, part 5).
+//! Three real servers on one real PostgreSQL. Clients use all of them, and nodes are killed, frozen or disconnected
+//! during their work. No work is lost or done twice, and a different node takes over within the lease (design, part 5).
 
 mod audited;
 mod broken;
@@ -33,7 +33,7 @@ impl Cluster {
         Self::start_on(&database().await, steps, |node| node).await
     }
 
-    /// Starts nodes on this database, with a changed setup.
+    /// Starts nodes on this database. `change` adapts the setup of each node.
     pub(crate) async fn start_on(
         url: &str,
         steps: impl Into<Vec<Scripted>>,
@@ -48,7 +48,7 @@ impl Cluster {
         Self { model, nodes }
     }
 
-    /// Returns the name of the node that drives the run, as another node reports it.
+    /// Returns the name of the node that drives the run, as the node number `asked` reports it.
     pub(crate) async fn driver(&self, asked: usize, run: &str) -> Option<String> {
         let nodes = self.nodes[asked].get("/v1/nodes").await.ok();
         let drives = |node: &&Value| node["runs"].as_array().unwrap().iter().any(|each| each == run);
@@ -56,7 +56,7 @@ impl Cluster {
         Some(found["name"].as_str().unwrap().to_owned())
     }
 
-    /// Asserts that every node returns equal events of the run, and that the audit succeeds.
+    /// Asserts that every node returns the same events of the run, and that the audit succeeds.
     pub(crate) async fn assert_one_story(&self, run: &str) {
         let mut stories = Vec::new();
         for node in &self.nodes {
@@ -67,19 +67,20 @@ impl Cluster {
     }
 }
 
-/// Returns the URL of a new database, on the server that all tests share.
+/// Returns the URL of a new database in the PostgreSQL server that all tests share.
 pub(crate) async fn database() -> String {
     tokio::task::spawn_blocking(|| holdshort_testpg::shared().database()).await.unwrap()
 }
 
-/// Runs a statement as the superuser. Returns its output.
+/// Runs an SQL statement as the superuser. Returns its output.
 pub(crate) async fn sql(url: &str, statement: &str) -> String {
     let words = ["-Atc".to_owned(), statement.to_owned(), url.to_owned()];
     let psql = move || holdshort_testpg::shared().run("psql", &words.each_ref().map(|word| &**word));
     tokio::task::spawn_blocking(psql).await.unwrap().unwrap().trim().to_owned()
 }
 
-/// Adds copies of a row of `agreed` as a crash leaves them, without an event: one old, one recent. Returns their names.
+/// Adds two copies of a row of `agreed` without an event, as a crash leaves them. One copy is old, and one is recent.
+/// Returns their names.
 pub(crate) async fn leave_behind(url: &str, row: &str) -> [String; 2] {
     let (folder, id) = row.split_once('/').unwrap();
     let (kind, _) = id.split_once('_').unwrap();
@@ -99,7 +100,6 @@ pub(crate) fn setup(model: &ScriptedModel) -> Setup {
     TestServer::setup().workflow("solo", SOLO).model(model)
 }
 
-/// Waits until a file of the node's workspace has this many lines.
 pub(crate) async fn wait_lines(node: &TestServer, file: &str, n: usize) {
     eventually("the command runs", async || (node.lines(file) == n).then_some(())).await;
 }

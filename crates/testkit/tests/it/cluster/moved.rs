@@ -1,4 +1,4 @@
-//! A journal that moves from SQLite to PostgreSQL and back, with unchanged hashes.
+//! A journal that moves from SQLite to PostgreSQL and back. Its hashes do not change.
 
 use std::path::Path;
 use std::process::Output;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{database, setup};
 use crate::play::{count, done, one};
 
-/// Runs a verb of the binary without a server. Returns its JSON, or its exit code and output.
+/// Runs a command of the binary without a server. Returns the command's JSON, or its exit code and output if it fails.
 fn verb(server: &TestServer, arguments: &[&str]) -> Result<Value, (i32, String)> {
     let output: Output = server.client_command().arg("--json").args(arguments).output().unwrap();
     if output.status.success() {
@@ -54,7 +54,7 @@ async fn a_journal_moves_to_postgres_and_back() {
     assert_eq!((&exported["keys"], &exported["blobs"]), (&json!(1), &json!(2)));
     assert!(verb(&old, &["export", text(&file)]).is_err(), "the file is there already");
 
-    // A changed or truncated file is refused before anything is written.
+    // A changed or truncated export file is refused before anything is written.
     let whole = std::fs::read_to_string(&file).unwrap();
     let url = database().await;
     let broken = old.workspace().join("broken.jsonl");
@@ -69,7 +69,8 @@ async fn a_journal_moves_to_postgres_and_back() {
     assert_eq!(imported, json!({"into": database, "moved": exported}));
     let again = verb(&old, &["import", text(&file), "--store", &url]).unwrap();
     assert_eq!(again["moved"], json!({"streams": 0, "events": 0, "keys": 0, "blobs": 0}));
-    // Content that differs from existing content is reported, without the advice to repeat the import.
+    // If imported content differs from existing content, the import reports the difference and does not advise to
+    // repeat the import.
     let other = |line: &str| {
         let mut line: Value = serde_json::from_str(line).unwrap();
         if line.get("key").is_some() {
@@ -83,7 +84,7 @@ async fn a_journal_moves_to_postgres_and_back() {
     let mut new = setup(&model).database(&url, "new").start().await;
     assert_eq!((new.events(&ended).await, new.events(&waiting).await), told);
     assert_eq!(new.get("/v1/audit/verify").await.ok()["intact"], true);
-    // The idempotency key is known, and the waiting run continues in the new store.
+    // The new store knows the idempotency key, and the waiting run continues there.
     assert_eq!(new.send(asked(&new)).await.ok()["id"], question);
     new.choose(&shown, "approve").await;
     new.wait_status(&waiting, &["completed"]).await;
@@ -91,7 +92,7 @@ async fn a_journal_moves_to_postgres_and_back() {
     assert!(verb(&new, &["export", text(&broken), "--store", &url]).is_err(), "a server uses it");
     new.stop().await;
 
-    // Moves one run back.
+    // Move one run back to SQLite.
     let part = new.workspace().join("part.jsonl");
     let exported = verb(&new, &["export", text(&part), "--run", &waiting, "--store", &url]).unwrap();
     assert_eq!(exported["from"], database);

@@ -1,4 +1,4 @@
-//! PostgreSQL fails under load, and nodes come and go: clients that retry get what was promised.
+//! PostgreSQL fails under load, and nodes come and go. Clients that retry lose no acknowledged work.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::play::done;
 
 const CLIENTS: usize = 6;
 
-/// Runs clients and followers until the trouble is over. Returns the number of repeated requests.
+/// Runs clients and followers until `trouble` is over. Returns the number of repeated requests.
 async fn under_load(cluster: Cluster, trouble: impl Future<Output = ()>) -> usize {
     let cluster = Arc::new(cluster);
     let (stop, stopped) = watch::channel(false);
@@ -41,7 +41,7 @@ async fn under_load(cluster: Cluster, trouble: impl Future<Output = ()>) -> usiz
     all.repeats
 }
 
-/// Controls PostgreSQL by a command that blocks until it is done, in a thread apart from the clients.
+/// Runs a blocking command that controls PostgreSQL, in a thread of its own, so that clients are not blocked.
 async fn control_postgres(postgres: &Arc<Server>, order: impl FnOnce(&Server) + Send + 'static) {
     let postgres = Arc::clone(postgres);
     tokio::task::spawn_blocking(move || order(&postgres)).await.unwrap();
@@ -58,7 +58,7 @@ async fn postgres_restarts_under_load() {
         tokio::time::sleep(Duration::from_millis(500)).await;
         control_postgres(&postgres, |postgres| postgres.start_again().unwrap()).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
-        // Simulates a power cut of the database's machine.
+        // Simulate a power cut of the database's machine.
         control_postgres(&postgres, |postgres| postgres.crash().unwrap()).await;
         control_postgres(&postgres, |postgres| postgres.start_again().unwrap()).await;
         tokio::time::sleep(Duration::from_millis(500)).await;

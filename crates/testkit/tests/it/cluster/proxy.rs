@@ -1,4 +1,5 @@
-//! A cable between a node and its database that can be cut: sent bytes no longer arrive, and neither end is notified.
+//! Network cable between a node and its database. When the cable is cut, bytes no longer arrive, and neither end is
+//! notified.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -16,12 +17,12 @@ pub(crate) struct Proxy {
 #[derive(Clone, Copy)]
 struct Cable {
     whole: bool,
-    /// Number of cuts. A connection older than the last cut is dead.
+    /// Number of cuts so far. A connection that began before the last cut is dead.
     cuts: u64,
 }
 
 impl Proxy {
-    /// Starts a proxy in front of the server of this URL.
+    /// Starts a proxy in front of the database server of this URL.
     pub(crate) async fn start(url: &str) -> Self {
         let (before, rest) = url.split_once('@').unwrap();
         let (address, database) = rest.split_once('/').unwrap();
@@ -42,20 +43,20 @@ impl Proxy {
         format!("{before}@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// Cuts the cable: existing connections transfer nothing more, and neither end is notified.
+    /// Cuts the cable. Existing connections transfer no more bytes, and neither end is notified.
     pub(crate) fn cut(&self) {
         self.cable.send_modify(|cable| *cable = Cable { whole: false, cuts: cable.cuts + 1 });
     }
 
-    /// Mends the cable: cut connections stay dead, and new ones work.
+    /// Mends the cable. New connections work, but connections from before the cut stay dead.
     pub(crate) fn mend(&self) {
         self.cable.send_modify(|cable| cable.whole = true);
     }
 }
 
-/// Carries bytes both ways until an end closes. If the cable is cut, both ends stay open without traffic.
+/// Copies bytes in both directions until one end closes. After a cut, both ends stay open without traffic.
 async fn carry(mut near: TcpStream, address: String, mut cable: watch::Receiver<Cable>) {
-    // A new connection waits until the cable is whole: the kernel retries it.
+    // A new connection waits until the cable is mended, as it would when the kernel retries it.
     let Ok(began) = cable.wait_for(|cable| cable.whole).await.map(|cable| cable.cuts) else { return };
     let Ok(mut far) = TcpStream::connect(&address).await else { return };
     tokio::select! {

@@ -1,5 +1,5 @@
-//! Nodes of several versions over one database: an update in progress, and an older node that meets data of a newer
-//! one. A build that knows a later schema plays the newer binary.
+//! Nodes of several versions on one database: an update in progress, and an older node that reads data of a newer node.
+//! A build with a later schema version acts as the newer binary.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::{database, setup, sql};
 use crate::play::{ask, done, one};
 
-/// Schema version of this binary, and the next one.
+/// Schema version of this binary, and the next schema version.
 const THIS: &str = "13";
 const NEXT: &str = "14";
 const BREAKS: &str = "14 breaks";
@@ -25,7 +25,7 @@ fn node(model: &ScriptedModel, url: &str, name: &str) -> Setup {
     setup(model).database(url, name).lease(Duration::from_secs(2))
 }
 
-/// Returns a node of another version.
+/// Returns a node with a different schema version.
 fn plays(model: &ScriptedModel, url: &str, name: &str, schema: &str) -> Setup {
     node(model, url, name).program(other_version()).env("HOLDSHORT_PLAYS_SCHEMA", schema)
 }
@@ -56,7 +56,7 @@ async fn an_older_node_goes_on_beside_a_newer_one() {
     let newer = plays(&model, &url, "newer", NEXT).start().await;
     assert_eq!(version(&url).await, NEXT);
 
-    // Both nodes serve, and the older one can be restarted. An update is undone like this.
+    // Both nodes serve requests, and the older node can be restarted. An update can be reverted in this way.
     answer(&newer, &run).await;
     for _ in 0..2 {
         let (one, other) = (older.start_run("solo", "ask").await, newer.start_run("solo", "ask").await);
@@ -87,13 +87,13 @@ async fn a_newer_node_does_not_take_the_database_from_an_older_one() {
     newer.start().await;
     assert_eq!(version(&url).await, NEXT);
     answer(&newer, &run).await;
-    // The only way back from here is a backup.
+    // After this migration, an older version can only be used with a backup.
     older.try_start().await.unwrap_err();
     let said = older.stderr();
     assert!(said.contains("schema version 14, but this binary only knows 13: update Holdshort"), "{said}");
 }
 
-/// This version waits until older nodes have stopped, as they would drop data about its channels.
+/// This version waits until older nodes have stopped, because older nodes would drop data about its channels.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn this_version_waits_for_those_before_it_to_stop() {
     let (model, url) = (asking().await, database().await);
@@ -109,7 +109,7 @@ async fn this_version_waits_for_those_before_it_to_stop() {
     older.try_start().await.unwrap_err();
 }
 
-/// A node that was presumed gone while the database was upgraded ends when it wakes up.
+/// A stopped node of an older version, presumed dead while the database was upgraded, ends when it resumes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_older_node_that_wakes_up_too_late_ends() {
     let (model, url) = (asking().await, database().await);
@@ -118,7 +118,7 @@ async fn an_older_node_that_wakes_up_too_late_ends() {
     older.wait_one(&run).await;
     older.signal("STOP");
     let mut newer = plays(&model, &url, "newer", BREAKS).stopped();
-    // The newer node is refused until the lease of the stopped one ends.
+    // The newer node is refused until the lease of the stopped node ends.
     let mut tries = 0;
     while newer.try_start().await.is_err() {
         tries += 1;
@@ -169,7 +169,7 @@ async fn an_older_node_leaves_what_it_can_not_read_to_newer_ones() {
     let id: RunId = run.parse().unwrap();
     append_unknown(&newer, &id).await;
     assert_eq!(older.get("/readyz").await.status, 200, "it has met nothing of it yet");
-    // The newer node stops, and the older one takes over the run.
+    // The newer node stops, and the older node takes over the run.
     newer.close().await.unwrap();
     eventually("it meets what it cannot read", async || {
         (older.get("/readyz").await.refusal() == (503, "outdated")).then_some(())
@@ -180,7 +180,8 @@ async fn an_older_node_leaves_what_it_can_not_read_to_newer_ones() {
     let said = older.stderr();
     assert!(said.contains("a run cannot go on") && said.contains("run_teleported"), "{said}");
 
-    // The older node wrote nothing, holds no lease, and does not take the run again. It serves everything else.
+    // The older node wrote nothing, holds no lease on the run, and does not claim the run again. It serves all other
+    // runs.
     let lease = format!("SELECT node IS NULL FROM leases WHERE run = '{run}'");
     assert_eq!(sql(&url, &lease).await, "t");
     let another = older.start_run("solo", "ask").await;

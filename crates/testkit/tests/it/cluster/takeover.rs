@@ -1,4 +1,4 @@
-//! A node that is killed, frozen or cut off while it drives a run: another node takes over.
+//! A node is killed, frozen or disconnected while it drives a run, and a different node takes over.
 
 use std::time::{Duration, Instant};
 
@@ -10,17 +10,17 @@ use super::proxy::Proxy;
 use super::{Cluster, database, setup, wait_lines};
 use crate::play::{command, count, done, one};
 
-/// Shortest allowed lease, and the extra time of a busy machine.
+/// Shortest allowed lease, and the additional time that a busy machine needs.
 const LEASE: Duration = Duration::from_secs(2);
 const BUSY: Duration = Duration::from_secs(20);
 
-/// Log message of a node about work that is no longer valid.
+/// Log message of a node that abandons work because the work is no longer valid.
 const GIVEN_UP: &str = "given up";
 
-/// A command that appends a line when it starts, and then takes a long time.
+/// Command that appends a line when it starts, and then runs for a long time.
 const SLOW: &str = "echo one >> count.txt; sleep 300";
 
-/// Shortens a node's lease, and makes it log the reason for abandoned work.
+/// Shortens a node's lease, and makes the node log why it abandons work.
 fn hasty(setup: Setup) -> Setup {
     setup.lease(LEASE).env("HOLDSHORT_LOG", "info,holdshort_engine=debug")
 }
@@ -29,7 +29,8 @@ async fn cluster(steps: impl Into<Vec<Scripted>>) -> Cluster {
     Cluster::start_on(&database().await, steps, hasty).await
 }
 
-/// Waits until another node asks for the outcome of the command. Returns the interrupt and the time that it took.
+/// Waits until a different node asks for the outcome of the command. Returns the interrupt, and the time until it
+/// opened.
 async fn wait_doubt(cluster: &Cluster, asked: usize, run: &str) -> (Value, Duration) {
     let since = Instant::now();
     let doubt = cluster.nodes[asked].wait_one(run).await;
@@ -82,7 +83,7 @@ async fn a_stopped_node_that_wakes_up_cannot_append() {
     a.choose(&shown, "approve").await;
     wait_lines(a, "count.txt", 1).await;
     a.signal("STOP");
-    // The command itself continues. Its outcome cannot be known, so a person is asked.
+    // The command itself continues. Its outcome is unknown, so a person is asked.
     let (doubt, _) = wait_doubt(&cluster, 1, &run).await;
     std::fs::write(a.workspace().join("go"), "").unwrap();
     wait_lines(a, "end.txt", 1).await;
@@ -95,11 +96,11 @@ async fn a_stopped_node_that_wakes_up_cannot_append() {
         nodes["items"].as_array().unwrap().iter().all(|node| node["alive"] == true).then_some(())
     })
     .await;
-    // The node finds that its work is no longer valid, either by its own check or when it reports the result.
+    // The node notices that its work is no longer valid, either with its own check or when it reports the result.
     eventually("the node gives up its work", async || a.stderr().contains(GIVEN_UP).then_some(())).await;
     assert_eq!(a.events(&run).await, told);
     assert_eq!(a.lines("count.txt"), 1);
-    // The node works as before.
+    // The node can drive new runs.
     let next = a.start_run("solo", "count").await;
     let shown = b.wait_one(&next).await;
     assert_eq!(b.choose(&shown, "reject").await["status"], "resolved");
@@ -122,13 +123,13 @@ async fn a_node_that_is_cut_off_is_taken_over_and_comes_back() {
     let shown = far.wait_one(&run).await;
     far.choose(&shown, "approve").await;
     wait_lines(far, "count.txt", 1).await;
-    // No bytes come through, and no connection is closed: the cable is cut.
+    // Because the cable is cut, no bytes arrive and no connection is closed.
     proxy.cut();
     let (doubt, _) = wait_doubt(&cluster, 1, &run).await;
     near.decide(&doubt, &json!({"option": "happened", "text": "exit code 0"})).await.ok();
     near.wait_status(&run, &["completed"]).await;
     proxy.mend();
-    // A request on the dead connection fails after 35 seconds; the next connection is new.
+    // A request on a dead connection fails after 35 seconds. The next request uses a new connection.
     eventually_for(2 * PATIENCE, "the node is back", async || {
         let answer = far.try_send(far.request(reqwest::Method::GET, &format!("/v1/runs/{run}"))).await;
         answer.filter(|answer| answer.status == 200 && answer.body["status"] == "completed").map(drop)

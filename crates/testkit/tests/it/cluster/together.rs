@@ -1,4 +1,4 @@
-//! Healthy nodes: any node shows clients one common journal.
+//! Healthy nodes: every node shows clients the same journal.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ async fn a_run_is_started_decided_and_followed_on_three_nodes() {
     assert_eq!((a.token(), a.agent_token()), (c.token(), c.agent_token()));
     let run = a.start_run("solo", "count").await;
     let shown = b.wait_one(&run).await;
-    // No node drives a run that waits for a person.
+    // While a run waits for a person, no node drives the run.
     assert_eq!(cluster.driver(2, &run).await, None);
     let (followed, ()) = tokio::join!(c.stream(&run, None, 200), async {
         b.choose(&shown, "approve").await;
@@ -26,7 +26,7 @@ async fn a_run_is_started_decided_and_followed_on_three_nodes() {
     let seqs: Vec<u64> = followed.iter().map(|(seq, _)| *seq).collect();
     assert_eq!(seqs, (1..=told.len() as u64).collect::<Vec<_>>());
     assert_eq!(a.lines("count.txt"), 1);
-    // The decision is repeated at another node; a different decision is too late.
+    // A repeated decision at a different node returns the resolution. A different decision is too late.
     assert_eq!(c.choose(&shown, "approve").await["status"], "resolved");
     let late = c.decide(&shown, &json!({"option": "reject"})).await;
     assert_eq!(late.refusal(), (409, "already_resolved"));
@@ -41,11 +41,11 @@ async fn the_node_that_drives_hears_of_a_decision_taken_elsewhere() {
     let [a, b, c] = &cluster.nodes[..] else { panic!() };
     let run = a.start_run("solo", "count").await;
     let open = b.wait_open(&run, 2).await;
-    // The long command starts at the node that takes the decision. This node now drives the run.
+    // The long command starts at the node that receives the decision. From then on this node drives the run.
     b.choose(&open[0], "approve").await;
     wait_lines(a, "count.txt", 1).await;
     assert_eq!(cluster.driver(0, &run).await.as_deref(), Some("b"));
-    // Commands run one at a time: `b` must learn of the decision, and starts the second command after the first.
+    // Commands run one at a time. Node `b` must learn of the decision, and starts the second command after the first.
     c.choose(&open[1], "approve").await;
     assert_eq!(cluster.driver(0, &run).await.as_deref(), Some("b"));
     assert_eq!(a.events_of(&run, "tool_started").await.len(), 1);
@@ -67,7 +67,7 @@ async fn a_freeze_and_a_grant_hold_on_every_node() {
     assert_eq!(c.get("/v1/system").await.ok()["frozen"], true);
     let decision = json!({"option": "approve_session", "also": [open[1]["id"]]});
     a.decide(&open[0], &decision).await.ok();
-    // The grant releases the other call, which the person kept. The freeze prevents its start.
+    // The grant releases the second call, which the person had kept open. The freeze prevents that call from starting.
     assert_eq!(c.open(&run).await.len(), 0);
     assert_eq!(c.events_of(&run, "tool_started").await, Vec::<Value>::new());
     c.post("/v1/system/unfreeze", &json!({})).await.ok();

@@ -1,4 +1,5 @@
-//! A client that was away receives all missed frames once and in order, also after a restart (B12, lessons 4, 27).
+//! A client that was disconnected receives all missed frames once and in order, also after a restart (B12, lessons 4,
+//! 27).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{TestServer, eventually};
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 use super::ide::{Ide, find_only_frame, kinds, post, post_body, post_refused};
 use super::{on_plan, plans, result, served, subtask, user};
 
-/// Returns all frames of a session since a place, without `done`, which is about the present.
+/// Returns all frames of a session since a place, without `done` frames, which describe the present.
 async fn story(server: &TestServer, since: &str) -> Vec<(String, Value)> {
     let mut ide = Ide::come_back(server, "s", since).await;
     let mut frames = Vec::new();
@@ -56,7 +57,8 @@ async fn what_followed_is_told_from_any_frame_on() {
             "done",
         ]
     );
-    // The session continues in another run, whose frames a client also receives when it comes back to the first run.
+    // The session continues in a second run. A client that reconnects at a place in the first run also receives the
+    // frames of the second run.
     model.push("orchestrator", Scripted::text("Two files."));
     ide.say(&user("What is there now?")).await;
     let answer = ide.find("assistant_message").await;
@@ -73,7 +75,7 @@ async fn what_followed_is_told_from_any_frame_on() {
     }
     assert_eq!(all[before].1["type"], "subtask_started");
 
-    // HTTP returns equal frames, with a message or without one.
+    // A request over HTTP returns the same frames, with or without a message.
     let frames = post_body(&server, &json!({ "session_id": "s", "since": place })).await;
     let ids: Vec<&str> = frames.iter().skip(1).filter_map(|frame| frame["id"].as_str()).collect();
     let expected: Vec<&str> = all[before + 1..].iter().map(|(at, _)| at.as_str()).collect();
@@ -97,14 +99,14 @@ async fn a_place_that_is_none_of_the_session_is_refused() {
         let mut ide = Ide::come_back(&server, "s", wrong).await;
         let error = ide.next().await;
         assert_eq!((&error["type"], &error["errors"][0]["pointer"]), (&json!("error"), &json!("/since")));
-        // The connection continues from now.
+        // The connection now continues with new frames.
         ide.say(&user("Hi.")).await;
         assert_eq!(ide.find("assistant_message").await["content"], "Hello.");
         let body = json!({ "session_id": "s", "since": wrong, "message": user("Hi.") });
         let refused = post_refused(&server, &body).await;
         assert_eq!(refused["errors"][0]["pointer"], "/since", "{refused}");
     }
-    // Places within the session that are not a frame's: in its first run, which others follow, and in its last.
+    // These are positions in the session at which no frame was sent, in the session's first run and in its last run.
     let mut ide = Ide::come_back(&server, "s", "start").await;
     let mut places = Vec::new();
     while ide.next().await["type"] != "done" {
@@ -127,7 +129,7 @@ async fn a_place_that_is_none_of_the_session_is_refused() {
     }
 }
 
-/// The cost of missed frames grows with their number: the run is not read again for each of its calls.
+/// The cost of reading missed frames grows with their number. The server does not read the run again for each call.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_calls_are_told_from_few_reads() {
     const REPLIES: usize = 4;
@@ -153,7 +155,7 @@ async fn many_calls_are_told_from_few_reads() {
     let appends = format!("SELECT count(*) FROM appends WHERE stream = '{run}'");
     let appends: u64 = crate::cluster::sql(&url, &appends).await.parse().unwrap();
 
-    // PostgreSQL reports the reads of connections once they are closed.
+    // PostgreSQL reports the reads of a connection after the connection is closed.
     let read = async || {
         let others = "SELECT count(*) FROM pg_stat_activity
             WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
@@ -174,7 +176,7 @@ async fn many_calls_are_told_from_few_reads() {
     assert!(rows < 15 * appends, "{rows} rows were read to tell {appends} appends");
 }
 
-/// If the server cannot read the open work, it sends an error and closes the connection.
+/// If the open work is unreadable, the server sends an error and closes the connection.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_can_not_be_read_ends_the_connection() {
     let postgres = tokio::task::spawn_blocking(Postgres::start).await.unwrap().unwrap();
@@ -200,7 +202,7 @@ async fn what_can_not_be_read_ends_the_connection() {
     tokio::task::spawn_blocking(move || postgres.start_again()).await.unwrap().unwrap();
 }
 
-/// A call that was handed out and has no result is sent again, also if the client comes back to a later place.
+/// A call that was handed out and has no result is sent again, even if the client reconnects at a later place.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_without_a_result_is_handed_out_again() {
     let (model, server) = served().await;
@@ -214,7 +216,7 @@ async fn a_call_without_a_result_is_handed_out_again() {
     drop(ide);
     for since in ["start", &after] {
         let mut ide = Ide::come_back(&server, "s", since).await;
-        // Either with the missed frames, or once the earlier connection is known to be closed.
+        // The call arrives with the missed frames, or when the server has noticed that the first connection is closed.
         let again = ide.find("tool_call").await;
         assert_eq!(
             (&again["call_id"], &again["metadata"]),
@@ -225,13 +227,13 @@ async fn a_call_without_a_result_is_handed_out_again() {
     ide.say(&result(&call, "text")).await;
     assert_eq!(ide.find("assistant_message").await["content"], "Read.");
     drop(ide);
-    // The call is finished, so it is not sent again.
+    // The call is finished, so the server does not send it again.
     let mut ide = Ide::come_back(&server, "s", "start").await;
     let frames = ide.until("done").await;
     assert!(!kinds(&frames).contains(&"tool_call"), "{frames:#?}");
 }
 
-/// Open calls are sent again after the missed frames, under their old ids.
+/// Open calls are sent again after the missed frames, with the same ids as before.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_still_waits_is_told_again_after_what_was_missed() {
     let (model, server) = served().await;
@@ -251,7 +253,8 @@ async fn what_still_waits_is_told_again_after_what_was_missed() {
             .map(|frame| frame["call_id"].clone())
             .collect()
     };
-    // First the second call was missed and the first is still open. Later both are open, and none was missed.
+    // At the first place the client has missed the second call, and the first call is still open. At the second place
+    // both calls are open, and none was missed.
     for (since, expected) in [(&after_first, [&second, &first]), (&after_second, [&first, &second])] {
         let mut ide = Ide::come_back(&server, "s", since).await;
         let frames = ide.until("done").await;

@@ -1,4 +1,4 @@
-//! Invalid messages change nothing and return an error (case 28).
+//! Invalid messages return an error and change nothing (case 28).
 
 use holdshort_testkit::model::Scripted;
 use reqwest::Method;
@@ -48,7 +48,7 @@ async fn a_wrong_message_is_an_error_frame_and_the_socket_stays() {
     assert_eq!(ide.next().await["code"], "malformed_json");
     assert_eq!(server.events(&run).await.len(), events, "nothing was written");
 
-    // A posted message returns an error with an equal code.
+    // The same message over HTTP returns an error with the same code.
     for (message, code) in &table {
         let refused = post_refused(&server, &json!({ "session_id": "s", "message": message })).await;
         assert_eq!(refused["code"], *code, "{message}");
@@ -62,7 +62,6 @@ async fn a_wrong_message_is_an_error_frame_and_the_socket_stays() {
     assert_eq!(find_only_frame(&broken, "error")["code"], "malformed_json");
     assert_eq!(server.events(&run).await.len(), events, "nothing was written");
 
-    // The plan can still be decided.
     ide.say(&on_plan(&plan, "approve")).await;
     assert_eq!(ide.find("plan_completed").await["completed"], 1);
 }
@@ -102,7 +101,7 @@ async fn who_is_not_the_operator_does_not_get_in() {
     );
 }
 
-/// A session has one run at a time, however many clients send messages at once.
+/// A session has at most one run at a time, even if many clients send messages at once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_never_has_two_runs() {
     let (model, server) = served().await;
@@ -115,7 +114,7 @@ async fn a_session_never_has_two_runs() {
         ide.say(&user(&format!("word {n}"))).await;
     }
     model.wait_for_requests(1).await;
-    // All messages arrived: one began the run, and the others were added to it.
+    // No message was lost: the first one started the run, and the run received all others.
     let run = holdshort_testkit::server::eventually("five words", async || {
         let runs = server.get("/v1/runs").await.ok()["items"].as_array().cloned()?;
         assert_eq!(runs.len(), 1, "{runs:#?}");

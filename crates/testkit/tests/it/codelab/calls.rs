@@ -15,7 +15,8 @@ fn read(path: &str) -> (&'static str, Value) {
     ("read_file", json!({ "path": path }))
 }
 
-/// Starts a session with the coder in front, who replies with these steps and then that it is done.
+/// Starts a session in which the coder is the front agent. The coder replies with these steps and then says that it is
+/// done.
 async fn coding(steps: Vec<Scripted>) -> (ScriptedModel, TestServer, Ide) {
     let (model, server) = served().await;
     let steps: Vec<Scripted> = steps.into_iter().chain([Scripted::text("Done.")]).collect();
@@ -114,7 +115,7 @@ async fn a_call_can_be_edited_or_refused() {
     assert_paired(&model);
 }
 
-/// A result without a decision approves its call (E33). Late, repeated and foreign results change nothing.
+/// A result without a decision approves its call (E33). Late, repeated and unknown results change nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn results_come_early_twice_and_for_nothing() {
     let (model, server, mut ide) = coding(vec![Scripted::calls([write("a.py")])]).await;
@@ -139,7 +140,7 @@ async fn results_come_early_twice_and_for_nothing() {
         (&json!(1), &json!("approve"), &json!(true))
     );
 
-    // The run has ended: a repeat of the result and a different result are both too late.
+    // The run has ended, so a repeated result and a different result are both too late.
     let events = server.events(&run).await.len();
     ide.refused(&result(&call, "something else")).await;
     assert_eq!(server.events(&run).await.len(), events);
@@ -165,7 +166,7 @@ async fn a_repeat_is_harmless_and_a_contradiction_is_not_taken() {
     assert!(told[3]["content"].as_str().unwrap().contains("no such file"), "{told:#?}");
 }
 
-/// An open call is sent again after the IDE was restarted (case 32).
+/// After a restart of the IDE, the server sends the open call again (case 32).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_open_call_is_found_again() {
     let (_model, mut server, mut ide) = coding(vec![Scripted::calls([write("a.py")])]).await;
@@ -185,7 +186,7 @@ async fn an_open_call_is_found_again() {
     assert_eq!(ide.next().await, call);
     ide.say(&on_call(&call, "approve")).await;
     ide.until("done").await;
-    // Between approval and result, a client that reconnects is asked to run the call.
+    // A client that reconnects between the approval and the result is asked to run the call.
     drop(ide);
     let mut ide = Ide::connect(&server, "s").await;
     let again = ide.next().await;
@@ -196,7 +197,7 @@ async fn an_open_call_is_found_again() {
     assert_eq!(server.get("/v1/runs").await.ok()["items"].as_array().unwrap().len(), 1);
 }
 
-/// A call that was approved elsewhere is handed out to the IDE.
+/// If a call is approved outside the IDE, the server hands the call out to the IDE.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_is_approved_elsewhere_is_handed_out() {
     let (_model, server, mut ide) = coding(vec![Scripted::calls([write("a.py")])]).await;
@@ -209,7 +210,7 @@ async fn a_call_that_is_approved_elsewhere_is_handed_out() {
     assert_eq!((&handed_out["call_id"], &handed_out["requires_approval"]), (&call["call_id"], &json!(false)));
 }
 
-/// An edited call passes the gates again before it is handed out.
+/// An edited call passes the gates again before the server hands it out.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edited_call_is_handed_out_as_it_is_allowed() {
     let (model, server) = served().await;
@@ -242,7 +243,7 @@ async fn an_edited_call_is_handed_out_as_it_is_allowed() {
     assert_eq!(ide.find("done").await["status"], "completed");
 }
 
-/// A call approved during a pause is handed out when the run resumes.
+/// If a call is approved during a pause, the server hands it out when the run resumes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_is_approved_in_a_pause_is_handed_out_after_it() {
     let (_model, server, mut ide) =
@@ -260,8 +261,8 @@ async fn a_call_that_is_approved_in_a_pause_is_handed_out_after_it() {
     assert_eq!(find_only_frame(&frames, "tool_call")["requires_approval"], false);
     ide.say(&result(&call, "written")).await;
 
-    // An IDE runs the call that it approved, and sends the result at once: the result is accepted, and the call is not
-    // handed out again.
+    // An IDE runs the call that it approved, and sends the result at once. The server accepts the result, and does not
+    // hand the call out again.
     let call = ide.find("tool_call").await;
     ide.next().await;
     server.post(&format!("/v1/runs/{run}/pause"), &json!({})).await.ok();
@@ -276,7 +277,8 @@ async fn a_call_that_is_approved_in_a_pause_is_handed_out_after_it() {
     assert!(!kinds(&frames).contains(&"tool_call"), "{frames:#?}");
 }
 
-/// Two windows on one session decide at once: one decision wins, and both see it.
+/// Two windows of one session decide at the same time. Only one decision takes effect, and both windows are told which
+/// one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_clients_decide_at_once() {
     let (model, server, mut first) = coding(vec![Scripted::calls([write("a.py")])]).await;
@@ -298,7 +300,7 @@ async fn two_clients_decide_at_once() {
     assert_paired(&model);
 }
 
-/// A call beyond an agent's rights is refused to the agent, without a question to the person (B13).
+/// A call for which an agent lacks the permission is refused to the agent, without a question to the person (B13).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn agents_keep_to_what_they_may_do() {
     let (model, server) = served().await;
@@ -324,7 +326,7 @@ async fn agents_keep_to_what_they_may_do() {
     assert_paired(&model);
 }
 
-/// A repeated message changes nothing, also after the run has ended or another has begun (lesson 9).
+/// A repeated message changes nothing, even after its run has ended or the next run has begun (lesson 9).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repeat_is_harmless_whenever_it_comes() {
     let (model, server, mut ide) = coding(vec![Scripted::calls([write("a.py")])]).await;
@@ -352,7 +354,7 @@ async fn a_repeat_is_harmless_whenever_it_comes() {
     repeated().await;
 }
 
-/// Two windows on two nodes send the result of the last open call at once. It is recorded once.
+/// Two windows at two nodes send the result of the last open call at the same time. The result is recorded once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_result_at_once_is_taken_once() {
     let model = ScriptedModel::start().await;
@@ -370,7 +372,7 @@ async fn the_same_result_at_once_is_taken_once() {
         let brought = result(&call, "written");
         tokio::join!(first.say(&brought), second.say(&brought));
         for ide in [&mut first, &mut second] {
-            // The first error answers the message after the result.
+            // The first error frame is the response to the message after the result.
             ide.say(&json!({ "type": "shout" })).await;
             let error = ide.find("error").await;
             assert_eq!(error["errors"][0]["pointer"], "/type", "{error}");
@@ -378,7 +380,7 @@ async fn the_same_result_at_once_is_taken_once() {
     }
 }
 
-/// The result of a tool is any JSON, and reaches the agent exactly as it was written.
+/// The result of a tool is any JSON value, and the agent receives exactly the JSON that the client wrote.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_result_keeps_its_digits() {
     let (model, _server, mut ide) = coding(vec![Scripted::calls([read("a"), read("b")])]).await;
@@ -395,7 +397,8 @@ async fn a_result_keeps_its_digits() {
     assert_eq!((&told[2]["content"], &told[3]["content"]), (&json!(results[0]), &json!(results[1])));
 }
 
-/// A decision names a call by its own id, or by that of its interrupt. A call that was handed out takes no decision.
+/// A decision names a call by the id of the call or by the id of its interrupt. A call that was handed out can no
+/// longer be decided.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_is_decided_on_by_the_request() {
     let calls = [read("a"), write("b"), write("c"), write("d")];
@@ -418,7 +421,7 @@ async fn a_call_is_decided_on_by_the_request() {
         }
         decision
     };
-    // With two ids of different calls the decision is ambiguous.
+    // If the two ids belong to different calls, the decision is ambiguous.
     for (call, request) in [(b, c), (c, b)] {
         let refused = ide.refused(&decision(&call["call_id"], &request["request_id"])).await;
         assert_eq!(refused["errors"][0]["pointer"], "/request_id", "{refused}");
@@ -444,8 +447,8 @@ async fn a_call_is_decided_on_by_the_request() {
     assert_eq!(info["pending_approvals"], 0, "{info}");
 }
 
-/// An edit must fit the schema of its tool, as the IDE runs it. An edit that does not fit returns an error frame with
-/// its pointer, and the call stays open.
+/// An edit must match the schema of its tool, because the IDE runs the edited call. An edit that does not match returns
+/// an error frame with a JSON pointer, and the call stays open.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edit_that_no_tool_could_carry_out_leaves_the_call_open() {
     let (_model, server, mut ide) = coding(vec![Scripted::calls([write("a.py")])]).await;

@@ -1,5 +1,5 @@
-//! Calls of tools that run on the server, in a custom workflow: described with their changes, and never handed out to a
-//! client.
+//! Calls of tools that run on the server, in a custom workflow. A client sees the changes of these calls, but never
+//! runs them.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::ide::{Ide, find_only_frame, get, kinds, post};
 use super::{WORKFLOW, served_with, user};
 
-/// Starts a server whose commands are tried first and run on the server. Returns the session, too.
+/// Starts a server that runs commands itself and tries each command first. The last element is the session.
 async fn tried() -> (ScriptedModel, TestServer, String) {
     let tools = "tools: [read_file, list_files, search_files, create_plan, ask_human]";
     let more = tools.replace("ask_human", "ask_human, run_command");
@@ -51,13 +51,13 @@ async fn a_command_that_was_tried_is_asked_about_with_its_change() {
     assert_eq!(paths(&about["change"]), ["old.txt", "new.txt"]);
     assert!(server.workspace().join("old.txt").exists(), "nothing has happened yet");
 
-    // A client without a stream finds the request apart from the calls of clients.
+    // A client without a stream finds the request in a list that is separate from the calls that clients run.
     let pending = get(&server, &format!("sessions/{session}/pending-approvals")).await;
     assert_eq!(pending["count"], 0);
     let item = &pending["pending_questions"][0];
     assert_eq!((&item["request_type"], &item["call_id"]), (&json!("approval"), &json!(request)));
     assert_eq!(paths(&item["details"]["change"]), ["old.txt", "new.txt"]);
-    // A client that connects later receives it, too.
+    // A client that connects later also receives the request.
     let mut later = Ide::connect(&server, &session).await;
     assert_eq!(later.next().await["metadata"]["request_id"], request);
 
@@ -68,7 +68,7 @@ async fn a_command_that_was_tried_is_asked_about_with_its_change() {
     assert!(!server.workspace().join("old.txt").exists() && server.lines("new.txt") == 1);
 }
 
-/// Clients of the session receive nothing of an undo, and the conversation continues.
+/// Clients of the session receive no frame of an undo, and the conversation continues.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_undo_is_no_part_of_the_conversation() {
     let (model, server, session) = tried().await;
@@ -97,7 +97,7 @@ async fn an_undo_is_no_part_of_the_conversation() {
     server.choose(&asked, "approve").await;
     server.wait_status(undo, &["completed"]).await;
     assert!(!server.workspace().join("new.txt").exists());
-    // The connection receives the conversation next, and nothing of the undo.
+    // The connection receives the next message of the conversation, and no frame of the undo.
     let frames = ide.until("done").await;
     assert_eq!(kinds(&frames), ["assistant_message", "done"]);
     model.push("orchestrator", Scripted::text("Still here."));

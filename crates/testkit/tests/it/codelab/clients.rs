@@ -1,4 +1,5 @@
-//! Needs of the source system's clients that the document does not name (contract B15), one by one.
+//! Behavior that clients of the source system rely on, and that its document does not mention (contract B15). One test
+//! per behavior.
 
 use holdshort_testkit::model::Scripted;
 use reqwest::Method;
@@ -15,7 +16,7 @@ fn write(path: &str) -> (&'static str, Value) {
     ("write_file", json!({ "path": path, "content": "x" }))
 }
 
-/// A gateway receives a refusal and keeps its connection to the IDE: the next message is accepted.
+/// A gateway receives a refusal, but its connection to the IDE stays open, and its next message is accepted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refusal_is_heard_and_the_next_message_is_taken() {
     let (model, server) = served().await;
@@ -39,7 +40,7 @@ async fn a_refusal_is_heard_and_the_next_message_is_taken() {
     );
 }
 
-/// A message without a session begins one, and only this answer names the session.
+/// A message without a session begins a session. Only the response to this message names the session.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_message_without_a_session_begins_one() {
     let (model, server) = served().await;
@@ -54,12 +55,12 @@ async fn a_message_without_a_session_begins_one() {
     assert!(told.contains("Hi."), "it is the same conversation: {told}");
     let listed = get(&server, "sessions").await;
     assert_eq!((&listed["total"], &listed["sessions"][0]["id"]), (&json!(1), &json!(session)));
-    // Only a text begins a session.
+    // Only a text message can begin a session.
     for message in [json!({ "type": "tool_result", "call_id": "c", "result": "x" }), json!({ "type": "x" })] {
         post_refused(&server, &json!({ "message": message })).await;
     }
     assert_eq!(get(&server, "sessions").await["total"], 1);
-    // A refusal in a new session names the session, so that the next message continues in it.
+    // The refusal of a message without a session names the new session, so that the next message can continue there.
     let poet = json!({ "type": "switch_agent", "agent_type": "poet", "content": "Sing." });
     let frames = post_body(&server, &json!({ "message": poet })).await;
     assert_eq!(kinds(&frames), ["session_info", "error", "done"]);
@@ -70,7 +71,7 @@ async fn a_message_without_a_session_begins_one() {
     assert_eq!(get(&server, "sessions").await["total"], 2);
 }
 
-/// If the IDE disconnects with a call, the call is listed, and is handed out again with the next message.
+/// If the IDE disconnects while it holds a call, the call is listed, and is handed out again with the next message.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lost_call_is_found_and_handed_out_again() {
     let (model, server) = served().await;
@@ -86,7 +87,7 @@ async fn a_lost_call_is_found_and_handed_out_again() {
         (&found[0]["tool_name"], &found[0]["arguments"], &found[0]["requires_approval"]),
         (&json!("read_file"), &json!({ "path": "a" }), &json!(false))
     );
-    // A result of one call does not hand out the other.
+    // The result of one call does not cause the other call to be handed out.
     let frames = post(&server, "s", &result(calls[0], "text")).await;
     assert_eq!(kinds(&frames), ["status", "done"], "{frames:#?}");
     let frames = post(&server, "s", &user("Are you there?")).await;
@@ -98,7 +99,7 @@ async fn a_lost_call_is_found_and_handed_out_again() {
     assert_eq!(get(&server, "sessions/s/pending-approvals").await["count"], 0);
 }
 
-/// An IDE that asks its person itself reports a rejection as an error of the call.
+/// An IDE that itself asks its person reports a rejection as an error of the call.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rejection_in_the_ide_is_one_here() {
     let (model, server) = served().await;
@@ -115,9 +116,9 @@ async fn a_rejection_in_the_ide_is_one_here() {
     let (asked, free) = (call("write_file"), call("read_file"));
     let rejected = no(&asked, "not in this folder");
     post(&server, "s", &rejected).await;
-    // A repeat changes nothing.
+    // A repeated rejection changes nothing.
     post(&server, "s", &rejected).await;
-    // This call was not asked about on the server.
+    // The server had not asked for approval of this call.
     let frames = post(&server, "s", &no(&free, "it is private")).await;
     assert_eq!(find_only_frame(&frames, "assistant_message")["content"], "Then not.");
     let told = super::conversation(&model).iter().map(Value::to_string).collect::<String>();
@@ -138,7 +139,7 @@ async fn a_rejection_in_the_ide_is_one_here() {
             [&asked["call_id"], &kind, &reject, &json!("not in this folder")],
         ]
     );
-    // An approved call that fails in the IDE is not a rejection.
+    // If an approved call fails in the IDE, this is not a rejection.
     model.push("coder", Scripted::calls([write("c")]));
     model.push("coder", Scripted::text("It failed."));
     let call = find_only_frame(&post(&server, "s", &user("Again.")).await, "tool_call").clone();
@@ -151,7 +152,7 @@ async fn a_rejection_in_the_ide_is_one_here() {
     );
 }
 
-/// A waiting plan does not hide open calls, and they do not hide the plan.
+/// A waiting plan does not hide open calls, and open calls do not hide the plan.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_waiting_plan_hides_no_approval() {
     let (model, server) = served().await;
@@ -176,7 +177,7 @@ async fn a_waiting_plan_hides_no_approval() {
     assert_eq!((&pending["count"], pending["pending_plans"].as_array().unwrap().len()), (&json!(1), 1));
 }
 
-/// Sessions are begun, listed and restored; agents have the names of the IDE.
+/// Sessions can be begun, listed and restored. Agents have the names that the IDE uses.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sessions_are_begun_listed_and_restored() {
     let (model, server) = served().await;
@@ -222,7 +223,7 @@ async fn sessions_are_begun_listed_and_restored() {
         (&current["current_agent"], &current["switch_count"], &switch["from"], &switch["to"]),
         (&json!("orchestrator"), &json!(1), &json!("code"), &json!("orchestrator"))
     );
-    // The list also has the session of a WebSocket client, with its messages.
+    // The list also contains the session of a WebSocket client with its messages.
     model.push("orchestrator", Scripted::text("Hello."));
     let mut ide = Ide::connect(&server, "third").await;
     ide.say(&user("Hi.")).await;
@@ -262,7 +263,7 @@ async fn sessions_are_begun_listed_and_restored() {
     let stats = get(&server, "events/stats").await;
     let verified = server.get("/v1/audit/verify").await.ok();
     assert_eq!((&stats["total_published"], &stats["failed_handlers"]), (&verified["events"], &json!(0)));
-    // Questions of other workflows' agents do not appear on this edge.
+    // This edge does not show questions of agents in other workflows.
     let asks = json!({ "kind": "question", "title": "Which one?" });
     server.post("/v1/interrupts", &asks).await.ok();
     let metrics = get(&server, "events/metrics").await["metrics"].clone();
@@ -270,7 +271,7 @@ async fn sessions_are_begun_listed_and_restored() {
     assert_eq!(get(&server, "health").await["status"], "healthy");
 }
 
-/// Both names of tools and agents are accepted, and the IDE's names are sent.
+/// The server accepts both names of a tool or an agent, and sends the name that the IDE uses.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tools_and_agents_have_the_names_that_the_ide_has() {
     let (model, server) = served().await;
@@ -316,7 +317,7 @@ async fn tools_and_agents_have_the_names_that_the_ide_has() {
     assert_eq!(started, ["code", "code"]);
 }
 
-/// Each route and its access: an IDE decides for its person, so the agents' token is refused.
+/// Access to each route. An IDE decides on behalf of its person, so the agent token is refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_route_lets_in_whom_it_should() {
     let (_model, server) = served().await;
@@ -348,7 +349,7 @@ async fn each_route_lets_in_whom_it_should() {
     }
 }
 
-/// If the client that connects or posts a message sends a trace, each run that it begins becomes a part of it.
+/// If a client sends a trace with its connection or its message, each run that the client begins joins that trace.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_joins_the_trace_of_its_message() {
     const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";

@@ -1,5 +1,5 @@
-//! Tests of `docs/reference/edges/codelab.md`: the server accepts the messages that the page shows, and sends the
-//! frames that it shows.
+//! Tests of `docs/reference/edges/codelab.md`: the server accepts each message that the page shows, and sends frames
+//! like those that the page shows.
 
 use holdshort_testkit::model::Scripted;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn examples(part: &str) -> Vec<Value> {
     crate::docs::json_of("docs/reference/edges/codelab.md", part)
 }
 
-/// Returns true if both values have equal fields of equal types.
+/// Returns true if both values have the same fields with the same types.
 fn alike(shown: &Value, real: &Value) -> bool {
     match (shown, real) {
         (Value::Object(shown), Value::Object(real)) => {
@@ -29,7 +29,8 @@ fn alike(shown: &Value, real: &Value) -> bool {
     }
 }
 
-/// The server accepts each message of the page. A refusal means only that the plan, call or run does not exist.
+/// The server accepts each message of the page. A refusal is expected only because the plan, call or run does not
+/// exist.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_client_sends_is_understood() {
     let (model, server) = served().await;
@@ -53,7 +54,7 @@ async fn what_a_client_sends_is_understood() {
     }
 }
 
-/// A story that receives each type of frame: every example of the page resembles a real frame.
+/// The story receives each type of frame, and every example of the page has the fields of a real frame.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_client_hears_is_what_is_shown() {
     let (model, server) = served().await;
@@ -86,7 +87,7 @@ async fn what_a_client_hears_is_what_is_shown() {
         let same: Vec<&Value> = heard.iter().filter(|real| real["type"] == example["type"]).collect();
         assert!(found, "nothing like {example:#} came, but {same:#?}");
     }
-    // Every real frame is documented.
+    // Every type of frame that the client received is documented.
     for real in &heard {
         assert!(shown.iter().any(|example| example["type"] == real["type"]), "{real} is not documented");
     }

@@ -1,4 +1,4 @@
-//! `examples/codelab/client.py` of the repository, against the real binary.
+//! Tests `examples/codelab/client.py` with the real binary.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -15,8 +15,8 @@ use tokio::sync::watch;
 use super::{plans, served, subtask};
 use crate::python::python;
 
-/// Starts a server without a model, with a copy of `codelab`'s sample in its workspace. The agents follow the
-/// rehearsal.
+/// Starts a server without a model. Its workspace is a copy of the `codelab` sample, and its agents follow the
+/// rehearsal script.
 async fn rehearsing() -> TestServer {
     let server = TestServer::setup().start().await;
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workflows/codelab/sample");
@@ -68,11 +68,11 @@ async fn the_client_approves_a_plan_and_runs_its_calls() {
     super::assert_paired(&model);
 }
 
-/// A client whose connection breaks in the middle of a call reconnects and continues.
+/// A client whose connection breaks during a call reconnects and continues.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_client_comes_back_and_goes_on() {
     let (model, server) = served().await;
-    // A second run would add a second line.
+    // If the command ran twice, the file would contain a second line.
     let command = "echo once >> times.txt; while [ ! -e go ]; do sleep 0.05; done; cat times.txt";
     model.push("orchestrator", Scripted::call("handoff_to_coder", json!({ "message": "do it" })));
     model.push("coder", Scripted::call("execute_command", json!({ "command": command })));
@@ -91,7 +91,7 @@ async fn the_client_comes_back_and_goes_on() {
     assert_eq!(fs::read_to_string(folder.join("times.txt")).unwrap(), "once\n");
 }
 
-/// A connection to the server that can be cut. Later connections work.
+/// Connection to the server that the test can cut. Later connections work.
 struct Wire {
     address: SocketAddr,
     cut: watch::Sender<()>,
@@ -107,7 +107,7 @@ impl Wire {
         tokio::spawn(async move {
             while let Ok((mut near, _)) = listener.accept().await {
                 let mut far = TcpStream::connect(&target).await.unwrap();
-                // The server only accepts its own host name.
+                // The server only accepts requests with its own host name.
                 let mut head = vec![0; 8 * 1024];
                 let length = near.read(&mut head).await.unwrap();
                 let head = String::from_utf8_lossy(&head[..length]).replace(&address.to_string(), &target);
@@ -129,7 +129,7 @@ impl Wire {
     }
 }
 
-/// The shipped client plays the shipped rehearsal in a copy of the sample.
+/// The shipped client completes the shipped rehearsal in a copy of the sample.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_client_plays_the_rehearsal_on_the_sample() {
     let server = rehearsing().await;
@@ -143,7 +143,7 @@ async fn the_client_plays_the_rehearsal_on_the_sample() {
     assert!(fs::read_to_string(folder.join("docs/numbers.md")).unwrap().contains("From 1, everywhere"));
 }
 
-/// The shipped agents also play with tools that run on the server.
+/// The shipped agents also complete the rehearsal with tools that run on the server.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn codelab_plays_on_its_sample() {
     let server = rehearsing().await;

@@ -1,4 +1,4 @@
-//! Handoffs between agents, in an answer and in the middle of a plan (lessons 1 to 3, 17).
+//! Handoffs between agents, in a reply and during a plan (lessons 1 to 3, 17).
 
 use holdshort_testkit::model::Scripted;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ async fn the_orchestrator_hands_over_and_every_call_has_its_result() {
 
     let mut ide = Ide::connect(&server, "s").await;
     ide.say(&user("Fix it.")).await;
-    // The read of this reply comes first: the handoff takes effect once the read has its result.
+    // In this reply the read comes before the handoff, so the handoff takes effect when the read has its result.
     let read = ide.find("tool_call").await;
     ide.find("done").await;
     ide.say(&result(&read, "x")).await;
@@ -34,7 +34,7 @@ async fn the_orchestrator_hands_over_and_every_call_has_its_result() {
     ide.find("done").await;
     ide.say(&on_call(&write, "approve")).await;
     ide.say(&result(&write, "written")).await;
-    // The debugger has no tool that writes: its call is refused, and it ends its work.
+    // The debugger has no tool that writes, so its call is refused and the debugger ends its work.
     let frames = ide.until("assistant_message").await;
     assert_eq!(find_only_frame(&frames, "agent_switched")["to"], "debug");
     assert_eq!(frames.last().unwrap()["content"], "It works.");
@@ -44,7 +44,7 @@ async fn the_orchestrator_hands_over_and_every_call_has_its_result() {
     assert_paired(&model);
     assert_eq!(ide.find("done").await["status"], "completed");
 
-    // The next message goes to the orchestrator again.
+    // The orchestrator receives the next message again.
     model.push("orchestrator", Scripted::text("Anything."));
     let frames = post(&server, "s", &user("Thanks.")).await;
     assert_eq!(find_only_frame(&frames, "assistant_message")["metadata"]["agent"], "orchestrator");
@@ -68,7 +68,7 @@ async fn a_switch_gives_up_what_runs_and_stays_until_the_next() {
     let statuses: Vec<_> = runs["items"].as_array().unwrap().iter().map(|run| &run["status"]).collect();
     assert_eq!(statuses, ["completed", "cancelled"]);
 
-    // The result is too late, and `ask` stays in front.
+    // The result is too late, and `ask` stays the front agent.
     let mut ide = Ide::connect(&server, "s").await;
     assert_eq!(ide.refused(&result(&call, "x")).await["code"], "run_ended");
     model.push("ask", Scripted::text("Yes."));
@@ -76,7 +76,7 @@ async fn a_switch_gives_up_what_runs_and_stays_until_the_next() {
     assert_eq!(ide.find("assistant_message").await["content"], "Yes.");
 }
 
-/// A plan survives a kill of the server while a subtask waits for the IDE.
+/// A plan continues after the server was killed while a subtask waited for the IDE.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_survives_a_kill_in_the_middle_of_a_subtask() {
     let (model, mut server) = served().await;

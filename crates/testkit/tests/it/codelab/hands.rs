@@ -1,4 +1,4 @@
-//! A call is handed out to one connection, however many are open (design, invariant 7).
+//! A call is handed out to only one connection, even if many connections are open (design, invariant 7).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{TestServer, eventually};
@@ -15,7 +15,8 @@ fn write(path: &str) -> Scripted {
     Scripted::call("write_file", json!({ "path": path, "content": "x" }))
 }
 
-/// Starts a session with the coder in front, who replies with these steps and then that it is done.
+/// Starts a session in which the coder is the front agent. The coder replies with these steps and then says that it is
+/// done.
 async fn coding(steps: Vec<Scripted>) -> (ScriptedModel, TestServer) {
     let (model, server) = served().await;
     model.push("orchestrator", Scripted::call("handoff_to_coder", json!({ "message": "code" })));
@@ -38,21 +39,21 @@ async fn of_two_windows_one_runs_a_call() {
     let (_model, server) = coding(vec![read("a"), write("b")]).await;
     let (mut first, mut second) = (Ide::connect(&server, "s").await, Ide::connect(&server, "s").await);
     first.say(&user("Code.")).await;
-    // The newest window receives a call that needs no approval.
+    // A call that needs no approval is handed out to the newest window.
     let heard = [first.until("done").await, second.until("done").await];
     assert_eq!((to_run(&heard[0]).len(), to_run(&heard[1]).len()), (0, 1), "{heard:#?}");
     let call = to_run(&heard[1])[0].clone();
-    // Any window may send its result.
+    // Any window may send the result of the call.
     first.say(&result(&call, "text")).await;
     let heard = [first.until("done").await, second.until("done").await];
     let asked = find_only_frame(&heard[0], "tool_call").clone();
     assert_eq!(*find_only_frame(&heard[1], "tool_call"), asked, "both are asked");
-    // The window that approves a call receives it.
+    // The window that approves a call receives the call.
     first.say(&on_call(&asked, "approve")).await;
     let heard = [first.until("done").await, second.until("done").await];
     assert_eq!((to_run(&heard[0]).len(), to_run(&heard[1]).len()), (1, 0), "{heard:#?}");
     assert_eq!(to_run(&heard[0])[0]["metadata"], json!({ "approved": true }));
-    // A third window does not receive the call that the first one runs.
+    // The third window does not receive the call, because the first window runs it.
     let mut third = Ide::connect(&server, "s").await;
     first.say(&result(&asked, "written")).await;
     let heard = third.until("done").await;
@@ -74,7 +75,7 @@ async fn the_calls_of_who_leaves_go_to_who_is_left() {
         (&handed_out["call_id"], &json!({ "redelivered": true })),
         "at once, and to the one that is left"
     );
-    // No window is left: the next one receives the call, and is the only one.
+    // No window is left, so the next window receives the call, and no other window does.
     drop(first);
     let mut third = Ide::connect(&server, "s").await;
     assert_eq!(third.find("tool_call").await, moved);
@@ -84,7 +85,7 @@ async fn the_calls_of_who_leaves_go_to_who_is_left() {
     assert_eq!(to_run(&frames).len(), 0, "{frames:#?}");
 }
 
-/// A call stays with a gateway's client after the answer of the gateway has ended.
+/// After the response to a gateway has ended, the call stays with the gateway's client.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_ended_keeps_its_call() {
     let (_model, server) = coding(vec![read("a")]).await;
@@ -99,7 +100,7 @@ async fn an_answer_that_ended_keeps_its_call() {
     assert_eq!(to_run(&heard).len(), 0, "{heard:#?}");
 }
 
-/// A message over HTTP receives lost calls, and no call that an open window runs.
+/// A message over HTTP receives calls whose client is gone, and no call that an open window runs.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_word_takes_no_call_from_a_window_that_is_there() {
     let (_model, server) = coding(vec![read("a")]).await;
@@ -109,7 +110,7 @@ async fn a_word_takes_no_call_from_a_window_that_is_there() {
     let frames = post(&server, "s", &user("How far?")).await;
     assert_eq!(to_run(&frames).len(), 0, "{frames:#?}");
     drop(window);
-    // As soon as the server notices that the window is closed.
+    // The call is handed out again when the server notices that the window is closed.
     let again = eventually("the window is gone", async || {
         let frames = post(&server, "s", &user("And now?")).await;
         to_run(&frames).first().map(|call| (*call).clone())

@@ -1,4 +1,4 @@
-//! An IDE and a gateway, as seen on the wire. `reader.rs` strictly checks every frame that they receive.
+//! Client code of an IDE and of a gateway. `reader.rs` strictly checks every frame that they receive.
 
 use futures::{SinkExt, StreamExt};
 use holdshort_testkit::server::{PATIENCE, TestServer};
@@ -14,12 +14,12 @@ use super::reader;
 
 pub(crate) struct Ide {
     socket: WebSocketStream<TcpStream>,
-    /// The last `id` of a frame.
+    /// The last frame's `id`, at which the client can reconnect.
     pub(crate) place: String,
 }
 
 impl Ide {
-    /// Connects, and reads `session_info`.
+    /// Connects, and reads the `session_info` frame.
     pub(crate) async fn connect(server: &TestServer, session: &str) -> Self {
         let mut ide = Self::open(server, session).await;
         let info = ide.next().await;
@@ -27,7 +27,7 @@ impl Ide {
         ide
     }
 
-    /// Reconnects to receive the frames after a place.
+    /// Reconnects, to receive the frames after the place `since`.
     pub(crate) async fn come_back(server: &TestServer, session: &str, since: &str) -> Self {
         let headers = [("authorization", format!("Bearer {}", server.token()))];
         let path = format!("/edges/codelab/ws/{session}?since={since}");
@@ -36,13 +36,13 @@ impl Ide {
         ide
     }
 
-    /// Connects without reading a frame.
+    /// Connects without reading any frame.
     pub(crate) async fn open(server: &TestServer, session: &str) -> Self {
         let headers = [("authorization", format!("Bearer {}", server.token()))];
         Self::try_open(server, &format!("/edges/codelab/ws/{session}"), &headers).await.unwrap()
     }
 
-    /// Connects to a path. Returns the status if the server refuses.
+    /// Connects to a path. Returns the HTTP status if the server refuses the connection.
     pub(crate) async fn try_open(
         server: &TestServer,
         path: &str,
@@ -65,7 +65,7 @@ impl Ide {
         self.send(Message::text(message.to_string())).await;
     }
 
-    /// Sends several messages at once, so that the server has all of them when it reads the first.
+    /// Sends several messages at once, so that all messages have arrived when the server reads the first message.
     pub(crate) async fn say_all(&mut self, messages: &[Value]) {
         for message in messages {
             self.socket.feed(Message::text(message.to_string())).await.unwrap();
@@ -77,7 +77,7 @@ impl Ide {
         timeout(PATIENCE, self.socket.send(message)).await.unwrap().unwrap();
     }
 
-    /// Returns the next frame without its `id`, which is kept in `place`.
+    /// Returns the next frame without its `id`, which is stored in `place`.
     pub(crate) async fn next(&mut self) -> Value {
         loop {
             match timeout(PATIENCE, self.socket.next()).await.expect("a socket that says nothing") {
@@ -112,7 +112,7 @@ impl Ide {
         }
     }
 
-    /// Returns the frames up to the first one of this type.
+    /// Returns the frames up to and including the first frame of this type.
     pub(crate) async fn until(&mut self, kind: &str) -> Vec<Value> {
         let mut frames = Vec::new();
         loop {
@@ -123,12 +123,12 @@ impl Ide {
         }
     }
 
-    /// Returns the next frame of this type, and skips those before it.
+    /// Skips frames until a frame of this type arrives, and returns that frame.
     pub(crate) async fn find(&mut self, kind: &str) -> Value {
         self.until(kind).await.pop().unwrap()
     }
 
-    /// Sends a message that is refused. Returns the error frame.
+    /// Sends a message that must be refused. Returns the error frame.
     pub(crate) async fn refused(&mut self, message: &Value) -> Value {
         self.say(message).await;
         let frame = self.next().await;
@@ -137,7 +137,7 @@ impl Ide {
     }
 }
 
-/// Asserts that a frame has no nulls, which the source system omits.
+/// Asserts that a frame contains no nulls, because the source system omits null fields.
 fn assert_no_nulls(value: &Value) {
     match value {
         Value::Null => panic!("a null on the wire"),
@@ -152,7 +152,7 @@ fn assert_no_nulls(value: &Value) {
     }
 }
 
-/// Posts one message. Returns the frames of the whole answer, without their ids.
+/// Posts one message. Returns all frames of the response, without their ids.
 pub(crate) async fn post(server: &TestServer, session: &str, message: &Value) -> Vec<Value> {
     let mut frames = post_body(server, &json!({ "session_id": session, "message": message })).await;
     for frame in &mut frames {
@@ -161,13 +161,13 @@ pub(crate) async fn post(server: &TestServer, session: &str, message: &Value) ->
     frames
 }
 
-/// Posts a body. Returns the frames of the answer.
+/// Posts a body. Returns the frames of the response.
 pub(crate) async fn post_body(server: &TestServer, body: &Value) -> Vec<Value> {
     let request = server.request(Method::POST, "/edges/codelab/agent/message/stream").json(body);
     post_request(request).await
 }
 
-/// Sends a request. Returns the frames of the answer.
+/// Sends a request. Returns the frames of the response.
 pub(crate) async fn post_request(request: reqwest::RequestBuilder) -> Vec<Value> {
     let read = async {
         let response = request.send().await.unwrap();
@@ -182,7 +182,7 @@ pub(crate) async fn post_request(request: reqwest::RequestBuilder) -> Vec<Value>
     timeout(PATIENCE, read).await.expect("the stream ends")
 }
 
-/// Posts a body that is refused. Returns the error, which is the whole answer.
+/// Posts a body that must be refused. Returns the error, which must be the only frame of the response.
 pub(crate) async fn post_refused(server: &TestServer, body: &Value) -> Value {
     let mut frames = post_body(server, body).await;
     assert_eq!(kinds(&frames), ["error", "done"], "{frames:#?}");
@@ -190,19 +190,17 @@ pub(crate) async fn post_refused(server: &TestServer, body: &Value) -> Value {
     frames.remove(0)
 }
 
-/// Reads a path of the edge without a stream.
+/// Sends a GET request to a path of the edge. Returns the JSON response.
 pub(crate) async fn get(server: &TestServer, path: &str) -> Value {
     let found = server.get(&format!("/edges/codelab/{path}")).await.ok();
     reader::rest(path, &found);
     found
 }
 
-/// Returns the types of frames, in order.
 pub(crate) fn kinds(frames: &[Value]) -> Vec<&str> {
     frames.iter().filter_map(|frame| frame["type"].as_str()).collect()
 }
 
-/// Returns the only frame of this type.
 pub(crate) fn find_only_frame<'f>(frames: &'f [Value], kind: &str) -> &'f Value {
     let found: Vec<&Value> = frames.iter().filter(|frame| frame["type"] == kind).collect();
     assert_eq!(found.len(), 1, "{kind} in {frames:#?}");

@@ -1,4 +1,4 @@
-//! The `CodeLab` edge over the real binary, through an independent client (cases 24 to 32).
+//! Tests of the `CodeLab` edge over the real binary, with an independent client (cases 24 to 32).
 
 mod away;
 mod bad;
@@ -20,17 +20,16 @@ use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
-/// The shipped workflow.
 pub(crate) const WORKFLOW: &str = include_str!("../../../../../workflows/codelab_ide/workflow.yaml");
 
-/// Starts a server with a scripted model, whose replies each test adds.
+/// Starts a server with a scripted model. Each test adds the model's replies.
 async fn served() -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
     let server = TestServer::setup().model(&model).start().await;
     (model, server)
 }
 
-/// Starts such a server with a variant of the shipped workflow.
+/// Starts a server as [`served`] does, with a variant of the shipped workflow.
 async fn served_with(workflow: &str) -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
     let server = TestServer::setup().workflow("codelab_ide", workflow).model(&model).start().await;
@@ -41,7 +40,6 @@ pub(crate) fn subtask(id: &str, agent: &str, needs: &[&str]) -> Value {
     json!({ "id": id, "description": format!("do {id}"), "agent": agent, "depends_on": needs })
 }
 
-/// Returns a reply that proposes this plan.
 pub(crate) fn plans(subtasks: &[Value]) -> Scripted {
     Scripted::call("create_plan", json!({ "subtasks": subtasks }))
 }
@@ -68,13 +66,14 @@ fn done(frame: &Value) -> &str {
     frame["status"].as_str().unwrap()
 }
 
-/// Returns the messages of the model's last request, without the system's.
+/// Returns the messages of the model's last request, without the system message.
 fn conversation(model: &ScriptedModel) -> Vec<Value> {
     let request = model.requests().pop().unwrap();
     request.body["messages"].as_array().unwrap().iter().skip(1).cloned().collect()
 }
 
-/// Asserts the rule of strict providers: after a reply with calls come their results, each once, with nothing between.
+/// Asserts the rule of strict providers: a reply with calls is directly followed by the result of each call, exactly
+/// once.
 fn assert_paired(model: &ScriptedModel) {
     for request in model.requests() {
         let messages = request.body["messages"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! Plans: shown, decided on, carried out one subtask after the other (cases 24 to 27, 29).
+//! Plans are shown, decided, and carried out one subtask after another (cases 24 to 27, 29).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
@@ -23,7 +23,7 @@ fn all_say_done(model: &ScriptedModel) {
     }
 }
 
-/// Starts session `s` with a plan that waits for a decision.
+/// Starts session `s`, whose plan waits for a decision.
 async fn planned(subtasks: &[Value]) -> (ScriptedModel, TestServer, Ide, Value) {
     let (model, server) = served().await;
     model.script("orchestrator", [plans(subtasks)]);
@@ -35,7 +35,6 @@ async fn planned(subtasks: &[Value]) -> (ScriptedModel, TestServer, Ide, Value) 
     (model, server, ide, plan)
 }
 
-/// Returns the run of the session.
 async fn run_of(server: &TestServer) -> Value {
     server.get("/v1/runs").await.ok()["items"][0].clone()
 }
@@ -62,7 +61,7 @@ async fn a_plan_is_shown_and_nothing_runs_before_the_decision() {
     );
     assert_eq!(model.requests().len(), 1, "nobody works");
 
-    // A text message does not run anything, whatever it says (B4).
+    // A text message does not approve a plan, whatever the text says (B4).
     for words in ["yes, go ahead", "no"] {
         ide.say(&user(words)).await;
         let notice = ide.next().await;
@@ -111,7 +110,7 @@ async fn an_approved_plan_is_carried_out_in_order_by_its_agents() {
     expected["content"] = json!("The plan is completed: 5 of 5 subtasks completed, 0 failed, 0 skipped.");
     expected["metadata"] = facts;
     assert_eq!(*completed, expected);
-    // Subtasks run in order, and each agent reads the results of the earlier ones.
+    // Subtasks run in order, and each agent reads the results of previous subtasks.
     let last = model.requests_of("architect").pop().unwrap().texts().join("\n");
     assert!(last.contains("coder is done.") && last.contains("ask is done."), "{last}");
     assert_eq!(run_of(&server).await["end_reason"], "done");
@@ -129,7 +128,7 @@ async fn a_rejected_plan_is_dropped_and_the_session_goes_on() {
     assert!(cancelled["content"].as_str().unwrap().contains("This is not the way."), "{cancelled}");
     assert_eq!(run_of(&server).await["status"], "completed");
 
-    // The next message is handled as usual, with the earlier conversation.
+    // The next message is handled as usual, and the model sees the previous conversation.
     model.script("orchestrator", [Scripted::text("Then I explain it.")]);
     ide.say(&user("Explain it instead.")).await;
     let frames = ide.until("done").await;
@@ -192,7 +191,7 @@ async fn what_depends_on_a_failure_is_skipped_and_the_rest_goes_on() {
     model.script("debug", [Scripted::status(400)]);
     let mut approve = json!({ "type": "plan_decision", "decision": "approved" });
     approve["approval_request_id"] = plan["metadata"]["approval_request_id"].clone();
-    // A decision may name the plan by both of its ids.
+    // A decision may name the plan by either of the plan's two ids.
     approve["plan_id"] = plan["metadata"]["plan_id"].clone();
     ide.say(&approve).await;
     let frames = ide.until("done").await;
@@ -207,7 +206,6 @@ async fn what_depends_on_a_failure_is_skipped_and_the_rest_goes_on() {
         (&completed["plan_status"], &completed["completed"], &completed["failed"], &completed["skipped"]),
         (&json!("partial"), &json!(1), &json!(1), &json!(1))
     );
-    // A skipped subtask never starts.
     let started = frames.iter().filter(|frame| frame["type"] == "subtask_started").count();
     assert_eq!(started, 2);
 }
@@ -237,12 +235,13 @@ async fn another_plan_can_be_asked_for() {
     assert_ne!(second["metadata"]["plan_id"], plan["metadata"]["plan_id"]);
     let told = model.requests().pop().unwrap().texts().join("\n");
     assert!(told.contains("one step is enough"), "{told}");
-    // The first request is closed.
+    // The first request is closed by the second plan.
     let late = ide.refused(&on_plan(&plan, "approve")).await;
     assert_eq!(late["code"], "already_resolved", "{late}");
 }
 
-/// The gateway's transport works alike: each message is a request, and its answer streams the frames and ends.
+/// The transport of the gateway works in the same way. Each message is a request, and its response streams the frames
+/// and ends.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_over_server_sent_events() {
     let (model, server) = served().await;
@@ -291,7 +290,7 @@ async fn a_plan_goes_on_after_everything_was_started_again() {
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// A plan without a decision is dropped, with the outcome `expired` and not `rejected`.
+/// A plan without a decision is dropped. Its outcome is `expired`, not `rejected`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_that_nobody_decides_on_expires() {
     let (model, server) = super::served_with(&super::WORKFLOW.replace("300s", "300ms")).await;
@@ -307,7 +306,8 @@ async fn a_plan_that_nobody_decides_on_expires() {
     assert_eq!(log["events"][0]["decision"], "expired");
 }
 
-/// A replacement of a running plan needs its own decision. If it is rejected, the plan continues unchanged.
+/// A replacement of a running plan needs a decision. If a person rejects the replacement, the running plan continues
+/// unchanged.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_replacement_that_is_rejected_leaves_the_plan_as_it_was() {
     let (model, server, mut ide, plan) =
@@ -325,7 +325,7 @@ async fn a_replacement_that_is_rejected_leaves_the_plan_as_it_was() {
     let id = &plan["metadata"]["plan_id"];
     assert_ne!(&second["metadata"]["plan_id"], id);
     ide.find("done").await;
-    // Messages are accepted, as the plan is running.
+    // The server accepts messages again, because the plan is running.
     ide.say(&user("Mind the tests.")).await;
     holdshort_testkit::server::eventually("the word", async || {
         (server.events_of(&run, "message_added").await.len() == 1).then_some(())
@@ -347,7 +347,7 @@ async fn a_replacement_that_is_rejected_leaves_the_plan_as_it_was() {
     assert_eq!(&listed["plans"][0]["plan_id"], id);
 }
 
-/// A client may send back the subtasks that it was shown, with either name for their dependencies.
+/// A client may send back the subtasks that it received, with either name of the dependency field.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_shown_can_be_sent_back() {
     let nobodys = json!({ "id": "s2", "description": "do s2", "depends_on": ["s1"] });
@@ -375,7 +375,7 @@ async fn what_was_shown_can_be_sent_back() {
     assert_eq!((&second["dependencies"], &second["status"]), (&json!(["s1"]), &json!("completed")));
 }
 
-/// If a person ends a subtask at its limit, its completion reason is the limit.
+/// If a person ends a subtask at its limit, the subtask's completion reason is the limit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_subtask_that_is_ended_at_its_limit_says_so() {
     let workflow = super::WORKFLOW.replace("limits: {tool_calls: 20}", "limits: {tool_calls: 1}");
@@ -407,7 +407,7 @@ async fn a_subtask_that_is_ended_at_its_limit_says_so() {
     );
 }
 
-/// The number of requested plans is limited, and the last request is answered with a notice.
+/// The number of new plans that a person can request is limited. The response to the last request says so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_last_wish_for_another_plan_says_so() {
     let (model, _server, mut ide, mut plan) = planned(&five()).await;

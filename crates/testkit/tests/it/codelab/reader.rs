@@ -1,5 +1,6 @@
-//! Strict readers of the source system's clients (contract B15): both gateways and the IDE. Any frame that one of them
-//! would drop, misread or show as an empty bubble fails the test. All connections of these tests use them.
+//! Strict readers, written after the source system's clients (contract B15): both gateways and the IDE. If a client
+//! would drop a frame, misread it, or show it as an empty bubble, the test fails. All connections of these tests use
+//! the readers.
 
 #![expect(
     dead_code,
@@ -26,7 +27,7 @@ const TOOLS: &[&str] = &[
     "create_directory",
 ];
 
-/// A displayed text. An empty text would be an empty bubble.
+/// Text that clients display. An empty text would be shown as an empty bubble.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
 struct NonEmptyText(String);
@@ -63,7 +64,8 @@ impl TryFrom<String> for Tool {
     }
 }
 
-/// Fields that the IDE parses in every frame, before its type. If one has another type, the IDE drops the frame.
+/// Fields that the IDE parses in every frame before it reads the frame's type. If a field has the wrong type, the IDE
+/// drops the frame.
 #[derive(Deserialize)]
 struct Any {
     #[serde(rename = "type")]
@@ -253,7 +255,7 @@ fn checked(value: &Value) -> Result<(), String> {
     if is_read { Ok(()) } else { Err(what.to_owned()) }
 }
 
-/// The reader detects frames that the clients misread, some of which the server once sent.
+/// The reader detects frames that clients misread. The server once sent some of these frames.
 #[test]
 fn what_a_client_would_misread_is_noticed() {
     let completed = |result: Value| {
@@ -298,7 +300,7 @@ fn what_a_client_would_misread_is_noticed() {
     }
 }
 
-/// Both gateways read an answer to its end, ignore other lines, and read nothing of an answer with another status.
+/// Both gateways read a response to its end and ignore unknown lines. If the status is not 200, they read nothing.
 #[test]
 fn an_answer_is_read_as_the_gateways_read_it() {
     let said = r#"{"type":"assistant_message","content":"Hi.","token":"Hi.","is_final":true}"#;
@@ -314,18 +316,18 @@ fn an_answer_is_read_as_the_gateways_read_it() {
     }
 }
 
-/// Frames that a gateway forwards from an answer, and true if it read the end of the answer.
+/// Frames that a gateway forwards from a response, and whether the gateway read the end of the response.
 #[derive(Debug, PartialEq)]
 struct Forwarded {
     frames: Vec<Value>,
     is_over: bool,
-    /// Session with which the later gateway continues.
+    /// Session id with which the later gateway continues.
     session: Option<String>,
 }
 
-/// Reads an answer line by line, as both gateways do: the name of an event, then its data. The gateway of the document
-/// removes nulls from `message` events and forwards other events unchanged. The later gateway removes nulls from all
-/// events, and takes a `session_info` for the start of a session.
+/// Reads a response line by line, as both gateways do: an event name, and then the event's data. The gateway of the
+/// document removes nulls from `message` events, and forwards all other events unchanged. The later gateway removes
+/// nulls from all events, and regards a `session_info` frame as the start of a session.
 fn forwarded(body: &str, is_later: bool) -> Forwarded {
     let mut heard = Forwarded { frames: Vec::new(), is_over: false, session: None };
     let mut event = None;
@@ -354,7 +356,8 @@ fn forwarded(body: &str, is_later: bool) -> Forwarded {
     heard
 }
 
-/// Checks an answer over HTTP through both gateways and the IDE. Returns the session that it begins.
+/// Checks an HTTP response with the readers of both gateways and of the IDE. Returns the session that the response
+/// begins.
 pub(crate) fn answer(status: u16, body: &str) -> Option<String> {
     assert_eq!(status, 200, "the document's gateway is deaf from here on: {body}");
     let [document, later] = [false, true].map(|is_later| forwarded(body, is_later));
@@ -514,7 +517,7 @@ struct Audited {
     modified_subtasks: Option<Vec<Part>>,
 }
 
-/// Checks an answer without a stream, by the last part of its path.
+/// Checks a JSON response. The last segment of the path selects the type.
 pub(crate) fn rest(path: &str, value: &Value) {
     let path = path.split('?').next().unwrap_or(path);
     match path.rsplit('/').next().unwrap_or(path) {

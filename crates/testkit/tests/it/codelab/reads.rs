@@ -1,4 +1,4 @@
-//! Reads without a stream: pending requests, plans, the audit log (B9, B12).
+//! Reads over HTTP without a stream: pending requests, plans, and the audit log (B9, B12).
 
 use holdshort_testkit::model::Scripted;
 use reqwest::Method;
@@ -43,7 +43,7 @@ async fn plans_are_read_paused_and_audited() {
     let call = find_only_frame(&frames, "tool_call").clone();
     assert_eq!(get(&server, "sessions/s/pending-plans").await["count"], 0);
 
-    // Dependencies and order of the subtasks.
+    // Check the dependencies and the order of the subtasks.
     let shown = get(&server, "sessions/s/plans").await;
     let subtasks: Vec<(&Value, &Value, &Value)> = shown["plans"][0]["subtasks"]
         .as_array()
@@ -53,7 +53,7 @@ async fn plans_are_read_paused_and_audited() {
         .collect();
     assert_eq!(subtasks, [(&json!("a"), &json!([]), &json!(0)), (&json!("b"), &json!(["a"]), &json!(1))]);
 
-    // During a pause a decision is recorded, and no new work starts.
+    // During a pause a decision is recorded, but no new work starts.
     let id = plan["metadata"]["plan_id"].as_str().unwrap();
     let steer = async |verb: &str| {
         let path = format!("/edges/codelab/sessions/s/plans/{id}/{verb}");
@@ -68,7 +68,7 @@ async fn plans_are_read_paused_and_audited() {
     let missing = server.request(Method::POST, "/edges/codelab/sessions/s/plans/plan_00000000/pause");
     assert_eq!(server.send(missing).await.status, 404);
 
-    // The second subtask asks like the first.
+    // The second subtask asks in the same way as the first.
     let asked = server.wait_one(&run).await;
     server.choose(&asked, "reject").await;
     server.wait_status(&run, &["completed"]).await;
@@ -96,7 +96,7 @@ async fn plans_are_read_paused_and_audited() {
         (&entry["call_id"], &entry["tool_name"], &entry["original_arguments"]),
         (&call["call_id"], &json!("write_file"), &call["arguments"])
     );
-    // The entries are found, however many runs come later.
+    // The entries can still be found after many later runs.
     let entries = log["count"].as_u64().unwrap();
     model.script("orchestrator", [Scripted::text("Hello.")]);
     for n in 0..55 {
