@@ -1,8 +1,8 @@
-//! A real, throw-away PostgreSQL for tests. It starts from Debian's binaries on a free port of loopback, and ends with
-//! the process that started it. It is durable like a production one (`fsync` is on).
+//! Real PostgreSQL server for tests, deleted afterwards. It runs Debian's binaries on a free port of loopback, and ends
+//! with the process that started it. It is as durable as a production server, because `fsync` is on.
 //!
-//! `keeper.sh` starts and stops it, and ends it when the pipe from this process breaks, even after a SIGKILL.
-//! It must serve tests only: every client that reaches the port is the superuser.
+//! `keeper.sh` starts and stops the server, and ends the server when the pipe from this process breaks, even after a
+//! SIGKILL. Use this server only for tests: every client that can reach its port is the superuser.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener};
@@ -14,12 +14,12 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// Folder in which Debian keeps one folder per major version.
+/// Directory in which Debian keeps one directory per major version.
 const VERSIONS: &str = "/usr/lib/postgresql";
-/// Number of starts: another process can take a free port before the server listens.
+/// Maximum number of attempts to start. A different process can take the free port before the server listens.
 const ATTEMPTS: usize = 3;
 
-/// A running PostgreSQL. Dropping it stops it and removes its data.
+/// Running PostgreSQL server. On drop, the server stops and its data is removed.
 #[derive(Debug)]
 pub struct Server {
     binaries: PathBuf,
@@ -29,7 +29,7 @@ pub struct Server {
     databases: AtomicU32,
 }
 
-/// Process that owns the server, and the pipes to it.
+/// Process that owns the server, and the pipes to that process.
 #[derive(Debug)]
 struct Keeper {
     child: Child,
@@ -38,7 +38,7 @@ struct Keeper {
     answers: BufReader<ChildStdout>,
 }
 
-/// Returns the one server of a test process.
+/// Returns the server that all tests of a process share.
 pub fn shared() -> &'static Server {
     static SHARED: OnceLock<Server> = OnceLock::new();
     SHARED.get_or_init(|| match Server::start() {
@@ -48,7 +48,7 @@ pub fn shared() -> &'static Server {
 }
 
 impl Server {
-    /// Starts a server. Blocks until it answers.
+    /// Starts a server, and blocks until the server accepts connections.
     pub fn start() -> Result<Self> {
         let binaries = newest(Path::new(VERSIONS))?;
         let mut failure = None;
@@ -78,12 +78,12 @@ impl Server {
         self.url(&name)
     }
 
-    /// Returns the URL of a database by its name. `postgres` always exists.
+    /// Returns the URL of the database with this name. The database `postgres` always exists.
     pub fn url(&self, database: &str) -> String {
         format!("postgresql://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// Runs one of PostgreSQL's own programs against this server, as its superuser. Returns its output.
+    /// Runs one of PostgreSQL's own programs against this server, as the superuser. Returns the program's output.
     pub fn run(&self, program: &str, arguments: &[&str]) -> Result<String> {
         let output = Command::new(self.binaries.join(program))
             .env("PGHOST", "127.0.0.1")
@@ -97,22 +97,22 @@ impl Server {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// Stops the server like an operator: cuts open connections, and keeps what was committed.
+    /// Stops the server as an operator would: open connections are closed, and committed data is kept.
     pub fn stop(&self) -> Result<()> {
         self.order("stop", "down")
     }
 
-    /// Stops the server like a power cut. The next start recovers what was committed.
+    /// Stops the server as a power cut would. The next start recovers the committed data.
     pub fn crash(&self) -> Result<()> {
         self.order("crash", "down")
     }
 
-    /// Starts the server again after a stop, on the same port and data.
+    /// Starts a stopped server again, on the same port and with the same data.
     pub fn start_again(&self) -> Result<()> {
         self.order("start", "up")
     }
 
-    /// Returns the folder of its data and its log.
+    /// Returns the directory that contains the server's data and log.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -130,11 +130,11 @@ impl Keeper {
             .args(["-c", include_str!("keeper.sh"), "holdshort-testpg"])
             .args([binaries, folder])
             .arg(port.to_string())
-            // PostgreSQL's own user needs access to the working directory.
+            // PostgreSQL runs as a different user, which needs access to the working directory.
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // Ctrl-C of the terminal is for the tests. The broken pipe tells the keeper that they ended.
+            // Ctrl-C in a terminal must reach only the tests. When the tests end, the broken pipe ends the keeper.
             .process_group(0)
             .spawn()
             .context("/bin/sh did not start")?;
@@ -143,7 +143,7 @@ impl Keeper {
         Ok(Self { child, orders, answers: BufReader::new(answers) })
     }
 
-    /// Reads the keeper's next line, which is the answer or an error message.
+    /// Reads the keeper's next line. Returns an error if the line is not `answer`.
     fn expect(&mut self, answer: &str) -> Result<()> {
         let mut said = String::new();
         self.answers.read_line(&mut said)?;
@@ -158,7 +158,7 @@ impl Keeper {
 impl Drop for Keeper {
     fn drop(&mut self) {
         drop(self.orders.take());
-        // A keeper that cannot be waited for needs no handling.
+        // If the keeper cannot be waited for, nothing needs to be done.
         let _status = self.child.wait();
     }
 }

@@ -1,4 +1,4 @@
-//! The throw-away server answers, keeps what was committed, and leaves nothing behind when its process ends.
+//! The server for tests responds, keeps committed data, and leaves nothing behind when its process ends.
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
 use std::io::{BufRead, BufReader};
@@ -31,7 +31,7 @@ fn it_is_durable_and_comes_back_on_its_port_with_its_data() {
     assert!(!folder.exists());
 }
 
-/// Plays the test process that is killed.
+/// Acts as the test process that is killed.
 #[test]
 #[ignore = "started by the next test"]
 fn victim() {

@@ -1,4 +1,4 @@
-//! Unsuitable inputs of a copilot: tasks, edits, chains, messages, replies.
+//! Unsuitable inputs of a copilot: tasks, edits, chains, messages, and replies.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{TestServer, eventually};
@@ -50,7 +50,7 @@ async fn a_task_of_100_kilobytes_is_told_whole() {
     let run = server.start_run("helper", &task).await;
     server.wait_status(&run, &["completed"]).await;
     assert!(model.requests()[0].texts().contains(&task));
-    // The limit holds for one long word as for many words.
+    // The limit applies to one long word in the same way as to many words.
     let run = server.start_run("helper", &"字".repeat(35_000)).await;
     server.wait_status(&run, &["completed"]).await;
 }
@@ -66,7 +66,7 @@ async fn an_empty_task_is_routed_and_told_as_any_other() {
     }
 }
 
-/// An edit changes the arguments of a call, never its tool.
+/// An edit changes the arguments of a call, but never its tool.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edit_makes_no_other_tool_of_a_command() {
     let (_model, server) = server(vec![one(count("made")), done()]).await;
@@ -119,14 +119,14 @@ async fn a_chain_of_phases_that_are_not_there_begins_nothing() {
     }
 }
 
-/// A message between a decision and its effect reaches the agent once.
+/// If a person sends a message between a decision and its effect, the agent receives the message once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_message_between_a_decision_and_its_continuation_is_heard_once() {
     let question = one(("ask_user", json!({"question": "Sorted how?"})));
     let (model, server) = server(vec![question, one(count("sorted")), done()]).await;
     let run = server.start_run("helper", "Sort the names of the list.").await;
     let asked = server.wait_one(&run).await;
-    // The run is paused, so that the message comes before the next request to the model.
+    // Pause the run, so that the message arrives before the next request to the model.
     server.post(&format!("/v1/runs/{run}/pause"), &json!({})).await.ok();
     server.decide(&asked, &json!({"option": "answer", "text": "by length"})).await.ok();
     server.post(&format!("/v1/runs/{run}/messages"), &json!({"text": "longest first"})).await.ok();
@@ -143,7 +143,6 @@ async fn a_message_between_a_decision_and_its_continuation_is_heard_once() {
     assert_eq!(server.events_of(&run, "message_added").await.len(), 1);
 }
 
-/// A reply that was cut does not end a round.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_round_does_not_end_with_a_reply_that_was_cut() {
     let cut = Scripted::stopped("I sorted the fi", "length");
@@ -153,7 +152,7 @@ async fn a_round_does_not_end_with_a_reply_that_was_cut() {
     assert_eq!((&ended["result"]["text"], model.requests().len()), (&json!("I sorted the first three."), 2));
 }
 
-/// A question in plain text does not end a round: a person answers it, and the same round continues.
+/// A question in plain text does not end a round. A person answers the question, and the same round continues.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_round_does_not_end_with_a_question_in_words() {
     let asks = || Scripted::text("I have looked at it. Which of the two lists do you mean?");

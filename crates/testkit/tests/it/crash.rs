@@ -1,5 +1,5 @@
-//! Case 44: SIGKILL during each kind of operation. No request and no decision is lost, and a side effect happens at
-//! most once or becomes a question.
+//! Case 44: SIGKILL during each kind of operation. No request and no decision is lost. A side effect happens at most
+//! once, or a person is asked about its outcome.
 
 use holdshort_testkit::model::Scripted;
 use holdshort_testkit::server::{TestServer, aborting, eventually, real};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::play::{command, count, done, one, solo, write};
 
-/// Kills the server in the middle of a request, drops the answer, and starts the server again.
+/// Kills the server during a request, ignores the request's response, and starts the server again.
 async fn kill_during(server: &mut TestServer, path: &str, body: &Value) {
     let request = server.request(reqwest::Method::POST, path).json(body);
     let sent = tokio::spawn(request.send());
@@ -28,7 +28,7 @@ async fn case_44_in_the_middle_of_a_model_call() {
     let shown = server.wait_one(&run).await;
     server.choose(&shown, "approve").await;
     server.wait_status(&run, &["completed"]).await;
-    // The model is asked again, as the first reply was lost; its second reply is used once.
+    // The first reply was lost, so the model is asked again. Its second reply is used once.
     assert_eq!((model.requests().len(), server.lines("count.txt")), (3, 1));
     assert_eq!(server.events_of(&run, "model_replied").await.len(), 2);
     assert_eq!(server.events_of(&run, "model_lost").await.len(), 1);
@@ -47,7 +47,7 @@ async fn case_44_in_the_middle_of_a_command() {
         (&doubt["kind"], &doubt["payload"]["tool"]),
         (&json!("unknown_outcome"), &json!("run_command"))
     );
-    // The command ended with the server and was not run again.
+    // The command ended together with the server, and was not run again.
     server.restart().await;
     assert_eq!((server.wait_one(&run).await, server.lines("count.txt")), (doubt.clone(), 1));
     server.decide(&doubt, &json!({"option": "happened", "text": "exit code 0"})).await.ok();
@@ -70,7 +70,7 @@ async fn case_44_a_doubt_may_be_answered_with_rerun() {
     server.choose(&doubt, "rerun").await;
     server.wait_status(&run, &["completed"]).await;
     assert_eq!(server.lines("count.txt"), 1);
-    // The approved command runs again without another question; the journal holds both starts.
+    // The approved command runs again without a second question. The journal contains both starts.
     assert_eq!(server.events_of(&run, "interrupt_opened").await.len(), 2);
     assert_eq!(server.events_of(&run, "tool_started").await.len(), 2);
 }
@@ -86,7 +86,7 @@ async fn case_44_around_a_decision() {
     for shown in &open {
         let path = format!("/v1/interrupts/{}/decisions", shown["id"].as_str().unwrap());
         kill_during(&mut server, &path, &json!({"option": "approve"})).await;
-        // Repeating a decision is safe, recorded or not.
+        // Repeating a decision is safe, whether or not the first request was recorded.
         server.choose(shown, "approve").await;
         server.restart().await;
     }
@@ -133,8 +133,8 @@ async fn case_44_around_a_start() {
     server.events(&run).await;
 }
 
-/// If the thread that commits dies, the server reports that it is not ready and ends. Otherwise it would look alive and
-/// take no decisions.
+/// If the thread that commits dies, the server reports that it is not ready, and ends. Otherwise the server would
+/// appear healthy but accept no decisions.
 #[tokio::test]
 async fn a_server_whose_writer_dies_says_that_it_is_not_ready_and_ends_with_the_reason() {
     let (_model, mut server) = solo([one(count("one")), done()]).await;
@@ -144,7 +144,7 @@ async fn a_server_whose_writer_dies_says_that_it_is_not_ready_and_ends_with_the_
     server.change(|setup| setup.program(aborting()).env("HOLDSHORT_PANIC_AFTER", "1"));
     server.start().await;
     assert_eq!(server.get("/readyz").await.status, 200);
-    // The decision is committed, but its request fails.
+    // The decision is committed, but the decision's request gets an error.
     let answer = server.decide(&shown, &json!({"option": "approve"})).await;
     assert_eq!((answer.status, &answer.body["code"]), (503, &json!("store_failed")));
     let ready = server.get("/readyz").await;
@@ -156,7 +156,7 @@ async fn a_server_whose_writer_dies_says_that_it_is_not_ready_and_ends_with_the_
         "{said}"
     );
     assert_eq!(server.lines("count.txt"), 0);
-    // The decision is valid. The command had not started, so it runs now without a question.
+    // The decision is valid. The command had not started before the crash, so it runs now without a question.
     server.change(|setup| setup.program(real()));
     server.start().await;
     server.wait_status(&run, &["completed"]).await;
@@ -164,8 +164,8 @@ async fn a_server_whose_writer_dies_says_that_it_is_not_ready_and_ends_with_the_
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// A killed server cannot remove the scratch folder of its command. The next start removes it, and keeps folders that
-/// are not its own.
+/// A killed server cannot remove the scratch directory of its command. The next start removes that directory, and keeps
+/// directories that belong to other programs.
 #[tokio::test]
 async fn the_scratch_folder_of_a_killed_command_goes_at_the_next_start() {
     let line = "echo one >> count.txt; echo half > \"$TMPDIR/half\"; sleep 60";

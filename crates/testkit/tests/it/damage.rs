@@ -1,5 +1,5 @@
-//! A journal that was edited while the server was down: the damage is found, the damaged run stops with a code, and
-//! every other run continues.
+//! A journal that was edited while the server was down. The server detects the damage, stops the damaged run with a
+//! code, and continues every other run.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::play::{count, done, one, solo};
 
-/// An edit of one run's events, and the message of the audit about it.
+/// Edit of one run's events, and the audit's message about that edit.
 struct Damage {
     what: &'static str,
     edit: fn(&Run),
@@ -86,7 +86,7 @@ const DAMAGES: [Damage; 11] = [
         },
         said: "has format version 3; this binary reads up to 2: update it",
     },
-    // The last entry: a cut append cannot be unpacked by hand.
+    // This damage is the last entry, because a truncated append cannot be unpacked by `by_hand`.
     Damage {
         what: "an append was cut off",
         edit: |run| {
@@ -99,7 +99,7 @@ const DAMAGES: [Damage; 11] = [
     },
 ];
 
-/// One run in the database file of a stopped server.
+/// Run in the database file of a stopped server.
 struct Run {
     file: Connection,
     stream: Vec<u8>,
@@ -108,7 +108,7 @@ struct Run {
 impl Run {
     fn open(server: &TestServer, run: &str) -> Self {
         let file = Connection::open(server.data().join("holdshort.db")).unwrap();
-        // The table stores packed stream ids; the events hold the full names.
+        // The table stores packed stream ids, but the events contain the full names.
         let sql = "SELECT DISTINCT stream FROM appends WHERE instr(heads, ?1) > 0";
         let named = format!("\"stream\":\"{run}\"").into_bytes();
         let stream = file.query_row(sql, [named], |row| row.get(0)).unwrap();
@@ -119,7 +119,7 @@ impl Run {
         assert_eq!(by_hand::change_events(&self.file, sql, &[&self.stream]), 1, "{sql}");
     }
 
-    /// Replaces the head of the last event and its hash, as a later version would write them.
+    /// Replaces the head and the hash of the last event, as a later version would write them.
     fn rewrite_last(&self, rewrite: fn(&[u8]) -> Vec<u8>) {
         by_hand::with_events(&self.file, |file| {
             let sql = "SELECT seq, head, (SELECT hash FROM events WHERE stream = ?1 AND seq = last.seq - 1)
@@ -155,7 +155,7 @@ async fn damaged_runs_stop_and_are_named_and_the_others_go_on() {
     }
     server.start().await;
 
-    // A damaged run is listed and shown as before, if it can be read. It takes no more input.
+    // A damaged run that is still readable is listed and shown as before, but accepts no input.
     for (damage, shown) in &damaged {
         let (what, run) = (damage.what, shown["run"].as_str().unwrap());
         let approve = json!({"option": "approve"});
@@ -167,7 +167,6 @@ async fn damaged_runs_stop_and_are_named_and_the_others_go_on() {
             assert_eq!(said.refusal(), (500, "journal_damaged"), "{what}: {said:#?}");
         }
     }
-    // Undamaged runs can be decided, started and completed.
     let open = server.get("/v1/interrupts?status=open&limit=200").await.ok();
     assert!(open["items"].as_array().unwrap().contains(&shown), "{open:#}");
     server.choose(&shown, "approve").await;
@@ -181,7 +180,7 @@ async fn damaged_runs_stop_and_are_named_and_the_others_go_on() {
     let listed: Vec<&Value> = listed["items"].as_array().unwrap().iter().map(|run| &run["id"]).collect();
     assert!(listed.contains(&&json!(whole)) && listed.contains(&&json!(fresh)), "{listed:?}");
 
-    // `audit verify` names each damaged run, and no other.
+    // `audit verify` names exactly the damaged runs.
     let output = server.client_command().args(["audit", "verify", "--json"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -191,7 +190,7 @@ async fn damaged_runs_stop_and_are_named_and_the_others_go_on() {
         let message = told.and_then(|told| told["message"].as_str()).unwrap_or_default();
         assert!(told.is_some() && message.contains(damage.said), "{}: {told:?}", damage.what);
     }
-    // The order of all events is damaged, too.
+    // The edits also damage the order of all events.
     let named: BTreeSet<_> = found.iter().map(|told| told["stream"].as_str().unwrap()).collect();
     let runs = damaged.iter().map(|(_, shown)| shown["run"].as_str().unwrap());
     assert_eq!(named, runs.chain(["journal"]).collect(), "{report:#}");
@@ -200,7 +199,8 @@ async fn damaged_runs_stop_and_are_named_and_the_others_go_on() {
     assert!(said.contains("Restore the data folder from a backup"), "{said}");
 }
 
-/// A commit that a power cut tore, and that was never acknowledged, loses no acknowledged work.
+/// A power cut may leave the last commit half written. This commit was never acknowledged, so no acknowledged work is
+/// lost.
 #[tokio::test]
 async fn a_torn_end_of_the_log_loses_nothing_that_was_answered() {
     let (_model, mut server) = solo([one(count("one")), done()]).await;
@@ -211,7 +211,7 @@ async fn a_torn_end_of_the_log_loses_nothing_that_was_answered() {
     for torn in [1, 23, 24, 700, 4_119] {
         server.kill();
         let mut bytes = std::fs::read(&log).unwrap();
-        // Appends a part of the first page of the log, as if it was being written again.
+        // Append a part of the log's first page, as if SQLite had been rewriting the log at the power cut.
         bytes.extend_from_within(32..32 + torn);
         std::fs::write(&log, bytes).unwrap();
         server.start().await;
@@ -223,7 +223,7 @@ async fn a_torn_end_of_the_log_loses_nothing_that_was_answered() {
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// Without this check SQLite would silently drop the commits after the damage.
+/// Without this check SQLite would silently drop all commits after the damage.
 #[tokio::test]
 async fn a_file_that_is_damaged_stops_the_start_and_the_message_says_what_to_do() {
     let (_model, mut server) = solo([one(count("one")), done()]).await;
@@ -234,7 +234,7 @@ async fn a_file_that_is_damaged_stops_the_start_and_the_message_says_what_to_do(
         [("holdshort.db-wal", 132), ("holdshort.db-wal", 20), ("holdshort.db", 3), ("holdshort.db", 100)]
     {
         if file == "holdshort.db" && at == 3 {
-            // After an orderly stop the database file holds everything.
+            // After an orderly stop the database file contains all data, and the log is empty.
             server.start().await;
             server.stop().await;
         }
@@ -255,7 +255,7 @@ async fn a_file_that_is_damaged_stops_the_start_and_the_message_says_what_to_do(
         assert!(std::fs::read(&path).unwrap() == damaged, "{file}: it was written to");
         std::fs::write(&path, whole).unwrap();
     }
-    // The restored files hold everything.
+    // The restored files contain all data.
     server.start().await;
     assert_eq!(server.wait_one(&run).await, shown);
     server.choose(&shown, "approve").await;

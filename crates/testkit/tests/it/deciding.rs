@@ -1,4 +1,4 @@
-//! Decisions over REST: each takes effect once, from one person, and wakes the clients that wait for it.
+//! Decisions over REST. Each decision takes effect once, is made by one person, and wakes the clients that wait for it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,7 +67,7 @@ async fn a_long_poll_wakes_with_the_decision() {
     let path = format!("/v1/interrupts/{}?wait=60", shown["id"].as_str().unwrap());
     let poll = server.get(&path);
     let decide = async {
-        // Decides after the poll began to wait: the poll comes first, and both share one thread.
+        // The poll runs before the decision, because it was started first and both share one thread.
         tokio::task::yield_now().await;
         server.choose(&shown, "approve").await
     };
@@ -106,7 +106,7 @@ async fn some_are_answered_while_others_wait() {
     let (model, server) = solo([holdshort_testkit::model::Scripted::calls(calls), done()]).await;
     let run = server.start_run("solo", "work").await;
     let open = server.wait_open(&run, 3).await;
-    // Calls of one reply run in order: the first may run while a person still looks at the others.
+    // Calls of one reply run in their order. The first call may run while a person still decides on the next calls.
     server.choose(&open[0], "approve").await;
     let left = server.wait_open(&run, 2).await;
     assert_eq!((&left[0]["id"], &left[1]["id"]), (&open[1]["id"], &open[2]["id"]));

@@ -1,5 +1,5 @@
-//! The demo's run for crash tests: the sample, a reviewer that decides over REST, and the conditions that must hold at
-//! the end.
+//! The demo's run, for crash tests: its sample, a reviewer that decides over REST, and the conditions that every play
+//! must meet at the end.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,18 +14,19 @@ use serde_json::{Value, json};
 use crate::aborts::StoryProgress;
 
 const PAIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workflows/pair");
-/// Environment variable: the commit, counted from 1, after which `holdshort-aborting` ends itself.
+/// Environment variable with the number of the commit, counted from 1, after which `holdshort-aborting` aborts.
 pub(crate) const ABORT_AFTER: &str = "HOLDSHORT_ABORT_AFTER";
-/// File to which the test suite of the sample appends a line at each run.
+/// File to which each run of the sample's test suite appends a line.
 const RUNS: &str = "runs.log";
 
-/// Returns a server without a model, with the sample of `pair` in its workspace.
+/// Returns a server without a model. Its workspace contains the sample of `pair`.
 pub(crate) fn stage(abort_after: Option<usize>) -> TestServer {
     let read = |name: &str| fs::read_to_string(format!("{PAIR}/{name}")).unwrap();
     let script = hurried(&read("rehearsal.yaml"));
     let mut setup =
         TestServer::setup().program(aborting()).rehearsed("pair", &read("workflow.yaml"), &script);
-    // Shims of version managers take longer than the suite of the sample.
+    // The system's Python is used directly, because the shims of version managers take longer than the sample's test
+    // suite.
     if Path::new("/usr/bin/python3").exists() {
         setup = setup.env("PATH", "/usr/local/bin:/usr/bin:/bin");
     }
@@ -41,7 +42,7 @@ pub(crate) fn stage(abort_after: Option<usize>) -> TestServer {
     server
 }
 
-/// Starts the run, or returns the run that this server started before it was aborted.
+/// Starts the run. If this server already started the run before it was aborted, returns that run.
 pub(crate) async fn start(server: &TestServer) -> Option<String> {
     let input: Value =
         serde_json::from_str(&fs::read_to_string(format!("{PAIR}/input.json")).unwrap()).unwrap();
@@ -51,7 +52,7 @@ pub(crate) async fn start(server: &TestServer) -> Option<String> {
     Some(server.try_send(request).await?.ok()["id"].as_str().unwrap().to_owned())
 }
 
-/// Looks at the run once, and decides on its open interrupts.
+/// Performs one step: reads the run, and decides its open interrupts.
 pub(crate) async fn review(server: &TestServer, run: &str) -> StoryProgress {
     let Some(at) = server.try_send(server.request(Method::GET, &format!("/v1/runs/{run}"))).await else {
         return StoryProgress::Gone;
@@ -80,7 +81,7 @@ async fn decision(server: &TestServer, run: &str, interrupt: &Value) -> Option<V
     Some(match interrupt["kind"].as_str().unwrap() {
         "question" => json!({"option": "answer", "text": "the period that begins"}),
         "unknown_outcome" => {
-            // Only the outcome of a command can be unknown. The log shows if the command ran.
+            // Only a command can have an unknown outcome. The log file shows whether the command ran.
             assert_eq!(interrupt["payload"]["tool"], "run_command", "{interrupt:#}");
             let path = format!("/v1/runs/{run}/events?limit=200");
             let events = server.try_send(server.request(Method::GET, &path)).await?.ok();
@@ -96,7 +97,7 @@ async fn decision(server: &TestServer, run: &str, interrupt: &Value) -> Option<V
     })
 }
 
-/// Returns true if the call that ended was a command.
+/// Returns true if the call of a `tool_finished` event was a command.
 fn is_command(events: &[Value], finished: &Value) -> bool {
     events.iter().filter(|event| event["type"] == "model_replied").any(|replied| {
         let calls = replied["data"]["calls"].as_array().unwrap();
@@ -104,7 +105,7 @@ fn is_command(events: &[Value], finished: &Value) -> bool {
     })
 }
 
-/// Returns each file with its bytes, except Python's caches.
+/// Returns each file with its content, except Python's cache files.
 pub(crate) fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     fn walk(root: &Path, folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -124,7 +125,7 @@ pub(crate) fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Checks the conditions that hold at the end of every play.
+/// Checks the conditions that every play must meet at the end.
 pub(crate) async fn check(
     server: &TestServer,
     run: &str,
@@ -143,7 +144,7 @@ pub(crate) async fn check(
     accounted(server, run, what).await;
 }
 
-/// Checks that each started call has its end, and that the audit log is intact.
+/// Checks that each started call has ended, and that the audit finds no error.
 pub(crate) async fn accounted(server: &TestServer, run: &str, what: &str) {
     let events = server.events(run).await;
     let of = |kind: &str, call: &Value| {

@@ -1,5 +1,5 @@
-//! Quiet hours and digests, with the real binary: one message for several notices, none twice, and none for a decided
-//! interrupt.
+//! Quiet hours and digests, with the real binary. Several notices are sent in one message, no notice is sent twice, and
+//! no request is sent for an interrupt that is already decided.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::cluster::database;
 use crate::mails::{mailed, person, to_legal};
 use crate::notifications::{ask, deliveries, resolve, wait_state};
 
-/// Digest interval, long enough for a test to ask everything within one interval.
+/// Interval of digests. The interval is long enough for a test to ask all its questions within one interval.
 const EVERY: &str = "12s";
 const PERIOD: Duration = Duration::from_secs(12);
 
-/// Waits until just after the start of an interval.
+/// Waits until an interval has just begun.
 async fn begin_of_a_period() {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let left = PERIOD.as_millis() - now.as_millis() % PERIOD.as_millis();
@@ -36,13 +36,12 @@ async fn several_things_are_one_mail_to_each_and_none_that_is_decided() {
     for title in ["One", "Two", "Three"] {
         asked.push(ask(&server, to_legal(&json!({"title": title}))).await);
     }
-    // Ben receives each notice at once.
+    // Ben has no digest, so he receives each notice at once.
     wait_state(&server, "delivered", 3).await;
     resolve(&server, &asked[1]).await;
     wait_state(&server, "delivered", 4).await;
-    // A restart loses no pending notice.
     server.restart().await;
-    // Ben has four mails: three interrupts and one resolution. Anna has one mail.
+    // Ben has four mails, about three interrupts and one resolution. Anna has one mail.
     let mails = mailbox.wait_for(5).await;
     let of = |who: &str| -> Vec<&Value> {
         mails.iter().filter(|mail| mail["to"] == json!([format!("{who}@example.org")])).collect()
@@ -89,7 +88,7 @@ async fn two_nodes_send_one_digest() {
 #[tokio::test(flavor = "multi_thread")]
 async fn in_quiet_hours_nothing_is_sent() {
     let sink = WebhookSink::start().await;
-    // Quiet hours from one hour ago for two hours, in UTC.
+    // Quiet hours, in UTC, that began one hour ago and end in one hour.
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
     let at = |hours: u64| format!("{:02}:{:02}", (now / 3600 + hours) % 24, now / 60 % 60);
     let quiet = format!("quiet: {{from: \"{}\", to: \"{}\", zone: UTC}}", at(23), at(1));

@@ -1,4 +1,4 @@
-//! A full disk: a typed error, nothing half written, and work continues once there is space.
+//! A full disk causes a typed error and no partial writes. Work continues when the disk has space again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use serde_json::json;
 
 use crate::play::{SOLO, count, done, one};
 
-/// A small file system that is unmounted when dropped.
+/// Small file system that is unmounted on drop.
 struct Small(tempfile::TempDir);
 
 impl Small {
-    /// Mounts the file system. Returns `None` if this user may not mount.
+    /// Mounts the file system. Returns `None` if this user lacks the permission to mount.
     fn mount() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let mut mount = Command::new("mount");
@@ -26,7 +26,7 @@ impl Small {
         self.0.path()
     }
 
-    /// Fills all the space that is left.
+    /// Fills the remaining space with a file. Returns the path of that file.
     fn fill(&self) -> PathBuf {
         let filler = self.path().join("filler");
         let mut size = 1 << 20;
@@ -39,7 +39,7 @@ impl Small {
                 size /= 2;
             }
         }
-        // Writes more than fits: a partial write takes the rest of the space.
+        // The write is larger than the free space, so a partial write uses up all of that space.
         drop(fs::write(&filler, vec![0; held.len() + 4096]));
         filler
     }
@@ -68,7 +68,7 @@ async fn a_full_disk_is_told_and_tears_nothing() {
 
     let filler = small.fill();
     let mut refused = None;
-    // The last pages of the log may still have room.
+    // The last pages of the log may still have room, so the first appends may succeed.
     for _ in 0..200 {
         let answer =
             server.post(&format!("/v1/runs/{run}/messages"), &json!({"text": "x".repeat(2000)})).await;

@@ -1,8 +1,8 @@
-//! Tests of the documents: each `sh` block runs against a real server, and each YAML example is valid.
+//! Tests of the documents: runs each `sh` block against a real server, and validates each YAML example.
 
 use holdshort_testkit::documents::{check_examples, root, run_commands};
 
-/// Documents with commands or examples that people copy.
+/// Documents with commands or examples for readers to copy.
 const DOCUMENTS: &[&str] = &[
     "README.md",
     "docs/workflows.md",
@@ -30,7 +30,7 @@ const DOCUMENTS: &[&str] = &[
     "workflows/research/README.md",
 ];
 
-/// Returns the JSON blocks of one part of a page.
+/// Returns the JSON blocks of one section of a page.
 pub(crate) fn json_of(page: &str, part: &str) -> Vec<serde_json::Value> {
     let text = std::fs::read_to_string(root().join(page)).expect(page);
     let from = text.find(part).unwrap_or_else(|| panic!("no part `{part}`"));
@@ -52,7 +52,7 @@ fn examples_in_the_documents_are_valid() {
     assert!(checked >= 2, "only {checked} examples were checked");
 }
 
-/// The browser's timeline has a label for each event of a run.
+/// The timeline in the browser has a label for each type of event in a run.
 #[test]
 fn every_event_of_a_run_has_a_label_in_the_browser() {
     let texts = std::fs::read_to_string(root().join("ui/src/texts/en-timeline.ts")).expect("the words");

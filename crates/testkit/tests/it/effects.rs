@@ -1,5 +1,5 @@
-//! The sandbox enforces the effect that a gate assumed: the attack on `pair`, and a command that needs more than its
-//! effect allows.
+//! The sandbox enforces the effect on which a gate based its decision. Tests an attack on `pair`, and commands that
+//! need more than their effect allows.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::play::{command, done, last_told, one, play, write};
 
-/// Runs git as the person would, outside the sandbox.
+/// Runs git as the person would, outside of the sandbox.
 fn git(folder: &Path, arguments: &[&str]) {
     let ran = Command::new("git")
         .args(["-c", "user.name=p", "-c", "user.email=p@example.org"])
@@ -22,7 +22,7 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(ran.unwrap().status.code().is_some());
 }
 
-/// Returns the paths of all files below a folder.
+/// Returns the paths of all files below a directory.
 fn files(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
@@ -36,8 +36,8 @@ fn files(folder: &Path) -> Vec<String> {
     found
 }
 
-/// One grant for `touch` and five harmless texts run no code without approval, and leave none for the person's own git.
-/// They once did.
+/// Without approval, a grant for `touch` and five harmless-looking texts run no code, and they leave nothing that the
+/// person's own git would run. An earlier version failed here.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_grant_and_five_texts_run_nothing() {
     let config = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = touch pwned;\n\
@@ -92,7 +92,7 @@ async fn a_grant_and_five_texts_run_nothing() {
                 "run_command: touch first (changes 1 file)" => "approve_session",
                 title if title.starts_with("write_file") => "approve",
                 _ if interrupt["kind"] == "continuation" => "continue",
-                // Every other request is rejected: nothing may run without the person.
+                // Every other request is rejected, because nothing may run without the person's approval.
                 _ => "reject",
             };
             let line = interrupt["payload"]["command"].as_str().unwrap_or(&title).to_owned();
@@ -101,12 +101,12 @@ async fn a_grant_and_five_texts_run_nothing() {
             server.choose(&interrupt, option).await;
         }
     }
-    // The card warns when the texts become a repository.
+    // The card warns when the texts together form a git repository.
     let asked_of = |what: &str| asked.iter().find(|(line, ..)| line == what);
     let last_text = asked_of("write_file: x/refs/heads/main").unwrap();
     assert!(last_text.1.contains("bare_repository"), "{last_text:?}");
-    // The card of a command shows, before it takes effect, the code that it would run or the git settings that it would
-    // write.
+    // Before a command takes effect, its card shows the code that the command would run, or the git settings that it
+    // would write.
     for (line, shows) in [
         ("touch a && sh x/run.sh", r#""path":".git/config""#),
         ("touch a && sh x/run.sh", r#""path":"pwned""#),
@@ -117,13 +117,13 @@ async fn a_grant_and_five_texts_run_nothing() {
         assert!(changes.contains(shows), "{line}: {changes}");
         assert!(!shows.contains(".git/") || reasons.contains("guarded_path"), "{line}: {reasons}");
     }
-    // Calls that did not ask were tried, and changed nothing.
+    // Calls that needed no approval were tried in an overlay, and changed nothing.
     let tried = server.events_of(&run, "tool_tried").await;
     let changing = tried.iter().filter(|event| event["data"]["changed"] != 0).count();
     let of_commands =
         asked.iter().filter(|(line, ..)| line == "touch first" || lines.contains(&&**line)).count();
     assert!(changing <= of_commands + 1, "{changing} tries changed something: {asked:#?}");
-    // Git commands that the person runs later.
+    // The person later runs these git commands.
     for arguments in [&["status"][..], &["diff"], &["log", "-1"], &["checkout", "-q", "-b", "other"]] {
         git(&workspace, arguments);
     }
@@ -133,8 +133,8 @@ async fn a_grant_and_five_texts_run_nothing() {
     assert!(!workspace.join(".git/hooks/post-checkout").exists());
 }
 
-/// An agent of `pair` runs a script with a harmless name that makes the person's git run a program. The card shows the
-/// changed lines of `.git/config`, explains them, and offers no grant.
+/// An agent of `pair` runs a script with a harmless name. The script configures the person's git so that git would run
+/// a program. The card shows and explains the changed lines of `.git/config`, and offers no grant.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_attack_on_pair_ends_with_a_card_that_shows_what_git_would_obey() {
     let model = ScriptedModel::start().await;
@@ -175,7 +175,7 @@ async fn the_attack_on_pair_ends_with_a_card_that_shows_what_git_would_obey() {
     assert_eq!(fs::read(workspace.join(".git/config")).unwrap(), before);
 }
 
-/// Returns the effect of each started command.
+/// Returns the effect of each command that started.
 async fn effects(server: &TestServer, run: &str) -> Vec<Value> {
     let started = server.events_of(run, "tool_started").await;
     started.iter().map(|event| event["data"]["effect"].clone()).collect()
@@ -190,8 +190,8 @@ gates:
     - {tools: [run_command], commands: ['sh tool.sh', 'git status *'], do: allow}
 ";
 
-/// A command that a rule released may not change git's settings. The repeated call asks, and may change them once
-/// approved.
+/// A command that a rule released may not change git's settings. When the agent repeats the call, a person is asked,
+/// and an approved call may change the settings.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_meets_a_wall_is_asked_about_when_it_is_made_again() {
     let line = "sh tool.sh";
@@ -222,7 +222,7 @@ gates:
     - {tools: [run_command], commands: ['sh *'], paths: ['docs/**'], do: allow}
 ";
 
-/// A denial of the sandbox without output also makes the repeated call ask a person.
+/// If the sandbox denies something without any output, the repeated call also asks a person.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_wall_in_silence_is_asked_about_when_it_is_made_again() {
     let line = "sh docs/w.sh";
@@ -240,7 +240,8 @@ async fn a_wall_in_silence_is_asked_about_when_it_is_made_again() {
     assert!(workspace.join("newfile").exists());
 }
 
-/// Approval binds the script: if the script changed, the call asks again, and nothing ran.
+/// An approval is bound to the content of the script. If the script changes before the start, nothing runs and the call
+/// asks again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_script_that_changed_is_asked_about_anew() {
     let rules = FREE.replace("'sh tool.sh', ", "");
@@ -261,8 +262,8 @@ async fn a_script_that_changed_is_asked_about_anew() {
     assert_eq!(fs::read_to_string(server.workspace().join("count.txt")).unwrap(), "two\n");
 }
 
-/// An approved call makes a link of a path whose reads a rule had released. The reads are checked again, and a
-/// forbidden file is not read.
+/// A rule has released reads of a path, and an approved call replaces that path with a link. The released reads are
+/// checked again, and a forbidden file is not read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_link_made_by_an_approved_call_leads_no_released_read_astray() {
     let workflow = "
@@ -304,14 +305,14 @@ async fn an_approved_script_leaves_nothing_that_git_runs() {
     let evil = "mkdir -p evil/objects evil/refs/heads && echo 'ref: refs/heads/main' > evil/HEAD && \
                 printf '[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = touch pwned;\\n' > evil/config\n";
     let scripts = [
-        // The workspace itself looks like a repository.
+        // The workspace itself becomes a git repository.
         "mkdir objects refs; echo 'ref: refs/heads/x' > HEAD; echo ../evil > .git/commondir\n",
-        // The parent folder of a repository is moved and created again.
+        // The parent directory of a git repository is moved and created again.
         "mv sub o2; mkdir -p sub/.git/objects sub/.git/refs; cp evil/HEAD evil/config sub/.git/\n",
-        // A link is replaced, or its target.
+        // A link, or the target of a link, is replaced.
         "rm .git/hooks; mkdir .git/hooks; printf '#!/bin/sh\\ntouch pwned\\n' > .git/hooks/pre-commit; chmod +x .git/hooks/*\n",
         "printf '#!/bin/sh\\ntouch pwned\\n' > githooks/pre-commit; chmod +x githooks/pre-commit\n",
-        // A file name too long to be extended sorts before the others.
+        // This file name is too long to be extended, and sorts before all other files.
         "touch \"$(printf '!%.0s' $(seq 239)).code-workspace\"; echo ../evil > .git/commondir\n",
     ];
     let line = "sh run.sh";

@@ -1,12 +1,12 @@
-//! Honest endings and the order of calls, over the real binary with a scripted provider.
+//! Endings of runs and the order of calls, over the real binary with a scripted provider.
 
 use holdshort_testkit::model::Scripted;
 use serde_json::json;
 
 use crate::play::{SOLO, command, count, done, last_told, one, play, solo, write};
 
-/// A reply that was cut is returned to the model once; then a person is asked. If the person accepts it, the run ends
-/// as `partial`, not `done`.
+/// A truncated reply is returned to the model once, and then a person is asked. If the person accepts the reply, the
+/// run ends as `partial` instead of `done`.
 #[tokio::test]
 async fn a_reply_that_is_not_whole_does_not_complete_a_run() {
     for (reason, flaw) in [("length", "cut"), ("content_filter", "filtered")] {
@@ -23,7 +23,8 @@ async fn a_reply_that_is_not_whole_does_not_complete_a_run() {
     }
 }
 
-/// A call written as text and a question in plain text reach a person. Small models write both.
+/// A person is asked about a call that the model wrote as text, and about a question in plain text. Small models write
+/// both.
 #[tokio::test]
 async fn a_call_as_text_and_a_question_in_words_reach_a_person() {
     let call = "```json\n{\"tool\": \"run_command\", \"arguments\": {\"command\": \"ls\"}}\n```";
@@ -45,8 +46,8 @@ async fn a_call_as_text_and_a_question_in_words_reach_a_person() {
     assert!(last_told(&model).contains("yes, do"));
 }
 
-/// A model is corrected once per step, also if it makes calls in between. Announced work and a reply whose calls were
-/// lost do not end a step.
+/// A model is corrected once per step, even if it makes calls between its faulty replies. A reply that only announces
+/// work does not end a step, and neither does a reply whose calls were lost.
 #[tokio::test]
 async fn a_model_that_alternates_reaches_a_person() {
     let read = || one(("read_file", json!({"path": "."})));
@@ -76,7 +77,7 @@ async fn a_model_that_alternates_reaches_a_person() {
     assert_eq!(flaws, [json!("unclear"), json!("announces")]);
 }
 
-/// Calls in the text forms of other models and frameworks are recognised and returned to the model.
+/// Calls in the text formats of other models and frameworks are recognized and returned to the model.
 #[tokio::test]
 async fn calls_in_the_forms_of_others_are_seen() {
     let forms = [
@@ -90,7 +91,8 @@ async fn calls_in_the_forms_of_others_are_seen() {
     let steps: Vec<Scripted> = forms.iter().map(|form| Scripted::text(*form)).chain([done()]).collect();
     let (_model, server) = solo(steps).await;
     let run = server.start_run("solo", "list the files").await;
-    // The first of each pair is returned to the model, and the second asks the person, whose answer resets the count.
+    // Of two faulty replies, the first is returned to the model, and the second leads to a question for the person. The
+    // person's answer resets the count.
     for _ in 0..forms.len() / 2 {
         let asked = server.wait_one(&run).await;
         assert_eq!(asked["payload"]["flaw"], "call_as_text", "{asked}");
@@ -99,7 +101,8 @@ async fn calls_in_the_forms_of_others_are_seen() {
     server.wait_status(&run, &["completed"]).await;
 }
 
-/// A run that fails by itself reports its progress and its cost in the event, in `end_message` and in `show`.
+/// If a run fails without a person's decision, its event, its `end_message` and `show` contain the run's progress and
+/// cost.
 #[tokio::test]
 async fn a_failed_run_says_what_it_spent() {
     let (_model, server) =
@@ -117,8 +120,8 @@ async fn a_failed_run_says_what_it_spent() {
     }
 }
 
-/// A blank summary does not end a run. If a reply has two ends, none takes effect, so that the second summary is not
-/// lost.
+/// A blank summary does not end a run. If one reply ends the work twice, neither end takes effect, so that the second
+/// summary is not lost.
 #[tokio::test]
 async fn a_blank_end_and_two_ends_are_none() {
     let workflow = SOLO.replace("    instructions: Work.", "    instructions: Work.\n    ends: finish");
@@ -141,8 +144,8 @@ async fn a_blank_end_and_two_ends_are_none() {
     );
 }
 
-/// If asking is disabled, a call as text fails the run. A question in plain text is only a guess: after one correction
-/// it ends the run.
+/// If the workflow disables questions, a call that was written as text fails the run. A question in plain text is only
+/// detected by a guess, so after one correction it ends the run.
 #[tokio::test]
 async fn where_nobody_may_be_asked() {
     let workflow =
@@ -161,12 +164,12 @@ async fn where_nobody_may_be_asked() {
     }
 }
 
-/// A row of failed calls, one in each reply, reaches a person.
+/// A person is asked after several consecutive replies whose calls failed.
 #[tokio::test]
 async fn failed_calls_in_a_row_reach_a_person() {
     let workflow = SOLO.replace("[read_file, ask_human], do", "[read_file, run_command], do");
     let fails = |n: u32| one(command(&format!("test -e missing-{n}")));
-    // One successful call resets the count.
+    // One successful call resets the count of failures.
     let replies = (0..5).map(fails).chain([one(command("true"))]).chain((5..11).map(fails));
     let (model, server) = play(&workflow, replies.chain([done()]).collect::<Vec<_>>()).await;
     let run = server.start_run("solo", "find it").await;
@@ -180,7 +183,7 @@ async fn failed_calls_in_a_row_reach_a_person() {
     server.wait_status(&run, &["completed"]).await;
 }
 
-/// `ends: finish`: undone work is named in the result, in the reason and in the terminal's last lines.
+/// With `ends: finish`, the result, the reason, and the last lines of the terminal name the work that was left undone.
 #[tokio::test]
 async fn what_was_left_undone_is_seen() {
     let workflow = SOLO.replace("    instructions: Work.", "    instructions: Work.\n    ends: finish");
@@ -205,8 +208,8 @@ async fn what_was_left_undone_is_seen() {
     assert!(first.contains("\u{1b}[33mcompleted, in part"), "in the colour of a warning: {shown}");
 }
 
-/// The second call of a reply waits for the first, even if it was approved earlier. An edit of a file that the first
-/// call creates is inspected once the file exists.
+/// The second call of a reply waits for the first call, even if the second was approved first. An edit of a file that
+/// the first call creates is inspected when the file exists.
 #[tokio::test]
 async fn calls_of_one_reply_run_in_their_order() {
     let edit = ("edit_file", json!({"path": "a.txt", "old": "one", "new": "two"}));
@@ -231,7 +234,7 @@ async fn calls_of_one_reply_run_in_their_order() {
     assert_eq!(std::fs::read_to_string(server.workspace().join("a.txt")).unwrap(), "two");
 }
 
-/// A refused call does not block later calls. Their cards say that it was refused.
+/// A refused call does not block later calls. The cards of later calls say that the first call was refused.
 #[tokio::test]
 async fn a_card_says_that_an_earlier_call_was_refused() {
     let (_model, server) = solo([Scripted::calls([write("a.txt", "one"), count("second")]), done()]).await;

@@ -1,5 +1,5 @@
-//! Texts of runs are erased on request, over the real binary: of one run, or of all runs about a subject, unless a
-//! legal hold keeps them.
+//! Texts of runs are erased on request, over the real binary: the texts of one run, or of all runs about a subject. A
+//! legal hold prevents the erasure.
 
 use std::fs;
 use std::process::Command;
@@ -29,8 +29,8 @@ gates:
 
 const SECRET: &str = "Zebedee Quartermain";
 
-/// Starts a run about a subject whose agent asks, and answers the question if `answers`. Returns the ids of the run and
-/// the question.
+/// Starts a run about a subject. The agent asks a question, which is answered if `answers` is true. Returns the ids of
+/// the run and of the question.
 async fn start_asking_run(
     at: (&ScriptedModel, &TestServer),
     subject: &str,
@@ -51,7 +51,8 @@ async fn start_asking_run(
     (run, question["id"].as_str().unwrap().to_owned())
 }
 
-/// Checks a receipt with the script of the documents, and returns its output. The receipt must be valid.
+/// Checks a receipt with the script of the documentation. Panics if the receipt is invalid. Returns the script's
+/// output.
 fn checked(server: &TestServer, receipt: &Value, interrupt: &str) -> String {
     let path = server.workspace().join("receipt.json");
     fs::write(&path, receipt.to_string()).unwrap();
@@ -62,8 +63,8 @@ fn checked(server: &TestServer, receipt: &Value, interrupt: &str) -> String {
     String::from_utf8(ran.stdout).unwrap()
 }
 
-/// Receipts from before and after an erasure prove the same events, and a kept checkpoint is continued. Erased content
-/// is left out of a proof; its event stays.
+/// Receipts from before and after an erasure prove the same events, and the journal still extends a checkpoint from
+/// before the erasure. A proof omits erased content, but contains the event.
 #[tokio::test]
 async fn what_is_erased_leaves_every_proof_valid() {
     let model = ScriptedModel::start().await;
@@ -82,7 +83,7 @@ async fn what_is_erased_leaves_every_proof_valid() {
         let events = receipt["events"].as_array().unwrap().iter();
         events.map(|event| (event["head"].clone(), event["index"].clone())).collect()
     };
-    // The next event is the erasure itself.
+    // The next event is the erasure.
     assert!(proved(&after).starts_with(&proved(&before)), "{after}");
     let (last, _) = &proved(&after)[proved(&before).len()];
     assert!(last.as_str().unwrap().contains(r#""type":"answer_erased""#), "{last}");
@@ -170,7 +171,7 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
     let receipt = server.get(&format!("/v1/receipts/{question}")).await.ok();
     assert!(!receipt.to_string().contains(SECRET), "{receipt}");
 
-    // Labels of options from an agent elsewhere are erased like the title.
+    // The option labels of an external agent are erased together with the title.
     let called = format!("Tell {SECRET}");
     let options = json!([{"id": "tell", "label": called}, {"id": "wait"}]);
     let choice = json!({"kind": "choice", "title": format!("What of {SECRET}?"), "options": options});
@@ -187,7 +188,7 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
         (&json!("tell"), &json!("Other answer"), &json!("tell"))
     );
 
-    // After all the others are erased, no file holds the text.
+    // After all other runs are erased, no file contains the text.
     server.send(server.request(Method::DELETE, &path)).await.ok();
     server.post(&format!("/v1/runs/{waiting}/cancel"), &json!({})).await.ok();
     let told = erase(json!({"subject": "customer 7"})).await.ok();
@@ -223,7 +224,7 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
     );
 }
 
-/// A title that a channel sent, and its receiver repeated, is in no event.
+/// A channel sent a title, and the receiver repeated the title in its response. No event contains that title.
 #[tokio::test]
 async fn what_a_receiver_repeated_is_erased_with_the_run() {
     let sink = WebhookSink::start().await;
@@ -290,7 +291,7 @@ async fn runs_are_held_and_erased_in_a_terminal() {
     assert!(said.contains("erased") && said.contains("by operator"), "{said}");
     let (_, said) = called(&["inbox", "--all"]);
     assert!(said.contains(&question) && said.contains("\n    (erased)\n"), "{said}");
-    // `events` also lists what came after the end of the run; `events --follow` ends with the run.
+    // `events` also lists the events after the end of the run. `events --follow` stops at the end of the run.
     let (code, said) = called(&["events", &run]);
     let at = |kind: &str| said.find(kind).unwrap_or_else(|| panic!("no {kind}: {said}"));
     assert_eq!(code, Some(0));
@@ -304,7 +305,7 @@ async fn runs_are_held_and_erased_in_a_terminal() {
     assert_eq!((&last["type"], &last["data"]["because"]), (&json!("content_erased"), &json!("request")));
     let (_, page) = called(&["receipt", &question, "--html"]);
     assert!(page.contains("(erased)") && !page.contains(SECRET), "{page}");
-    // A late hold does not claim to keep content that is already erased.
+    // A legal hold that comes after an erasure does not claim to keep the erased content.
     let (code, said) = called(&["hold", &run, "--reason", "The court asks."]);
     assert!(code == Some(0) && said.contains("It came too late") && said.contains("is erased"), "{said}");
     assert!(!said.contains("Nothing"), "{said}");

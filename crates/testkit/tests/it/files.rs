@@ -1,4 +1,4 @@
-//! Files that change between approval and write, and paths that lead elsewhere.
+//! Files that change between the approval and the write, and paths that lead out of the workspace.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -33,7 +33,7 @@ async fn a_file_that_changed_before_the_decision_is_asked_about_again() {
 
 #[tokio::test]
 async fn a_file_that_changed_between_approval_and_execution_is_asked_about_again() {
-    // The command runs until `go` exists; the approved write waits behind it.
+    // The command runs until the file `go` exists, and the approved write waits for the command.
     let wait = command("while [ ! -e go ]; do sleep 0.02; done");
     let (_model, server) = solo([Scripted::calls([wait, write("a.txt", "new\n")]), done()]).await;
     let file = server.workspace().join("a.txt");
@@ -73,7 +73,7 @@ async fn a_hard_link_asks_whatever_the_rules_allow() {
     assert!(offered.iter().all(|option| option["id"] != "approve_session"), "{offered:#?}");
     server.choose(&asked, "approve").await;
     server.wait_status(&run, &["completed"]).await;
-    // The file was replaced, and not written through the hard link.
+    // The write replaced the file, and did not write through the hard link.
     let contents = (fs::read_to_string(&linked).unwrap(), fs::read_to_string(&other).unwrap());
     assert_eq!(contents, ("x".to_owned(), "precious".to_owned()));
 }
@@ -116,7 +116,7 @@ async fn what_an_agent_writes_is_data() {
     let (_model, server) = solo([one(command(&format!("echo {escape}"))), done()]).await;
     let run = server.start_run("solo", "write").await;
     let shown = server.wait_one(&run).await;
-    // The API returns the arguments unchanged; terminals escape them.
+    // The API returns the arguments unchanged, and the terminal escapes control characters.
     assert_eq!(shown["payload"]["arguments"], json!({"command": format!("echo {escape}")}));
     let show = server.client_command().args(["show", shown["id"].as_str().unwrap()]).output().unwrap();
     let printed = String::from_utf8_lossy(&show.stdout);

@@ -1,5 +1,5 @@
-//! Flows 1 and 2 of a copilot (document 004, contract A26) on the shipped workflow. Each story checks the journal and
-//! the model's requests.
+//! Flows 1 and 2 of a copilot (document 004, contract A26) with the shipped workflow. The tests check the events of the
+//! journal and the requests to the model.
 
 use std::fs;
 
@@ -24,12 +24,12 @@ fn saying(text: &str, call: (&'static str, Value)) -> Scripted {
     Scripted::Calls { text: text.to_owned(), calls: vec![(call.0.to_owned(), call.1)] }
 }
 
-/// Returns the texts of an agent's request number `n`, counted from 0.
+/// Returns the texts of request number `n` of an agent, counted from 0.
 fn request_text(model: &ScriptedModel, agent: &str, n: usize) -> String {
     model.requests_of(agent)[n].texts().join("\n")
 }
 
-/// Returns a run's story: one line for each event that a person would notice.
+/// Describes a run with one line per event that a person would notice.
 async fn story(server: &TestServer, run: &str) -> Vec<String> {
     let events = server.events(run).await;
     let text = |event: &Value, key: &str| event["data"][key].as_str().unwrap_or_default().to_owned();
@@ -73,7 +73,7 @@ async fn a_vague_task_is_clarified_planned_approved_and_carried_out() {
     fs::write(server.workspace().join("names.txt"), "carla\nal\nbea\n").unwrap();
     let run = server.start_run(COPILOT, "Improve the list.").await;
 
-    // The agent reads by itself, and asks before it changes anything.
+    // The agent reads without approval, and asks before it changes anything.
     let asked = server.wait_one(&run).await;
     assert_eq!(
         (&asked["kind"], &asked["payload"]["choices"]),
@@ -82,7 +82,7 @@ async fn a_vague_task_is_clarified_planned_approved_and_carried_out() {
     assert_eq!(model.requests().len(), 2);
     server.decide(&asked, &json!({"option": "answer", "text": "by length"})).await.ok();
 
-    // The planner receives the task. No work begins before the plan is approved.
+    // The planner receives the task. No work begins before a person approves the plan.
     let asked = server.wait_one(&run).await;
     assert_eq!(asked["kind"], "plan_approval");
     assert_eq!(asked["payload"]["plan"]["subtasks"].as_array().unwrap().len(), 2, "{asked:#}");
@@ -97,7 +97,7 @@ async fn a_vague_task_is_clarified_planned_approved_and_carried_out() {
     );
     server.decide(&asked, &json!({"option": "approve", "text": "shortest first"})).await.ok();
 
-    // The plan is the result of the call; the text of the approval is a note.
+    // The result of the call is the plan. The text of the approval is passed on as a note.
     let asked = server.wait_one(&run).await;
     assert_eq!((&asked["kind"], &asked["payload"]["tool"]), (&json!("tool_approval"), &json!("write_file")));
     assert!(asked["payload"]["diff"].to_string().contains("carla"), "{asked:#}");
@@ -107,7 +107,7 @@ async fn a_vague_task_is_clarified_planned_approved_and_carried_out() {
     }
     server.choose(&asked, "approve").await;
 
-    // The command changes nothing, so its trial releases it. The person is satisfied.
+    // The command changes nothing, so its trial releases the command. The person is satisfied.
     let asked = server.wait_one(&run).await;
     assert_eq!(
         (&asked["kind"], &asked["payload"]["satisfaction"], &asked["payload"]["output"]),
@@ -141,7 +141,6 @@ async fn a_vague_task_is_clarified_planned_approved_and_carried_out() {
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// Flow 2: simple task → execute → satisfied? → adapt.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_simple_task_is_done_looked_at_and_done_differently() {
     let (model, server) = server(&[(
@@ -163,11 +162,11 @@ async fn a_simple_task_is_done_looked_at_and_done_differently() {
     assert_eq!((&asked["kind"], &asked["payload"]["round"]), (&json!("turn"), &json!(1)));
     let options: Vec<_> = asked["options"].as_array().unwrap().iter().map(|each| &each["label"]).collect();
     assert_eq!(options, ["Needs changes", "Start over", "Satisfied"]);
-    // Being satisfied needs no text; wanting changes does.
+    // The option for a satisfied person needs no text. The option for changes needs a text.
     assert_eq!(server.decide(&asked, &json!({"option": "submit"})).await.refusal(), (422, "invalid_request"));
     server.decide(&asked, &json!({"option": "submit", "text": "in Italian"})).await.ok();
 
-    // The next round receives the round before, with its calls, and the person's comment.
+    // The agent's next round receives the previous round with its calls, and the person's comment.
     let asked = server.wait_one(&run).await;
     assert_eq!((&asked["kind"], &asked["step"]), (&json!("tool_approval"), &json!("work/round_2")));
     let request = &model.requests_of(COPILOT)[2];
@@ -177,7 +176,8 @@ async fn a_simple_task_is_done_looked_at_and_done_differently() {
     }
     server.choose(&asked, "approve").await;
 
-    // A message to the run is also the person's turn. A round without changes asks only for the next turn.
+    // A message to the run also counts as the person's turn. After a round without changes, only the next turn is asked
+    // for.
     let asked = server.wait_one(&run).await;
     assert_eq!((&asked["kind"], &asked["payload"]["round"]), (&json!("turn"), &json!(2)));
     server.post(&format!("/v1/runs/{run}/messages"), &json!({"text": "and before?"})).await.ok();

@@ -1,7 +1,8 @@
-//! Two stories of a copilot, aborted after each of their commits and started again. No command runs twice, no question
-//! is asked twice, and the story ends as without an abort.
+//! Two stories of a copilot. The server is aborted after each commit, one commit per play, and is started again. No
+//! command runs twice, no question is asked twice, and the story ends as it does without an abort.
 //!
-//! A campaign of `cargo xtask verify --long`: `matrix.rs` and `halves.rs` abort other stories in the short run.
+//! These tests are campaigns of `cargo xtask verify --long`. In the short run, `matrix.rs` and `halves.rs` abort
+//! different stories.
 
 use std::fs;
 
@@ -15,12 +16,12 @@ use crate::demo::{ABORT_AFTER, accounted};
 use crate::play::{command, count, one, read, write};
 use crate::routed::WORKFLOW;
 
-/// A story that is played repeatedly.
+/// Story that is played repeatedly.
 #[derive(Clone, Copy)]
 struct Story {
     workflow: &'static str,
     task: &'static str,
-    /// Scripts the model and prepares the workspace.
+    /// Adds the model's replies and prepares the workspace.
     stage: fn(&ScriptedModel) -> Setup,
     /// Returns a person's decision on an interrupt.
     decide: fn(&Value) -> Value,
@@ -56,7 +57,8 @@ const FLOW_1: Story = Story {
     },
 };
 
-/// A choice, a handoff there and back within a round, a new task that needs clarification, and a second round.
+/// A router's choice, a handoff there and back within one round, a new task that needs clarification, and a second
+/// round.
 const ROUTED: Story = Story {
     workflow: "helper",
     task: "Rework the list.",
@@ -94,7 +96,8 @@ const ROUTED: Story = Story {
     },
 };
 
-/// Decides on a command that was running when the process ended: a person checks if it did its work.
+/// Decides about a command that was running at the abort. As a person would, checks whether the command has done its
+/// work.
 fn look_whether_it_ran(server: &TestServer, asked: &Value) -> Value {
     let counted = fs::read_to_string(server.workspace().join("count.txt")).unwrap_or_default();
     let line = asked["payload"].to_string();
@@ -103,8 +106,8 @@ fn look_whether_it_ran(server: &TestServer, asked: &Value) -> Value {
     if ran { json!({"option": "happened", "text": "It is counted."}) } else { json!({"option": "rerun"}) }
 }
 
-/// Looks at the run once and decides on its interrupts. Returns true if it has ended, `None` if the server did not
-/// answer.
+/// Performs one step: reads the run and decides its interrupts. Returns true if the run has ended, or `None` if the
+/// server did not respond.
 async fn look(server: &TestServer, story: Story, run: &mut Option<String>) -> Option<bool> {
     let Some(id) = run else {
         let body = server.run_body(story.workflow, story.task);
@@ -130,7 +133,7 @@ async fn look(server: &TestServer, story: Story, run: &mut Option<String>) -> Op
     Some(false)
 }
 
-/// Returns the story of a run, without the doubts that only an abort causes.
+/// Returns the events of a run, without the questions about unknown outcomes that only an abort causes.
 async fn collect_story(server: &TestServer, run: &str) -> Vec<String> {
     let events = server.events(run).await;
     let text = |event: &Value, key: &str| event["data"][key].as_str().unwrap_or_default().to_owned();
@@ -159,7 +162,7 @@ async fn collect_story(server: &TestServer, run: &str) -> Vec<String> {
     events.iter().filter_map(line).collect()
 }
 
-/// Removes the ids and times of questions, which differ from run to run.
+/// Removes the ids and timestamps of questions, which differ from run to run.
 fn timeless(mut result: Value) -> Value {
     for question in result["questions"].as_array_mut().into_iter().flatten() {
         for key in ["interrupt", "at"] {
@@ -169,7 +172,6 @@ fn timeless(mut result: Value) -> Value {
     result
 }
 
-/// End of a run.
 #[derive(Debug, PartialEq)]
 struct End {
     story: Vec<String>,
@@ -177,7 +179,8 @@ struct End {
     files: Vec<Option<String>>,
 }
 
-/// Plays with an abort after commit `n`; 0 stands for none. Returns the end, and true if the abort came.
+/// Plays the story with an abort after commit number `n`, or without an abort if `n` is 0. Returns the end of the run,
+/// and whether the abort happened.
 async fn play(story: Story, n: usize) -> (End, bool) {
     let what = format!("{}: abort after commit {n}", story.workflow);
     let model = ScriptedModel::start().await;
@@ -201,7 +204,7 @@ async fn play(story: Story, n: usize) -> (End, bool) {
     (end, aborted)
 }
 
-/// Plays with an abort after each commit, from the first. Returns how many aborts came.
+/// Plays the story once per commit, with an abort after that commit. Returns the number of aborts that happened.
 async fn abort_after_each(story: Story) -> usize {
     const ENDLESS: usize = 500;
     let wanted = play(story, 0).await.0;

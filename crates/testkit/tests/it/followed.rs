@@ -1,6 +1,6 @@
-//! The links of messages, with the real binary: a robot that follows them decides nothing, and a person can decide with
-//! forms alone. The link of a mail opens the recipient's own page. The card of Teams has many readers, so its link
-//! leads to the sign-in first (contract E18).
+//! Links in messages, with the real binary. A robot that follows a link decides nothing, and a person can decide with
+//! forms and without scripts. The link in a mail opens the page of the mail's recipient. A Teams card has many readers,
+//! so its link first leads to the sign-in (contract E18).
 
 use holdshort_testkit::mailbox::{Mailbox, SmtpSecurity};
 use holdshort_testkit::provider::{Page, Provider, Visitor};
@@ -16,7 +16,7 @@ use crate::notifications::ask;
 use crate::push::{as_person, sign_in};
 use crate::sign_in::started;
 
-/// Channel of a notification, whose link is followed.
+/// Channel that sent the notification with the link.
 #[derive(Clone, Copy, Debug)]
 enum NotificationChannel {
     Mail,
@@ -25,7 +25,7 @@ enum NotificationChannel {
 
 const ALL: [NotificationChannel; 2] = [NotificationChannel::Mail, NotificationChannel::Teams];
 
-/// A server with a mail and a Teams channel, at which people sign in through a provider.
+/// Server with a mail channel and a Teams channel. People sign in to the server through a provider.
 struct Stage {
     mailbox: Mailbox,
     teams: WebhookSink,
@@ -33,7 +33,7 @@ struct Stage {
     server: TestServer,
 }
 
-/// An open interrupt, and the links of its messages.
+/// Open interrupt, and the links in the messages about it.
 struct NotifiedInterrupt {
     id: String,
     run: String,
@@ -64,7 +64,7 @@ impl Stage {
         Self { mailbox, teams, _provider: provider, server }
     }
 
-    /// Opens the nth interrupt.
+    /// Opens the interrupt with this number.
     async fn ask(&self, nth: usize) -> NotifiedInterrupt {
         let Self { mailbox, teams, server, .. } = self;
         let id = ask(server, to_legal(&json!({}))).await;
@@ -77,14 +77,14 @@ impl Stage {
 
 const CARDS: &str = "  cards: {type: teams, url_env: TEAMS_URL, allow: [127.0.0.0/8], events: [opened]}\n";
 
-/// Returns the path of a card's first button.
+/// Returns the path behind the first button of a card.
 fn link_of(server: &TestServer, card: &Value) -> String {
     let actions = card["attachments"][0]["content"]["actions"].as_array().unwrap();
     assert!(actions.iter().all(|action| action["type"] == "Action.OpenUrl"), "a card calls nobody back");
     actions[0]["url"].as_str().unwrap().strip_prefix(server.base()).expect("a link to us").to_owned()
 }
 
-/// Follows the link of a card, signs in, and returns the page after the sign-in.
+/// Follows the link of a card and signs in. Returns the page after the sign-in.
 async fn through(server: &TestServer, visitor: &mut Visitor, card: &str) -> Page {
     let page = visitor.get(&format!("{}{card}", server.base())).await;
     assert_eq!((page.status, &*page.text), (303, ""), "it shows nothing to whoever has not signed in");
@@ -94,13 +94,13 @@ async fn through(server: &TestServer, visitor: &mut Visitor, card: &str) -> Page
     visitor.get(&back).await
 }
 
-/// Returns the version in the form of a page.
+/// Returns the value of the field `version` in the form of a page.
 fn version(page: &str) -> &str {
     let field = page.split("name=\"version\" value=\"").nth(1).unwrap_or_else(|| panic!("{page}"));
     field.split('"').next().unwrap()
 }
 
-/// Returns the path of the page that a person reaches through the link of a card.
+/// Signs a person in through the link of a card. Returns the path of the page that the person reaches.
 async fn let_onto(server: &TestServer, person: &str, card: &str) -> String {
     let page = through(server, &mut Visitor::new(person), card).await;
     let to = page.location.unwrap_or_else(|| panic!("{person}: {}", page.text)).to_string();
@@ -109,7 +109,7 @@ async fn let_onto(server: &TestServer, person: &str, card: &str) -> String {
     path
 }
 
-/// Bodies that scanners and previews may send: none, the fields of the form, or the JSON of a client.
+/// Bodies that link scanners and previews may send: an empty body, the fields of the form, or a client's JSON.
 const BODIES: [(&str, &str); 5] = [
     ("text/plain", ""),
     ("application/x-www-form-urlencoded", ""),
@@ -164,7 +164,7 @@ async fn whoever_is_asked_comes_through_to_a_decision() {
         let (status, shown) = page(server, &at, None).await;
         assert!(status == 200 && shown.contains("Mrs Roe"), "{told:?}: {status} {shown}");
         assert_eq!(server.interrupt(&asked.id).await["status"], "open", "to be let in decides nothing");
-        // The second step: the number on the page, or the earlier sign-in.
+        // The second step of a decision: the number on the page, or the sign-in that preceded the page.
         let version = ("version", version(&shown));
         let form = match told {
             NotificationChannel::Mail => vec![("option", "approve"), version, ("number", number(&shown))],
@@ -180,7 +180,7 @@ async fn whoever_is_asked_comes_through_to_a_decision() {
         );
         let events = server.get(&format!("/v1/runs/{}/events", asked.run)).await.ok();
         let mut events = events["items"].as_array().unwrap().iter();
-        // The record shows that they saw the content, with its digest.
+        // Events record that the person saw the content, with the digest of that content.
         for kind in ["interrupt_viewed", "decision_made"] {
             let event = events.find(|event| event["type"] == kind).expect(kind);
             assert_eq!(event["actor"], json!({"id": "anna", "role": "reviewer", "via": via}), "{told:?}");
@@ -190,7 +190,7 @@ async fn whoever_is_asked_comes_through_to_a_decision() {
     }
 }
 
-/// A reader of a shared link sees and decides no more than their own rights allow.
+/// A reader of a shared link sees and decides only what the reader's own permissions allow.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shared_link_gives_nobody_more_than_is_theirs() {
     let stage = Stage::start().await;
@@ -205,13 +205,13 @@ async fn a_shared_link_gives_nobody_more_than_is_theirs() {
         assert!(page.text.contains("forbidden_role"), "{who}: {}", page.text);
         assert!(!page.text.contains("Roe") && !page.text.contains("DE02"), "{who}: {}", page.text);
     }
-    // An operator who is not an approver sees the page without a form.
+    // An operator who is not an approver sees the page without the form.
     let of_olaf = let_onto(server, "olaf", &asked.card).await;
     let (status, shown) = page(server, &of_olaf, None).await;
     assert!(status == 200 && shown.contains("Mrs Roe"), "{status} {shown}");
     assert!(shown.contains("may not decide") && !shown.contains("<form"), "{shown}");
     assert_eq!(page(server, &of_olaf, Some(&[("option", "approve")])).await.0, 403);
-    // Signing out ends access to the page.
+    // After signing out, the page is no longer accessible.
     let of_anna = let_onto(server, "anna", &asked.card).await;
     assert_eq!(page(server, &of_anna, None).await.0, 200);
     let anna = sign_in(server, "anna").await;
@@ -223,7 +223,8 @@ async fn a_shared_link_gives_nobody_more_than_is_theirs() {
     assert_eq!(server.interrupt(&asked.id).await["status"], "open");
 }
 
-/// At high risk a mail has no personal link: its link leads through the sign-in, as a card's does.
+/// For an interrupt with high risk, a mail contains no personal link. Like the link of a card, the mail's link leads
+/// through the sign-in.
 #[tokio::test(flavor = "multi_thread")]
 async fn where_the_risk_is_high_every_link_leads_through_the_sign_in() {
     let stage = Stage::start().await;
@@ -242,7 +243,7 @@ async fn where_the_risk_is_high_every_link_leads_through_the_sign_in() {
     assert_eq!(status, 200, "{decided}");
 }
 
-/// Without a provider, the link of a card and the path of its page lead to the app.
+/// Without a provider, the link of a card leads to the app, and so does the path of the card's page.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_provider_a_card_leads_to_the_app() {
     let teams = WebhookSink::start().await;

@@ -1,5 +1,5 @@
-//! The fuzz targets on their corpus and on seeded mutations of it: the repeatable part of fuzzing. `fuzz/README.md`
-//! explains how to search further with libFuzzer.
+//! Runs the fuzz targets on their corpus and on seeded mutations of that corpus. This is the repeatable part of
+//! fuzzing. `fuzz/README.md` explains how to search further with libFuzzer.
 
 use holdshort_testkit::fuzz::{TARGETS, hold};
 

@@ -1,4 +1,4 @@
-//! Grants of a session, over the real binary: they survive a restart, do not extend to other sessions, and expire.
+//! Grants of a session, over the real binary. Grants survive a restart, are not valid in other sessions, and expire.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{TestServer, eventually};
@@ -14,7 +14,7 @@ async fn server(workflow: &str) -> (ScriptedModel, TestServer) {
     (model, server)
 }
 
-/// Starts a run in a given session, or in a new one.
+/// Starts a run in this session, or in a new session.
 async fn start(server: &TestServer, session: Option<&Value>) -> String {
     let mut body = server.run_body("solo", "count");
     if let Some(session) = session {
@@ -23,7 +23,7 @@ async fn start(server: &TestServer, session: Option<&Value>) -> String {
     server.post("/v1/runs", &body).await.ok()["id"].as_str().unwrap().to_owned()
 }
 
-/// Returns a session with a grant for counting.
+/// Returns a session with a grant for the command of `count`.
 async fn allowed(server: &TestServer) -> Value {
     let run = start(server, None).await;
     let asked = server.wait_one(&run).await;
@@ -45,7 +45,8 @@ async fn a_grant_survives_a_restart_and_is_no_other_session_s() {
     assert!(server.events_of(&next, "interrupt_opened").await.is_empty());
     assert_eq!(server.lines("count.txt"), 2);
 
-    // A call of another session asks, before and after a grant for it in this session.
+    // Calls in a second session ask before and after the second session gets its own grant, and the first session's
+    // grant does not change this.
     let other = start(&server, None).await;
     let asked = server.wait_one(&other).await;
     assert_eq!((&asked["kind"], server.lines("count.txt")), (&json!("tool_approval"), 2));
@@ -54,14 +55,14 @@ async fn a_grant_survives_a_restart_and_is_no_other_session_s() {
     assert_eq!(server.get(&path).await.ok()["items"], json!([]));
 }
 
-/// A grant expires by the clock, also while the server is down.
+/// A grant expires by the wall clock, even while the server is down.
 #[tokio::test]
 async fn a_grant_ends_by_its_time() {
     let brief = SOLO.replace("gates:\n", "gates:\n  grants: {expires_after: 1s}\n");
     let (_model, mut server) = server(&brief).await;
     let session = allowed(&server).await;
     server.restart().await;
-    // Starts runs until one asks: the first one after the grant expired.
+    // Start runs until one of them asks, because the grant has expired.
     let asked = eventually("it asks again", async || {
         let run = start(&server, Some(&session)).await;
         let at = server.wait_status(&run, &["completed", "waiting"]).await;
@@ -80,7 +81,6 @@ async fn a_grant_ends_by_its_time() {
     server.wait_status(&asked, &["completed"]).await;
 }
 
-/// Returns the ids of interrupts.
 fn ids(items: &[Value]) -> Vec<&str> {
     items.iter().map(|item| item["id"].as_str().unwrap()).collect()
 }
@@ -89,7 +89,8 @@ async fn read(server: &TestServer, id: &str) -> Value {
     server.get(&format!("/v1/interrupts/{id}")).await.ok()
 }
 
-/// `approve_session` lists the other open calls that the grant covers, and releases those that the person kept.
+/// `approve_session` lists the other open calls that the grant would cover, and releases the listed calls that the
+/// person did not exclude.
 #[tokio::test]
 async fn a_grant_releases_the_open_calls_that_were_kept() {
     let calls = Scripted::calls([count("a"), count("b"), count("c"), write("f", "x")]);
@@ -122,7 +123,7 @@ async fn a_grant_releases_the_open_calls_that_were_kept() {
     assert_eq!(made[0]["data"]["also"], json!([second]));
     assert_eq!(made[0]["data"]["also_shown"], json!([second, third]));
     assert_eq!(ids(&server.wait_open(&run, 2).await), [third, other]);
-    // A repeat of the decision returns the existing resolution.
+    // A repeated decision returns the existing resolution.
     assert_eq!(server.decide(&open[0], &decision).await.ok()["resolution"], decided["resolution"]);
     server.choose(&open[2], "approve").await;
     server.choose(&open[3], "reject").await;
@@ -130,8 +131,8 @@ async fn a_grant_releases_the_open_calls_that_were_kept() {
     assert_eq!(server.lines("count.txt"), 3);
 }
 
-/// A refused call asks again in any spelling until the refusal is revoked. A grant for the same program covers other
-/// calls.
+/// A refused call asks again, however it is spelled, until the refusal is revoked. A grant for the same program covers
+/// only other calls.
 #[tokio::test]
 async fn a_refused_call_asks_again_after_a_grant() {
     let lines = ["touch A", "touch B", "touch C", "touch A", "touch ./A", "touch B; touch A"];

@@ -1,5 +1,5 @@
-//! A server that is aborted between two paths of a changeset, or after an event. Afterwards the workspace is wholly as
-//! before or wholly as released, and the command ran once.
+//! A server that is aborted between two paths of a changeset, or after a commit to the journal. After the restart,
+//! either all or none of the released changes are in the workspace, and the command ran once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -28,8 +28,8 @@ gates:
   trial: on
 ";
 
-/// 28 files are created, 12 changed (40 written) and 4 deleted. With a folder, a link, a mode and an emptied folder
-/// that makes 48 paths.
+/// Changes 48 paths in total: 28 created files, 12 changed files (of 40 written files), 4 deleted files, a directory, a
+/// link, a mode, and a directory that becomes empty.
 pub(crate) const LINE: &str = "mkdir made && for i in $(seq 28); do echo new > made/$i; done && \
                     for i in $(seq 12); do echo new >> kept$i; done && rm -r gone && ln -s kept1 link && chmod 700 kept13";
 const PATHS: usize = 28 + 12 + 4 + 1 + 1 + 1 + 1;
@@ -45,7 +45,7 @@ pub(crate) fn fill(workspace: &Path) {
     }
 }
 
-/// Returns each path with its mode and content.
+/// Returns each path below a directory, with its mode and content.
 pub(crate) fn tree(folder: &Path) -> BTreeMap<String, String> {
     fn walk(root: &Path, folder: &Path, tree: &mut BTreeMap<String, String>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -68,13 +68,12 @@ pub(crate) fn tree(folder: &Path) -> BTreeMap<String, String> {
     all
 }
 
-/// Returns the number of paths in which two trees differ.
 fn differ(one: &BTreeMap<String, String>, other: &BTreeMap<String, String>) -> usize {
     let names: BTreeSet<_> = one.keys().chain(other.keys()).collect();
     names.into_iter().filter(|name| one.get(*name) != other.get(*name)).count()
 }
 
-/// Returns the tree before the command and after it, without a server.
+/// Returns the expected tree before the command and after the command, computed without a server.
 fn wanted() -> (BTreeMap<String, String>, BTreeMap<String, String>) {
     let folder = tempfile::tempdir().unwrap();
     fill(folder.path());
@@ -86,7 +85,7 @@ fn wanted() -> (BTreeMap<String, String>, BTreeMap<String, String>) {
     (before, after)
 }
 
-/// Plays with one abort. The command is released once a person is asked. Returns true if the abort came.
+/// Plays the story with one abort. When a person is asked, the command is released. Returns true if the abort happened.
 async fn play_with(stop: Stop, before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> bool {
     let what = format!("{stop:?}");
     let (variable, n) = match stop {
@@ -114,9 +113,9 @@ async fn play_with(stop: Stop, before: &BTreeMap<String, String>, after: &BTreeM
             aborted = true;
             let stands = tree(&server.workspace());
             match stop {
-                // The abort came at the right path.
+                // Check that the abort happened at the right path.
                 Stop::InChangeset(paths) => assert_eq!(differ(before, &stands), paths, "{what}"),
-                // Each event comes before the commit or after it.
+                // An abort after an event happens before or after the whole commit of the changeset.
                 Stop::AfterEvent(_) => {
                     let changed = differ(before, &stands);
                     assert!(changed == 0 || changed == PATHS, "{what}: {changed} paths");
@@ -148,8 +147,8 @@ async fn play_with(stop: Stop, before: &BTreeMap<String, String>, after: &BTreeM
     let story = server.story(&run).await;
     assert_eq!(differ(after, &tree(&server.workspace())), 0, "{what}: {story:#?}");
     let count = |kind: &str| story.iter().filter(|line| *line == kind).count();
-    // A crash loses the trial or the commit under way. The trial begins again, as it has had no effect; the commit
-    // continues at its path.
+    // The crash interrupts a running trial or commit. The trial starts again, because it had no effect. The commit
+    // continues with its next path.
     for (kind, lost) in [("trial_started", "trial_lost"), ("tool_started", "tool_lost")] {
         assert_eq!(count(kind) - count(lost), 1, "{what}: {kind}: {story:#?}");
         assert!(count(lost) <= 1, "{what}: {story:#?}");
@@ -159,7 +158,7 @@ async fn play_with(stop: Stop, before: &BTreeMap<String, String>, after: &BTreeM
     }
     let ended = server.events_of(&run, "tool_finished").await;
     assert_eq!(ended[0]["data"]["end"], "done", "{what}: {ended:#?}");
-    // The agent received its call and the result once.
+    // The agent received one result for its one call.
     assert_eq!(
         model.requests().last().map(|last| last.texts().join("\n").matches("exit code 0").count()),
         Some(1),
@@ -168,23 +167,23 @@ async fn play_with(stop: Stop, before: &BTreeMap<String, String>, after: &BTreeM
     aborted
 }
 
-/// Place at which the server is aborted.
+/// Point at which the server is aborted.
 #[derive(Clone, Copy, Debug)]
 enum Stop {
-    /// In the commit of the changeset, after this number of paths.
+    /// During the commit of the changeset, after this number of paths.
     InChangeset(usize),
-    /// After this commit to the journal: one event, or several that belong together.
+    /// After the journal commit with this number. A journal commit contains one or several events.
     AfterEvent(usize),
 }
 
-/// Plays all stops. Returns how many came.
+/// Plays all stops. Returns the number of stops that were reached.
 async fn play_all(stops: impl Iterator<Item = Stop>) -> usize {
     let (before, after) = wanted();
     play_each(stops, async |stop| play_with(stop, &before, &after).await).await
 }
 
-/// A commit that is aborted after its first path, its last, or others of each kind is carried on. The next test plays
-/// every stop.
+/// If the server is aborted during a commit, the restarted server completes the commit. This test aborts after the
+/// first path, after the last path, and after one path of each kind. The next test plays every stop.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_abort_between_two_files_is_carried_on() {
     let stops = [1, 5, 19, 36, PATHS];

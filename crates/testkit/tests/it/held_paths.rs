@@ -1,4 +1,5 @@
-//! Rules over paths and changes hold for every name of a path: a dot, a link, a search of a parent folder.
+//! Rules about paths and changes apply to every name of a path: with a dot, through a link, or found by a search of a
+//! parent directory.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -109,7 +110,6 @@ async fn a_search_and_a_listing_leave_out_what_rules_hold_back() {
         fs::write(workspace.join(path), format!("needle in {path}\n")).unwrap();
     }
     let run = server.start_run("solo", "Look for it.").await;
-    // The person approves the call, and its result is shown.
     let card = server.wait_one(&run).await;
     assert_eq!(codes(&card), ["rule"], "{card:#}");
     server.choose(&card, "approve").await;

@@ -1,5 +1,5 @@
-//! A person interrupts a run over the real binary: during a reply, a command, a trial, several steps, on another node,
-//! and around a crash. The results so far are kept, and the run continues with the person's message.
+//! A person interrupts a run over the real binary: during a reply, a command, a trial or several steps, at a different
+//! node, and around a crash. Existing results are kept, and the run continues with the person's message.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -15,10 +15,10 @@ use crate::demo::ABORT_AFTER;
 use crate::play::{command, count, done, last_told, one, play, write};
 use crate::stopping::{TRYING, is_gone, long, runs};
 
-/// Longest time that a person waits (issue 16).
+/// Longest time that a person has to wait (issue 16).
 const AT_ONCE: Duration = Duration::from_secs(1);
 
-/// A workflow whose commands are allowed and run in the workspace.
+/// Workflow whose commands need no approval and run directly in the workspace.
 const FREE: &str = "
 name: solo
 agents:
@@ -45,10 +45,10 @@ async fn interrupt(server: &TestServer, run: &str, body: &Value) -> Value {
     answer
 }
 
-/// Waits until the model has had `n` requests, and listeners have seen all that it streams.
+/// Waits until the model has received `n` requests and listeners have received all text that the model streams.
 async fn streams(model: &ScriptedModel, n: usize) {
     model.wait_for_requests(n).await;
-    // The text arrives as pieces of one stream, on loopback.
+    // No event says that listeners have received the text. The chunks of the stream arrive quickly on loopback.
     tokio::time::sleep(Duration::from_millis(300)).await;
 }
 
@@ -74,7 +74,6 @@ async fn a_reply_is_interrupted_and_what_was_said_is_kept() {
     let options: Vec<&str> =
         turn["options"].as_array().unwrap().iter().map(|option| option["id"].as_str().unwrap()).collect();
     assert_eq!(options, ["submit", "continue", "done"]);
-    // A second interruption changes nothing.
     let again = interrupt(&server, &run, &json!({})).await;
     assert_eq!((&again["seq"], &again["status"]), (&server.run(&run).await["seq"], &json!("waiting")));
     let stopped = server.events_of(&run, "model_stopped").await;
@@ -128,7 +127,7 @@ async fn words_that_come_with_it_count_at_once_and_from_the_command_line() {
     }
 }
 
-/// The remaining calls of the reply do not start, and the agent learns of it.
+/// The remaining calls of the reply do not start, and the agent is told so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_is_interrupted_with_the_calls_behind_it() {
     let reply = Scripted::calls([command(&long("621.25")), count("second")]);
@@ -175,7 +174,7 @@ async fn a_trial_is_interrupted_and_nothing_of_it_happens() {
     assert!(told.contains("begun") && told.contains("It was only tried: nothing has changed."), "{told}");
 }
 
-/// An open interrupt about a call is superseded: the person writes a message instead.
+/// An open interrupt about a call is superseded when the person writes a message instead of deciding.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_card_that_is_open_gives_way() {
     let (model, server) = play(FREE, [one(write("a.txt", "a")), done()]).await;
@@ -253,7 +252,8 @@ async fn another_node_interrupts_what_one_is_told() {
     cluster.assert_one_story(&run).await;
 }
 
-/// Looks at the run once and acts as the person. Returns true if it has ended, `None` if the server did not answer.
+/// Performs one step: reads the run and acts as the person. Returns true if the run has ended, or `None` if the server
+/// did not respond.
 async fn look(server: &TestServer, model: &ScriptedModel, run: &mut Option<String>) -> Option<bool> {
     let Some(id) = run else {
         let body = server.run_body("solo", "Write it.");
@@ -274,12 +274,12 @@ async fn look(server: &TestServer, model: &ScriptedModel, run: &mut Option<Strin
         let asked = server.try_send(server.request(Method::GET, &path)).await?.ok();
         let decision = match asked["kind"].as_str() {
             Some("turn") => json!({ "option": "submit", "text": "Use tabs." }),
-            // The process ended while the command ran: a person checks if it did its work.
+            // The server ended while the command ran, so a person checks whether the command has done its work.
             Some("unknown_outcome") if server.lines("count.txt") == 0 => json!({ "option": "rerun" }),
             Some("unknown_outcome") => json!({ "option": "happened", "text": "It is counted." }),
             _ => panic!("nobody expects this to be asked: {asked:#}"),
         };
-        // The text of the stopped reply may be lost. The model then repeats it, and completes it.
+        // The text of the stopped reply may be lost. In that case the model repeats the text and completes it.
         model.release();
         let path = format!("{path}/decisions");
         server.try_send(server.request(Method::POST, &path).json(&decision)).await?;
@@ -290,7 +290,7 @@ async fn look(server: &TestServer, model: &ScriptedModel, run: &mut Option<Strin
     Some(false)
 }
 
-/// Aborts after commit `n`. Returns true if the abort came.
+/// Plays the story with an abort after commit number `n`. Returns true if the abort happened.
 async fn abort_after(n: usize) -> bool {
     let what = format!("abort after commit {n}");
     let model = ScriptedModel::start().await;
@@ -326,7 +326,8 @@ async fn an_interruption_survives_an_abort_after_each_of_its_commits() {
     assert!((7..ENDLESS - 1).contains(&commits), "{commits} commits");
 }
 
-/// An interruption holds even if the server is killed right after its answer. Only the output so far is lost.
+/// An interruption is not lost even if the server is killed right after its response. Only the output of the running
+/// work is lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_interruption_holds_whatever_becomes_of_the_server() {
     let (model, mut server) =
@@ -355,7 +356,7 @@ phases:
 gates: {rules: [{tools: [read_file, write_file, run_command], do: allow}]}
 ";
 
-/// Flow 3 of A26: a conversation, “implement it”, work, an interruption, and a changed task.
+/// Flow 3 of A26: a conversation, the message “implement it”, work, an interruption, and a changed task.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_conversation_becomes_work_is_interrupted_and_adapted() {
     let model = ScriptedModel::start().await;
@@ -383,7 +384,7 @@ async fn a_conversation_becomes_work_is_interrupted_and_adapted() {
     let turn = server.wait_one(&run).await;
     assert_eq!(turn["position"], "interruption");
     said("A text file is enough.").await;
-    // The round continues with the message and ends; then the person has the next turn.
+    // The round continues with the message until its end, and then the person has a turn.
     let turn = eventually("the round ends", async || {
         let open = server.open(&run).await;
         open.into_iter().find(|each| each["position"] == "round")

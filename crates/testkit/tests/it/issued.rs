@@ -1,4 +1,4 @@
-//! People who authenticate with tokens of an issuer: the server that trusts the issuer, and the tokens.
+//! People who authenticate with tokens of an issuer. Contains the issuer's tokens, and makes a server trust the issuer.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use holdshort_testkit::issuer::Signer;
 use holdshort_testkit::server::TestServer;
 use serde_json::json;
 
-/// Secret that the issuer shares with the server.
+/// Secret key that the issuer shares with the server.
 const SECRET: &[u8] = b"a secret of forty bytes, for tests alone";
 
 const CONFIG: &str = r#"
@@ -19,7 +19,7 @@ secret_file = "issuer.secret"
 roles = { readers = "reviewer" }
 "#;
 
-/// Makes the server trust the issuer from its next start on.
+/// Makes the server trust the issuer after its next start.
 pub(crate) fn trust_issuer(server: &TestServer) {
     for (name, bytes) in [("issuer.secret", SECRET), ("holdshort.toml", CONFIG.as_bytes())] {
         let path = server.data().join(name);
@@ -28,7 +28,7 @@ pub(crate) fn trust_issuer(server: &TestServer) {
     }
 }
 
-/// Returns a token of a reviewer, valid for 50 minutes. `now` is in seconds since 1970, by the server's clock.
+/// Returns a token of a reviewer that is valid for 50 minutes. `now` is the server's time in seconds since 1970.
 pub(crate) fn token(who: &str, groups: &[&str], now: i64) -> String {
     let claims = json!({
         "iss": "https://issuer.example", "aud": "holdshort", "sub": who, "roles": ["readers"], "groups": groups,

@@ -1,4 +1,4 @@
-//! Tokens of an issuer over the real binary; a server on loopback publishes the issuer's keys.
+//! Tokens of an issuer, over the real binary. A server on loopback publishes the issuer's keys.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -11,12 +11,12 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-/// Starts a server that trusts this issuer and fetches its keys as often as allowed.
+/// Starts a server that trusts this issuer and fetches the issuer's keys as often as the limits allow.
 async fn believing(keys: &KeyServer) -> TestServer {
     believing_beside(keys, "").await
 }
 
-/// Starts the same server with more keys in its configuration.
+/// Starts a server as [`believing`] does. `more` is appended to the configuration.
 async fn believing_beside(keys: &KeyServer, more: &str) -> TestServer {
     let mut server = TestServer::setup().stopped();
     let config = format!(
@@ -94,11 +94,11 @@ async fn somebody_is_who_their_issuer_says_and_may_what_their_role_may() {
     // A person whose claims map to no role has no access.
     let nobody = token(&key, "k", &claims("eve", "visitors"));
     assert_eq!(get(&server, &nobody, "/v1/login").await.0, 403);
-    // An admin may create keys, also with the name of an earlier subject.
+    // An admin may create keys, even under the name of a token's subject.
     let owner = token(&key, "k", &claims("olga", "owners"));
     let made = ask(&server, &owner, Method::POST, "/v1/keys", &json!({"name": "robot-7"})).await;
     assert_eq!((made.0, &made.1["made_by"]), (201, &json!("olga")));
-    // The name now belongs to the key.
+    // The name now belongs to the key, so the token with this subject is refused.
     let (status, refused) = get(&server, &robot, "/v1/login").await;
     assert_eq!((status, &refused["code"]), (403, &json!("forbidden_role")), "{refused}");
     for name in ["operator", "Operator", "engine", "agent"] {
@@ -142,7 +142,7 @@ async fn what_is_wrong_with_a_token_lets_nobody_in() {
             "unauthenticated",
         ),
     ];
-    // The terminal repeats the server's reason, and does not ask for the operator's token.
+    // The terminal prints the server's reason, and does not ask for the operator token.
     let told = |token: &str| {
         let ran =
             server.client_command().arg("inbox").env("HOLDSHORT_TOKEN", token).output().expect("it runs");
@@ -156,7 +156,7 @@ async fn what_is_wrong_with_a_token_lets_nobody_in() {
         let answer = get(&server, &token, "/v1/login").await;
         assert_eq!((answer.0, &answer.1["code"]), (status, &json!(code)), "{what}: {}", answer.1);
     }
-    // This server allows no clock skew, and five minutes exceed the maximum anyway.
+    // This server is configured without clock skew, and five minutes exceed the maximum skew anyway.
     let late = token(&key, "k", &with("exp", json!(now() - 300)));
     assert_eq!(get(&server, &late, "/v1/login").await.0, 401);
     assert_eq!(get(&server, &token(&key, "k", &good), "/v1/login").await.0, 200);
@@ -198,7 +198,7 @@ async fn the_keys_of_an_issuer_change_and_go_away() {
     assert_eq!(get(&server, &of_new, "/v1/login").await.0, 200);
 }
 
-/// A connection ends when the token that opened it expires.
+/// When a token expires, the connections that it opened end.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_open_ends_with_the_token() {
     let key = Signer::ed();
@@ -217,20 +217,21 @@ async fn what_is_open_ends_with_the_token() {
     assert_eq!((status, &refused["code"]), (401, &json!("credential_expired")));
 }
 
-/// Returns the claims with one changed value.
+/// Returns a copy of the claims in which one claim has this value.
 fn with(claims: &Value, name: &str, value: impl Into<Value>) -> Value {
     let mut claims = claims.clone();
     claims[name] = value.into();
     claims
 }
 
-/// Returns the roles, groups and source of a person, as an admin reads them.
+/// Returns a person's roles, groups and source, as an admin reads them.
 async fn read_person(server: &TestServer, id: &str) -> Value {
     let (status, person) = get(server, server.token(), &format!("/v1/people/{id}")).await;
     if status == 200 { json!([person["roles"], person["groups"], person["source"]]) } else { json!(status) }
 }
 
-/// A removed person stays removed, whatever their tokens say. An admin can restore them, and then sets their roles.
+/// A removed person stays removed, whatever the person's tokens say. An admin can restore the person, and then sets the
+/// roles.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_token_brings_nobody_back_whom_an_admin_removed() {
     let key = Signer::ec();
@@ -240,7 +241,7 @@ async fn a_token_brings_nobody_back_whom_an_admin_removed() {
     let ada = of("readers", now() - 9);
     assert_eq!(get(&server, &ada, "/v1/login").await.0, 200);
     assert_eq!(read_person(&server, "ada").await, json!([["reviewer"], ["ops"], "provider"]));
-    // A later token changes the role. The earlier token stays valid and changes nothing.
+    // A newer token changes the person's role. An older token stays valid, but does not change the role back.
     let later = of("deciders", now() - 5);
     assert_eq!(get(&server, &later, "/v1/login").await.1["roles"], json!(["operator"]));
     let (status, who) = get(&server, &ada, "/v1/login").await;
@@ -261,7 +262,7 @@ async fn a_token_brings_nobody_back_whom_an_admin_removed() {
     assert_eq!(read_person(&server, "ada").await, json!([["auditor"], [], "api"]));
 }
 
-/// A token without a role ends a person's access. A later token with a role restores it.
+/// A token without a role ends the person's access. A newer token with a role restores the access.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_provider_takes_away_and_gives_back() {
     let key = Signer::ec();
@@ -277,7 +278,7 @@ async fn the_provider_takes_away_and_gives_back() {
     assert_eq!(read_person(&server, "ada").await, json!([["operator"], ["ops"], "provider"]));
 }
 
-/// The people file overrides tokens. It may also name people who first came with a token.
+/// The people file overrides tokens. The file may also name people who first authenticated with a token.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_people_file_comes_before_tokens() {
     let key = Signer::ec();
@@ -327,7 +328,7 @@ async fn tokens_of_nobody_who_can_be() {
         assert!(refused["detail"].as_str().is_some_and(|it| it.contains(why)), "{what}: {refused}");
         assert_eq!(read_person(&server, "ada").await, json!(404), "{what}");
     }
-    // Groups in the token of an agent are ignored.
+    // Groups in an agent's token are ignored.
     let robot = with(&claims("robot", "robots"), "groups", groups);
     assert_eq!(get(&server, &token(&key, "k", &robot), "/v1/login").await.0, 200);
     let fits = with(&claims(&"a".repeat(128), "readers"), "name", "x".repeat(129));
@@ -335,7 +336,7 @@ async fn tokens_of_nobody_who_can_be() {
     assert_eq!((status, who.get("name")), (200, None), "a name that is too long is not shown");
 }
 
-/// A socket of a token ends when its person's roles change, or when the person is removed.
+/// A socket that a token opened ends when the person's roles change, or when the person is removed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_open_ends_with_what_the_person_was() {
     let key = Signer::ec();
@@ -364,7 +365,7 @@ async fn what_is_open_ends_with_what_the_person_was() {
     }
 }
 
-/// Returns the last frame of a closed socket and its close code.
+/// Reads a socket until it is closed. Returns its last frame and the close code.
 async fn closed(socket: &mut WebSocketStream<MaybeTlsStream<TcpStream>>) -> (Value, u16) {
     let (mut last, mut code) = (Value::Null, 0);
     while let Some(message) = socket.next().await {

@@ -1,5 +1,5 @@
-//! Keys of agents over the real binary: a socket and a stream that are open when their key is revoked, on one node and
-//! on the other nodes of a database.
+//! Keys of agents, over the real binary. When a key is revoked, its open sockets and streams end, on the same node and
+//! on all other nodes of the database.
 
 use futures::{SinkExt, StreamExt};
 use holdshort_testkit::server::{TestServer, eventually};
@@ -10,7 +10,7 @@ use tokio_tungstenite::tungstenite::Message;
 
 use crate::cluster::Cluster;
 
-/// Creates a key of an agent. Returns its id and its secret.
+/// Creates a key for an agent. Returns the id and the secret of the key.
 pub(crate) async fn key(server: &TestServer, name: &str) -> (String, String) {
     let made = server.post("/v1/keys", &json!({"name": name})).await.ok();
     let text = |field: &str| made[field].as_str().expect(field).to_owned();
@@ -23,7 +23,7 @@ async fn status(server: &TestServer, secret: &str) -> u16 {
     request.send().await.expect("an answer").status().as_u16()
 }
 
-/// Connections that use a key. Each task ends with the key and returns how its connection ended.
+/// Open connections that use a key. Each task ends when the key ends, and returns how its connection ended.
 struct Open {
     socket: tokio::task::JoinHandle<(Value, u16)>,
     stream: tokio::task::JoinHandle<String>,
@@ -93,7 +93,7 @@ async fn a_socket_and_a_stream_end_with_their_key_and_a_restart_brings_it_not_ba
     assert!(!server.stderr().contains(&secret) && !server.stderr().contains(&other));
 }
 
-/// A key that one node revokes is refused on every node, and its open connections end.
+/// If one node revokes a key, every node refuses the key, and the key's open connections end.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_ends_on_every_node() {
     let cluster = Cluster::start([]).await;
@@ -113,7 +113,8 @@ async fn a_key_ends_on_every_node() {
     for open in open {
         open.assert_ended().await;
     }
-    // A revoked key's name is free on every node, and then taken on every node.
+    // After the revocation the name of the key is free on every node. When the name is used again, it is taken on every
+    // node.
     key(b, "bot").await;
     let twice = a.post("/v1/keys", &json!({"name": "bot"})).await;
     assert_eq!(twice.refusal(), (409, "name_taken"));

@@ -1,4 +1,5 @@
-//! The demo's run, killed at random moments that a seed decides, so that a failing round can be repeated.
+//! The demo's run is killed at random moments. A seed determines these moments, so that a failing round can be
+//! repeated.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +34,7 @@ async fn round(seed: u64, undisturbed: &BTreeMap<String, Vec<u8>>) {
                 None => (start(&server).await, StoryProgress::Goes),
             }
         };
-        // Kills in the middle of an operation, requests included.
+        // The kill also interrupts operations and requests that are running.
         let stepped = if kills < KILLS { timeout_at(killed_at, step).await.ok() } else { Some(step.await) };
         match stepped {
             Some((_, StoryProgress::Over)) => {

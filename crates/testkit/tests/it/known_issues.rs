@@ -1,4 +1,4 @@
-//! The known issues of document 004, each by its number: they do not occur here.
+//! The known issues of document 004 do not occur here. Each test is named after the number of its issue.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use crate::play::{count, done, one};
 
-/// The task of issue 1, and that of issue 4.
+/// Task of issue 1.
 const UNCLEAR: &str = "Write a Python script. Generate a plan to clarify requirements";
 const LONGER: &str = "write python script. No further details provided. Generate a plan";
 
-/// Routed by rules, so that the questions do not depend on a model.
+/// Workflow in which rules route the task, so that the questions do not depend on a model.
 const BY_RULES: &str = "
 name: helper
 agents:
@@ -39,8 +39,8 @@ async fn start(workflow: &str, task: &str, pair: Vec<Scripted>) -> (ScriptedMode
     (model, server, run)
 }
 
-/// An unclear task is clarified. In the issue its words “generate a plan” started a plan at once, and the agent asked
-/// in plain text, which was never shown.
+/// An unclear task is clarified. In the issue, the words “generate a plan” started a plan at once, and the agent asked
+/// in plain text that was never shown.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn issue_1_an_unclear_task_is_clarified() {
     let (model, server, run) = start(BY_RULES, UNCLEAR, vec![one(count("made")), done()]).await;
@@ -55,7 +55,7 @@ async fn issue_1_an_unclear_task_is_clarified() {
     assert!(model.requests_of("pair")[0].texts().join("\n").contains("count the rows of a file"));
 }
 
-/// The second half of issue 1: a question in plain text does not end the agent's work.
+/// Second half of issue 1: a question in plain text does not end the agent's work.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn issue_1_a_question_in_words_reaches_a_person() {
     let asks = || Scripted::text("Please specify requirements: what should the script do?");
@@ -69,7 +69,8 @@ async fn issue_1_a_question_in_words_reaches_a_person() {
     assert!(model.requests().pop().unwrap().texts().join("\n").contains("count rows"));
 }
 
-/// A phase that a model called was only a text. Here the phase runs, pauses, and returns the person's decision.
+/// In the issue, a phase that a model called was only a text. Here the phase runs, pauses, and returns the person's
+/// decision.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn issue_2_a_called_checkpoint_really_waits() {
     for option in ["approve", "reject"] {
@@ -88,7 +89,8 @@ async fn issue_2_a_called_checkpoint_really_waits() {
     }
 }
 
-/// The planning phase ended with `'bool' object is not callable`. Here it proposes a plan, and a person decides.
+/// In the issue, the planning phase failed with `'bool' object is not callable`. Here it proposes a plan, and a person
+/// decides.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn issue_3_a_called_planning_phase_brings_a_plan() {
     let call = ("invoke_planning_phase", json!({"task": "find out what the script is for"}));
@@ -103,7 +105,8 @@ async fn issue_3_a_called_planning_phase_brings_a_plan() {
     assert!(result["output"].as_str().unwrap().contains("Ask what it is for"), "{result:#}");
 }
 
-/// Balanced routing accepted a task that says that it lacks details, because it was long enough (contract E6).
+/// In the issue, balanced routing accepted a task because it was long enough, although the task says that details are
+/// missing (contract E6).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn issue_4_length_does_not_make_a_task_clear() {
     for task in ["write python script", LONGER] {

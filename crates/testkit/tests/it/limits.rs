@@ -1,7 +1,8 @@
-//! `docs/reference/limits.md` lists every limit with its value and its doc comment. The tables are generated from the
-//! constants: each follows a line such as `<!-- constants: core/src/limits/keys.rs -->`.
+//! `docs/reference/limits.md` lists every limit with its value and its doc comment. The tables of the page are
+//! generated from the constants in the source files. Each table follows a line such as `<!-- constants:
+//! core/src/limits/keys.rs -->`.
 //!
-//! `UPDATE_DOCS=1` writes the page.
+//! `UPDATE_DOCS=1` rewrites the page.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,21 +13,21 @@ use holdshort_core::definition;
 
 const PAGE: &str = "../docs/reference/limits.md";
 
-/// Start of the line that names the files whose constants are the rows of the next table.
+/// Beginning of the line that names the source files of the next table.
 const MARK: &str = "<!-- constants: ";
 
-/// Part whose rows are the defaults of a type.
+/// Section whose table lists the default values of a type.
 const WORKFLOW_DEFAULTS: &str = "Runs of a workflow";
 
 const HEAD: &str = "| limit | value | meaning |\n|---|---|---|\n";
 
-/// Numeric constant of a file of limits.
+/// Numeric constant in a source file with limits.
 struct Constant {
     name: String,
-    /// Milliseconds of a time; otherwise a plain count.
+    /// Value in milliseconds for durations, or a plain number.
     value: u128,
     unit: Unit,
-    /// Doc comment, as one line.
+    /// Doc comment of the constant, as one line.
     meaning: String,
 }
 
@@ -45,7 +46,7 @@ fn read(file: &str) -> String {
     fs::read_to_string(path(file)).expect(file)
 }
 
-/// Returns the numeric constants of a file, in their order.
+/// Returns the numeric constants of a file, in the order of the file.
 fn constants(file: &str) -> Vec<Constant> {
     let text = read(file);
     let mut found: Vec<Constant> = Vec::new();
@@ -80,7 +81,7 @@ fn constants(file: &str) -> Vec<Constant> {
     found
 }
 
-/// Evaluates a product of numbers and earlier constants, or a duration.
+/// Evaluates a product of numbers and previously defined constants, or a duration.
 fn evaluated(text: &str, earlier: &[Constant]) -> u128 {
     let calls = [
         ("Duration::from_millis(", 1),
@@ -101,7 +102,7 @@ fn evaluated(text: &str, earlier: &[Constant]) -> u128 {
     text.split('*').map(|each| factor(each).unwrap_or_else(|| panic!("{text} is no product"))).product()
 }
 
-/// Renders a value in its largest whole unit.
+/// Renders a value in the largest unit that gives a whole number.
 fn rendered(value: u128, unit: Unit) -> String {
     let units: &[(&str, u128)] = match unit {
         Unit::Time => &[("days", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)],
@@ -115,7 +116,7 @@ fn rendered(value: u128, unit: Unit) -> String {
     }
 }
 
-/// Returns the page with each generated table replaced by the rows of its files.
+/// Returns the page with newly generated tables.
 fn generated(page: &str) -> String {
     let mut text = String::new();
     let mut is_table = false;
@@ -142,7 +143,7 @@ fn generated(page: &str) -> String {
     text
 }
 
-/// Returns true for files of constants that bound something.
+/// Returns true for files with constants that are limits.
 fn is_of_limits(file: &Path) -> bool {
     let name = file.file_name().and_then(|name| name.to_str());
     let folder = file.parent().and_then(Path::file_name).and_then(|name| name.to_str());
@@ -193,7 +194,7 @@ fn the_page_has_the_defaults_of_workflows() {
     };
     let mut defaults: BTreeMap<String, String> =
         defaults.iter().map(|(name, value)| (name.clone(), stated_default(value))).collect();
-    // Unset defaults are not serialised.
+    // Some unset defaults are missing from the serialized value.
     defaults.entry("budget_money".to_owned()).or_insert("none".to_owned());
     defaults.entry("continues".to_owned()).or_insert("0".to_owned());
 

@@ -1,7 +1,7 @@
-//! A journal of many pages: an audit of it is right from its first event to its last.
+//! Audits a journal of many pages, and checks that the audit covers the journal from the first event to the last.
 //!
-//! One run is played through the real driver. The others are copies of it under other ids, chained again and
-//! appended by the store itself. `cargo xtask bench audit` measures the audit of a much longer journal.
+//! One run is played with the real driver. All other runs are copies of that run with different ids. The store itself
+//! chains and appends the copies. `cargo xtask bench audit` measures the audit of a much longer journal.
 
 use std::path::Path;
 use std::process::Command;
@@ -22,20 +22,21 @@ use holdshort_testkit::server::real;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Questions in each run.
+/// Number of questions per run.
 const ASKS: usize = 10;
-/// Appends that share a commit.
+/// Number of appends that are committed together.
 const TOGETHER: u64 = 256;
-/// Digits at the end of each id that distinguish the copies; decimal digits are valid in ids.
+/// Number of digits at the end of each id that distinguish the copies. Decimal digits are valid characters of an id.
 const DIGITS: usize = 6;
-/// Number of runs: more streams, and many times the events and interrupts, than an audit reads at once.
+/// Number of runs. An audit reads the journal in pages, and this number exceeds one page of streams, events and
+/// interrupts.
 const RUNS: u64 = 640;
 
-/// A run as the journal holds it.
+/// Events of the run that is copied.
 struct Template {
     definition: Blob,
     events: Vec<Sealed>,
-    /// Positions of the ends of ids in the head of each event.
+    /// For each event, the positions in its head at which ids end.
     ends: Vec<Vec<usize>>,
     rows: Rows,
 }
@@ -100,7 +101,7 @@ impl Template {
         Self { definition: Blob::new(json::canonical(&*definition)), events, ends, rows }
     }
 
-    /// Returns a copy of the run with the nth ids.
+    /// Returns copy number `n` of the run.
     fn copy(&self, n: u64) -> Append {
         let digits = format!("{n:0DIGITS$}");
         let id = |id: &str| format!("{}{digits}", &id[..id.len() - DIGITS]);
@@ -130,7 +131,7 @@ impl Template {
     }
 }
 
-/// Returns the ends of the ids in a head. No other text in a head begins like an id.
+/// Returns the positions in a head at which ids end. Only ids contain the prefix that is searched for.
 fn ends_of_ids(head: &[u8]) -> Vec<usize> {
     const LENGTH: usize = "run_".len() + 26;
     let starts = ["\"run_", "\"ses_", "\"int_"];
@@ -142,7 +143,7 @@ fn ends_of_ids(head: &[u8]) -> Vec<usize> {
     ends.collect()
 }
 
-/// Writes the runs into a data folder. Returns the number of events and the head.
+/// Writes the copies into a data directory. Returns the number of events and the journal's head hash.
 async fn fill(folder: &Path, template: &Template) -> (u64, String) {
     let store = Sqlite::open(folder).unwrap();
     for first in (0..RUNS).step_by(usize::try_from(TOGETHER).unwrap()) {
@@ -154,7 +155,7 @@ async fn fill(folder: &Path, template: &Template) -> (u64, String) {
     (head.events, head.to_string())
 }
 
-/// Runs `audit verify` on a folder that no server uses. Returns the exit code and the output.
+/// Runs `audit verify` on a data directory that no server uses. Returns the exit code and the output.
 fn verify(folder: &Path) -> (i32, Value) {
     let output = Command::new(real())
         .args(["--json", "--data"])
@@ -177,7 +178,7 @@ async fn an_audit_of_many_pages_is_right() {
     let summary = json!([report["intact"], report["events"], report["streams"], report["head"]]);
     assert_eq!((code, summary), (0, json!([true, events, RUNS, head])));
 
-    // Changes a text of the last run, far behind the first page.
+    // Change a text in the last run, many pages after the first page.
     let last = last_of(
         folder.path(),
         "UPDATE events SET content = CAST('{\"text\":\"no\"}' AS BLOB)
@@ -189,7 +190,7 @@ async fn an_audit_of_many_pages_is_right() {
     assert_eq!(damages[0]["stream"], json!(last));
 }
 
-/// Changes the database of a stopped server. Returns the stream of its last event.
+/// Changes the database of a stopped server with this SQL. Returns the stream of the last event.
 fn last_of(folder: &Path, sql: &str) -> String {
     let database = rusqlite::Connection::open(folder.join("holdshort.db")).unwrap();
     let head: Vec<u8> = by_hand::with_events(&database, |database| {

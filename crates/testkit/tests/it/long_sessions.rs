@@ -1,5 +1,5 @@
-//! A long session over HTTP with the real binary: requests to the model stay within its window, and the API shows their
-//! usage and cost.
+//! A long session over HTTP with the real binary. Requests to the model fit into the model's context window, and the
+//! API shows the usage and cost of each request.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
@@ -15,8 +15,8 @@ models:
     price: {input_per_million: \"2.50\", output_per_million: \"10\", currency: USD}
 ";
 
-/// Starts a server whose model replies in this order. A script would choose by the turns of a request, which a summary
-/// reduces.
+/// Starts a server whose model sends these replies in order. The replies are queued, because a script selects replies
+/// by the number of turns, which a summary reduces.
 async fn start_with_replies(workflow: &str, steps: Vec<Scripted>) -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
     for step in steps {
@@ -53,7 +53,7 @@ async fn old_turns_are_summed_up_and_what_a_person_said_is_still_sent() {
     assert!(of("summariser") >= 1 && of("solo") == 8, "{calls:#?}");
     for (call, sent) in calls.iter().zip(model.requests()) {
         assert_eq!((&call["status"], &call["usage"]["requests"]), (&json!("replied"), &json!(1)), "{call}");
-        // The API shows each request exactly as it was sent, and no request exceeds the window.
+        // The API shows each request exactly as it was sent, and no request exceeds the context window.
         let shown = server.get(&format!("/v1/runs/{run}/model-requests/{}", call["n"])).await.ok();
         assert_eq!((&shown["step"], texts(&shown)), (&call["step"], sent.texts().join("\n")));
         assert!(texts(&shown).len() < 3 * 6_000, "{}", texts(&shown).len());
@@ -64,7 +64,7 @@ async fn old_turns_are_summed_up_and_what_a_person_said_is_still_sent() {
     }
     assert!(!last.contains(&"0".repeat(3_000)));
 
-    // The next page starts after the last call of the page before.
+    // The next page begins after the last call of the previous page.
     let first = server.get(&format!("/v1/runs/{run}/model-requests?limit=3")).await.ok();
     let cursor = first["next_cursor"].as_str().unwrap();
     let rest = server.get(&format!("/v1/runs/{run}/model-requests?limit=200&cursor={cursor}")).await.ok();
@@ -75,7 +75,7 @@ async fn old_turns_are_summed_up_and_what_a_person_said_is_still_sent() {
         server.send(server.agent_request(Method::GET, &format!("/v1/runs/{run}/model-requests"))).await;
     assert_eq!(agents.refusal().0, 403);
 
-    // The usage of the calls adds up to the usage of the run and its session.
+    // The usage of all calls adds up to the usage of the run and of the session.
     let sum = |field: &str| calls.iter().map(|call| call["usage"][field].as_u64().unwrap()).sum::<u64>();
     let used = json!({
         "requests": calls.len(), "input_tokens": sum("input_tokens"), "output_tokens": sum("output_tokens"),

@@ -12,13 +12,13 @@ pub(crate) use holdshort_testkit::reviewer::{channel, link, mailed, number, page
 
 use crate::notifications::{ask, deliveries, resolve, wait_state};
 
-/// Returns the lines of a second mail channel, to append after the first one.
+/// Returns YAML lines for a second mail channel, which follow those of the first channel.
 fn again(name: &str, mailbox: &Mailbox, more: &str) -> String {
     let channel = channel(mailbox, more);
     channel.replacen("channels:\n", "", 1).replacen("  mail:", &format!("  {name}:"), 1)
 }
 
-/// Adds a person of the group `legal`.
+/// Adds a person to the group `legal`.
 pub(crate) async fn person(server: &TestServer, id: &str, more: Value) {
     let mut body = json!({"roles": ["reviewer"], "groups": ["legal"],
         "addresses": {"email": format!("{id}@example.org")}});
@@ -28,7 +28,8 @@ pub(crate) async fn person(server: &TestServer, id: &str, more: Value) {
     server.send(server.request(Method::PUT, &format!("/v1/people/{id}")).json(&body)).await.ok();
 }
 
-/// Returns a body assigned to the group `legal` and to the operator.
+/// Returns the body of an interrupt that is assigned to the group `legal` and to the operator. `more` is added to its
+/// fields.
 pub(crate) fn to_legal(more: &Value) -> Value {
     let mut body = json!({"assignment": {"groups": ["legal"], "approvers": ["operator"]}});
     if let (Some(body), Some(more)) = (body.as_object_mut(), more.as_object()) {
@@ -37,7 +38,7 @@ pub(crate) fn to_legal(more: &Value) -> Value {
     body
 }
 
-/// Returns the mail to an address.
+/// Returns the mail that was sent to this address.
 fn to<'m>(mails: &'m [Value], address: &str) -> &'m Value {
     mails.iter().find(|mail| mail["to"] == json!([address])).unwrap_or_else(|| panic!("none: {mails:#?}"))
 }
@@ -57,11 +58,11 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
     let (anna, ben) = (to(&mails, "anna@example.org"), to(&mails, "ben@example.org"));
     for mail in [anna, ben] {
         assert_eq!((&mail["secure"], &mail["user"]), (&json!(true), &json!(USER)));
-        // The title stays on one line: it cannot start a header.
+        // Line breaks of the title are removed, so the title cannot inject a header.
         assert!(mail["headers"].get("bcc").is_none(), "{mail:#}");
         let one_line = "Pay\\u{200b}\\u{d}\\nBcc: all@example.com\\u{d}\\n\\u{d}\\n<b onclick=x>now</b> \"&";
         assert!(text(mail, "/subject").starts_with(&format!("[Holdshort] {one_line}")), "{mail:#}");
-        // An encoded word in the title is not decoded by mail programs.
+        // Mail programs do not decode an encoded word that is part of the title.
         assert!(text(mail, "/subject").contains("= ?utf-8?q?=E2=80=AE?="), "{mail:#}");
         assert!(text(mail, "/text").contains(one_line), "{mail:#}");
         let html = text(mail, "/html");
@@ -71,7 +72,7 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
         }
         assert_eq!(text(mail, "/headers/auto-submitted"), "auto-generated");
         assert_eq!(text(mail, "/headers/references"), format!("<{id}@example.org>"));
-        // The mail holds none of the payload.
+        // The mail contains nothing of the payload.
         assert!(!mail["raw"].as_str().unwrap().contains("DE02"), "{mail:#}");
     }
     assert!(text(anna, "/text").starts_with("Wartet auf eine Entscheidung: Prüfung in external"), "{anna:#}");
@@ -120,21 +121,22 @@ async fn what_a_server_puts_off_is_tried_again_and_what_it_refuses_is_not() {
     let mails = mailbox.wait_for(1).await;
     let [delivery] = &wait_state(&server, "delivered", 1).await[..] else { panic!("one") };
     assert_eq!((&delivery["attempts"], &mails[0]["secure"]), (&json!(2), &json!(true)));
-    // An address that may be a list receives no personal link.
+    // An address that may belong to a mailing list receives no personal link.
     assert!(text(&mails[0], "/text").contains(&format!("{}/inbox/{first}", server.base())), "{mails:#?}");
     mailbox.refuse(&[550]);
     let second = ask(&server, json!({})).await;
     let [failed] = &wait_state(&server, "failed", 1).await[..] else { panic!("one") };
     assert_eq!((&failed["interrupt"], &failed["attempts"]), (&json!(second), &json!(1)));
-    // The server's answer names people: it is kept only as the answer of an attempt, for a shorter time.
+    // The SMTP server's response contains names of people. It is stored only with the delivery attempt, which is
+    // deleted earlier.
     assert_eq!((&failed["status"], &failed["error"]), (&json!(550), &json!("answered 550")));
     let shown = server.get(&format!("/v1/deliveries/{}", failed["id"].as_str().unwrap())).await.ok();
     assert!(text(&shown, "/tried/0/answer").contains("refused by the test: legal@example.org"), "{shown:#}");
     assert_eq!(mailbox.mails().len(), 1);
 }
 
-/// Everyone who was asked learns of the resolution: also an earlier approver, and all admins and operators if one of
-/// them passed the interrupt on.
+/// Everyone who was asked is notified of the resolution. This includes an approver who was asked first, and all admins
+/// and operators if one of them reassigned the interrupt.
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_was_asked_is_told_how_it_ended() {
     let mailbox = Mailbox::start(SmtpSecurity::Starttls, false);
@@ -167,7 +169,7 @@ async fn whoever_was_asked_is_told_how_it_ended() {
     told(6, &[ben, carol]).await;
 }
 
-/// A mail that is retried after its link expired leads to the inbox.
+/// If a mail is retried after its link has expired, the mail links to the inbox.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mail_that_is_tried_again_too_late_for_its_link_leads_to_the_inbox() {
     let mut mailbox = Mailbox::start(SmtpSecurity::Starttls, false);
@@ -189,8 +191,8 @@ async fn a_mail_that_is_tried_again_too_late_for_its_link_leads_to_the_inbox() {
     assert!(text.contains(&format!("{}/inbox/{id}", server.base())) && !text.contains("/d/"), "{text}");
 }
 
-/// Text injected before TLS is not taken for an answer of the authenticated server. An endless answer is cut off at a
-/// limit.
+/// Text that was injected before TLS is not accepted as a response of the TLS server. An endless response is cut off at
+/// a limit.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_breaks_the_rules_is_believed_nothing() {
     let (injects, endless) = (Mailbox::hostile("injects"), Mailbox::hostile("endless"));
@@ -240,14 +242,13 @@ async fn a_robot_that_follows_the_link_and_sends_its_form_decides_nothing() {
     let (status, shown) = page(&server, &path, None).await;
     assert_eq!(status, 200, "{shown}");
     let number = number(&shown).to_owned();
-    // A scanner presses each button, with the fields as they are or with other words.
+    // A link scanner submits each button, with the form's fields unchanged or with different texts.
     for typed in ["", "yes", "approve"] {
         let (status, refused) =
             page(&server, &path, Some(&[("option", "approve"), ("text", typed), ("number", typed)])).await;
         assert!(status == 422 && refused.contains("Nothing was decided"), "{status} {refused}");
     }
     assert_eq!(server.interrupt(&id).await["status"], "open");
-    // The link survives a restart of the server.
     server.restart().await;
     let (status, decided) = page(&server, &path, Some(&[("option", "approve"), ("number", &number)])).await;
     assert!(status == 200 && decided.contains("<strong>Approved</strong>"), "{status} {decided}");
@@ -279,7 +280,7 @@ async fn a_link_counts_once_for_its_person_and_not_where_it_is_risky() {
     let [of_anna, of_ben] = numbers.map(|shown| &*Box::leak(number(&shown).to_owned().into_boxed_str()));
     let (status, shown) = page(&server, &anna, Some(&approve(of_anna))).await;
     assert!(status == 200 && !shown.contains("<form"), "{status} {shown}");
-    // The vote is recorded, and the link is used up: it cannot take the vote back.
+    // The vote is recorded, and the link is used up, so the link cannot withdraw the vote.
     let (status, spent) = page(&server, &anna, Some(&[("option", "reject"), ("number", of_anna)])).await;
     assert!(status == 410 && spent.contains("already used"), "{status} {spent}");
     assert_eq!(page(&server, &anna, None).await.0, 410);
@@ -287,7 +288,7 @@ async fn a_link_counts_once_for_its_person_and_not_where_it_is_risky() {
     let (status, _) = page(&server, &ben, Some(&approve(of_ben))).await;
     assert_eq!((status, &server.interrupt(&id).await["resolution"]["outcome"]), (200, &json!("approved")));
 
-    // At high risk, reading a mail does not authenticate its recipient.
+    // With high risk, access to a mail does not authenticate the mail's recipient.
     let risky = json!({"kind": "tool_approval", "title": "Remove the build", "assignment": {"groups": ["legal"]},
         "payload": {}, "call": {"tool": "shell", "arguments": {"command": "rm -rf build"}, "workspace": "/home/me/project"}});
     let id = ask(&server, risky).await;
@@ -297,7 +298,7 @@ async fn a_link_counts_once_for_its_person_and_not_where_it_is_risky() {
         assert!(text.contains(&format!("/inbox/{id}")) && !text.contains("/d/"), "{text}");
     }
 
-    // The link of a removed person is revoked.
+    // The links of a removed person are revoked.
     let id = ask(&server, to_legal(&json!({}))).await;
     let mails = eventually("two more", async || {
         let mails: Vec<Value> =
@@ -306,7 +307,7 @@ async fn a_link_counts_once_for_its_person_and_not_where_it_is_risky() {
     })
     .await;
     let [anna, ben] = ["anna", "ben"].map(|who| link(&server, to(&mails, &format!("{who}@example.org"))));
-    // The link of a person who is no longer asked shows nothing.
+    // After the interrupt was reassigned, the previous approver's link shows nothing.
     assert_eq!(page(&server, &anna, None).await.0, 200);
     let to_ben = json!({"assignment": {"approvers": ["ben"]}});
     server.post(&format!("/v1/interrupts/{id}/reassign"), &to_ben).await.ok();

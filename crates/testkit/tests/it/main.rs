@@ -1,4 +1,4 @@
-//! Tests of the test kit itself, and the acceptance cases over the real binary that use it.
+//! Tests of the test kit itself, and acceptance cases that use the test kit with the real binary.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 

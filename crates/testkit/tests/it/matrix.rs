@@ -1,5 +1,5 @@
-//! The demo's run, aborted after each of its commits, started again and finished. The repository ends as without an
-//! abort.
+//! The demo's run. The server is aborted after each commit, one commit per play, and is started again to finish the
+//! run. The repository ends as it does without an abort.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use holdshort_testkit::server::TestServer;
 use crate::aborts::{StoryProgress, play_each, play_until_over};
 use crate::demo::{ABORT_AFTER, check, review, stage, start, undisturbed};
 
-/// Plays with an abort after commit `n`. Returns true if the abort came.
+/// Plays the run with an abort after commit number `n`. Returns true if the abort happened.
 async fn abort_after(n: usize, undisturbed: &BTreeMap<String, Vec<u8>>) -> bool {
     let what = format!("abort after commit {n}");
     let mut server = stage(Some(n));

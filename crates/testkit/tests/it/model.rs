@@ -1,4 +1,4 @@
-//! The scripted model, as its clients see it.
+//! Tests of the scripted model from the perspective of its clients.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use serde_json::{Value, json};

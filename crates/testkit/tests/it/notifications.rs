@@ -1,5 +1,5 @@
-//! Notifications over channels, with the real binary: their content, their retries, and that none is lost or sent
-//! without need (contract D4, D7, E19; cases 40 and 45).
+//! Notifications over channels, with the real binary: their content and their retries. No notification is lost, and
+//! none is sent without need (contract D4, D7, E19; cases 40 and 45).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::cluster::database;
 pub(crate) const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const NEXT_SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 
-/// Returns a channel of the sink, with more keys.
+/// Returns a channels file with one channel that sends to the sink. `more` is added to the keys of the channel.
 fn channel(sink: &WebhookSink, more: &str) -> String {
     let url = sink.url("/hook");
     format!(
@@ -29,7 +29,7 @@ pub(crate) fn webhook_setup(sink: &WebhookSink, more: &str) -> Setup {
     TestServer::setup().channels(&channel(sink, more)).env("HOOK_SECRET", SECRET)
 }
 
-/// Opens an interrupt of an agent that runs elsewhere. Returns its id.
+/// Opens an interrupt as an external agent. Returns the id of the interrupt.
 pub(crate) async fn ask(server: &TestServer, more: Value) -> String {
     let mut body =
         json!({"kind": "review", "title": "Send it to Mrs Roe?", "payload": {"iban": "DE02 1203 0000"}});
@@ -83,7 +83,7 @@ async fn case_40_a_webhook_is_tried_until_it_is_there() {
     assert_eq!((&body["type"], &body["data"]["interrupt"]), (&json!("interrupt.opened"), &json!(id)));
     let link = format!("{}/inbox/{id}", server.base());
     assert_eq!(body["data"]["url"], link);
-    // Neither the message nor its record holds the content of the question.
+    // Neither the message nor the stored delivery contains the content of the question.
     let shown = server.get(&format!("/v1/deliveries/{}", delivery["id"].as_str().unwrap())).await.ok();
     for text in [String::from_utf8(received[0].body.clone()).unwrap(), shown.to_string(), server.stderr()] {
         assert!(!text.contains("Roe") && !text.contains("DE02"), "{text}");
@@ -143,7 +143,8 @@ async fn a_server_that_is_killed_while_it_sends_sends_once_more_under_the_same_i
     assert_eq!(sink.received().len(), 3, "nothing else is sent");
 }
 
-/// A server that is killed at any moment, with many open questions, notifies about each question and about no other.
+/// A server that is killed at any moment, with many open questions, sends a notification about each question and about
+/// nothing else.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_lost_however_often_it_is_killed() {
     const ASKS: usize = 24;
@@ -214,7 +215,7 @@ async fn what_is_refused_is_not_tried_again_and_a_person_retries() {
     let channels = server.client_command().args(["channels"]).output().unwrap();
     let channels = String::from_utf8(channels.stdout).unwrap();
     assert!(channels.contains("hook  webhook  failing, for the first time"), "{channels}");
-    // Status 410 disables the channel: later deliveries wait.
+    // Status 410 disables the channel, so later deliveries wait.
     resolve(&server, &first).await;
     wait_state(&server, "failed", 2).await;
     let [channel] = &server.get("/v1/channels").await.ok()["items"].as_array().unwrap().clone()[..] else {
@@ -256,7 +257,7 @@ async fn what_is_refused_is_not_tried_again_and_a_person_retries() {
     assert!(shown.contains("hook  opened"), "{shown}");
 }
 
-/// Operators are asked once about a disabled channel: in the inbox, and over the working channels.
+/// Operators are asked once about a disabled channel, in the inbox and over the channels that still work.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_channel_that_is_disabled_is_asked_about() {
     let (dead, good) = (WebhookSink::start().await, WebhookSink::start().await);
@@ -314,7 +315,8 @@ async fn a_freeze_holds_what_is_told_and_a_removed_channel_keeps_what_waits() {
     ask(&server, json!({})).await;
     assert_eq!(deliveries(&server, "&state=waiting").await.len(), 1);
     server.restart().await;
-    // The delivery waits while its channel is not configured, and is sent once it is again.
+    // While its channel is missing from the configuration, the delivery waits. It is sent when the channel is
+    // configured again.
     let without = "channels: {}\n";
     server.change(|setup| setup.channels(without));
     server.restart().await;
@@ -367,7 +369,7 @@ async fn a_copy_tells_nobody() {
     assert_eq!(sink.received().len(), 2, "what is new is told, what was there is not");
 }
 
-/// Libraries that receivers use, from `PyPI` and `npm`, verify a webhook and reject a changed body.
+/// Receivers' libraries from `PyPI` and `npm` verify a webhook, and reject a changed body.
 #[tokio::test(flavor = "multi_thread")]
 async fn receivers_verify_it_with_the_libraries_of_standard_webhooks() {
     let sink = WebhookSink::start().await;
@@ -383,7 +385,7 @@ async fn receivers_verify_it_with_the_libraries_of_standard_webhooks() {
     }
 }
 
-/// These libraries also produce the signatures of the vectors in the documents (lesson 58).
+/// These libraries produce the same signatures as the test vectors in the documentation (lesson 58).
 #[test]
 fn the_vectors_of_the_documents_are_those_of_the_libraries() {
     let vectors = crate::docs::json_of("docs/reference/webhooks.md", "## Vectors");
@@ -395,7 +397,8 @@ fn the_vectors_of_the_documents_are_those_of_the_libraries() {
     }
 }
 
-/// Each configured secret verifies, so that receivers can change over at any time. A removed secret verifies no more.
+/// A webhook verifies with each configured secret, so that receivers can change to a new secret at any time. A removed
+/// secret no longer verifies.
 #[tokio::test(flavor = "multi_thread")]
 async fn while_secrets_rotate_each_of_them_verifies() {
     let (sink, folder) = (WebhookSink::start().await, tempfile::tempdir().unwrap());
@@ -433,7 +436,7 @@ async fn while_secrets_rotate_each_of_them_verifies() {
     }
 }
 
-/// Returns the input of a receiver's library.
+/// Returns the JSON input for a script that calls a receiver's library.
 fn verification_input(received: &ReceivedRequest, secret: &str) -> Value {
     json!({
         "secret": secret,
@@ -446,7 +449,7 @@ fn verification_input(received: &ReceivedRequest, secret: &str) -> Value {
     })
 }
 
-/// Programs and scripts that call a library.
+/// Programs and their scripts, each of which calls a receiver's library.
 const LIBRARIES: [(&str, &str); 2] = [("python3", "verify.py"), ("node", "verify.js")];
 
 fn said_by((program, script): (&str, &str), given: &Value) -> String {

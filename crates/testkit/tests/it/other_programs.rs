@@ -1,7 +1,8 @@
-//! Programs that open the database of a running server, and a server whose files another program deleted or locked.
+//! Other programs that open the database of a running server, or that delete or lock the server's files.
 //!
-//! SQLite keeps readers and the writer apart with POSIX locks. The kernel drops all of them when the process closes any
-//! descriptor of the locked file, so each test here compares `/proc/locks` before and after.
+//! SQLite separates readers and the writer with POSIX locks. When a process closes any descriptor of a locked file, the
+//! kernel drops all locks of that process on the file. Each test here therefore compares `/proc/locks` before and
+//! after.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -28,12 +29,12 @@ const PIN: &str = "holdshort.head";
 /// Longest time until `/readyz` must report a failure.
 const NOTICE: Duration = Duration::from_secs(3);
 
-/// Returns the POSIX locks that the server holds on its database and on the index of its log, as `/proc/locks` lists
-/// them.
+/// Returns the POSIX locks that the server holds on its database and on the index of its log, as listed in
+/// `/proc/locks`.
 ///
-/// Locks on the index change with every read; only the lock that marks the index as used is listed.
-/// The table is read several times: Linux returns it page by page, and may skip a lock while other processes
-/// lock and unlock. A lock that the server has lost is in no reading.
+/// Locks on the index change with every read, so only the lock that marks the index as used is included. The function
+/// reads `/proc/locks` several times and merges the results, because Linux returns the list page by page and may skip a
+/// lock while other processes lock and unlock. A lock that the server has lost is in none of the lists.
 fn locks(server: &TestServer) -> BTreeSet<String> {
     /// Byte of the index that every process with an open connection locks.
     const IN_USE: &str = "128";
@@ -57,7 +58,7 @@ fn locks(server: &TestServer) -> BTreeSet<String> {
     listed.lines().filter_map(lock).collect()
 }
 
-/// Opens the database in a process of its own, reads, and closes it.
+/// Opens the database in a separate process, reads, and closes the database.
 fn foreign_reader(data: &Path) -> Output {
     let read = "import sqlite3, sys\n\
                 database = sqlite3.connect(sys.argv[1])\n\
@@ -66,12 +67,13 @@ fn foreign_reader(data: &Path) -> Output {
     Command::new("python3").args(["-c", read]).arg(data.join(DATABASE)).output().unwrap()
 }
 
-/// Runs a verb of the terminal while the server runs.
+/// Runs a command of the binary while the server runs.
 fn verb(server: &TestServer, arguments: &[&str]) -> Output {
     server.client_command().args(arguments).output().unwrap()
 }
 
-/// Opens interrupts and decides every second one. Returns the ids with the status that was acknowledged.
+/// Opens `count` interrupts and decides every second interrupt. Returns the ids, each with the status that the server
+/// acknowledged.
 async fn acknowledge(server: &TestServer, count: usize) -> Vec<(String, &'static str)> {
     let mut acknowledged = Vec::new();
     for n in 0..count {
@@ -94,7 +96,7 @@ async fn events(server: &TestServer) -> u64 {
     server.get("/v1/audit/head").await.ok()["events"].as_u64().unwrap()
 }
 
-/// Waits until `/readyz` answers with this status.
+/// Waits until `/readyz` returns this status.
 async fn wait_ready(server: &TestServer, status: u16) -> Answer {
     let asked = Instant::now();
     let answer = eventually(&format!("/readyz says {status}"), async || {
@@ -125,12 +127,12 @@ async fn an_audit_beside_a_foreign_reader_loses_nothing_that_was_acknowledged() 
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// Returns every path with a `GET`, with `interrupt` in place of each id.
+/// Returns every path that supports `GET`. `interrupt` replaces each id in a path.
 async fn readable_routes(server: &TestServer, interrupt: &str) -> Vec<String> {
     let document = server.get("/v1/openapi.json").await.ok();
     let paths = document["paths"].as_object().unwrap().iter();
     let read = paths.filter(|(_, methods)| methods.get("get").is_some()).map(|(path, _)| path.clone());
-    // Streams do not end, and `/readyz` is polled anyway.
+    // Streams do not end, and the tests poll `/readyz` separately.
     read.filter(|path| !path.ends_with("/stream") && !path.ends_with("/events") && path != "/v1/ws")
         .map(|path| {
             let mut filled = String::new();
@@ -143,7 +145,8 @@ async fn readable_routes(server: &TestServer, interrupt: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the verbs that open the journal or ask its server. `{n}` is a new number for each verb.
+/// Returns the commands that open the journal or send requests to its server. `{n}` is replaced by a different number
+/// for each command.
 fn verbs(server: &TestServer, interrupt: &str) -> Vec<Vec<String>> {
     let within = |name: &str| server.workspace().join(name).display().to_string();
     let verbs = [
@@ -211,7 +214,7 @@ async fn a_server_whose_files_were_replaced_acknowledges_nothing_and_saves_what_
         let why = detail(&refused).to_owned();
         assert!(why.contains(name) && why.contains("may or may not have succeeded"), "{why}");
 
-        // Reads still work, and `/readyz` names the copy.
+        // Reads still work, and the response of `/readyz` names the copy of the database.
         assert_kept(&server, &acknowledged).await;
         let rescued = server.data().join("holdshort.rescued-1");
         let ready = eventually("the copy is named", async || {
@@ -225,7 +228,7 @@ async fn a_server_whose_files_were_replaced_acknowledges_nothing_and_saves_what_
         assert!(report["intact"] == false && report.to_string().contains(name), "{report:#}");
         server.wait_for_log("holdshort.rescued-1").await;
 
-        // The copy holds all acknowledged work.
+        // The copy contains all acknowledged work.
         server.kill();
         let mut saved = TestServer::setup().without_model().data(&rescued).stopped();
         saved.start().await;
@@ -235,7 +238,7 @@ async fn a_server_whose_files_were_replaced_acknowledges_nothing_and_saves_what_
     }
 }
 
-/// The server also makes the copy while it receives no requests.
+/// The server also makes the copy if it receives no requests.
 #[tokio::test]
 async fn an_idle_server_notices_that_its_log_was_deleted() {
     let server = TestServer::setup().without_model().start().await;
@@ -252,7 +255,7 @@ async fn a_copy_that_another_program_deleted_is_made_again() {
     fs::remove_file(server.data().join(LOG)).unwrap();
     let copy = server.data().join("holdshort.rescued-1");
     eventually("the copy is made", async || copy.join(DATABASE).exists().then_some(())).await;
-    // The server reports a copy only once it is complete.
+    // The server reports the copy only when the copy is complete.
     eventually("the copy is named", async || {
         detail(&server.get("/readyz").await).contains("holdshort.rescued-1").then_some(())
     })
@@ -270,7 +273,7 @@ async fn ready_is_refused_while_another_process_holds_the_write_lock() {
     wait_ready(&server, 200).await;
     let other = Connection::open(server.data().join(DATABASE)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    // A write within the last second already proves that the server can write.
+    // Wait, because a write within the last second would already prove that the server can write.
     tokio::time::sleep(Duration::from_millis(1_100)).await;
     let asked = Instant::now();
     let refused = server.get("/readyz").await;
@@ -299,7 +302,8 @@ async fn an_idle_server_writes_only_when_it_is_asked_whether_it_is_ready() {
     assert_eq!((log(), events(&server).await), (probed, events_before));
 }
 
-/// Builds a library for `LD_PRELOAD` whose `fsync` and `fdatasync` fail while a file exists. Returns the paths of both.
+/// Builds a library for `LD_PRELOAD` in which `fsync` and `fdatasync` fail while a certain file exists. Returns the
+/// paths of the library and of that file.
 fn failing_fsync(folder: &Path) -> (PathBuf, PathBuf) {
     let (source, library, switch) =
         (folder.join("fsync.c"), folder.join("fsync.so"), folder.join("fsync-fails"));
@@ -339,13 +343,13 @@ async fn ready_is_refused_while_fsync_fails() {
     ask(&server, json!({})).await;
 }
 
-/// The refusal counts the events that would be lost. The start needs this exact number, and every later audit reports
-/// it.
+/// If acknowledged events are missing, the start is refused, and the message counts the lost events. The start succeeds
+/// only with this exact number in `--accept-loss`, and every later audit reports the loss.
 #[tokio::test]
 async fn acknowledged_work_is_given_up_only_by_its_number_and_never_in_silence() {
     let mut server = TestServer::setup().without_model().start().await;
     acknowledge(&server, 2).await;
-    // Another program left the database without its log.
+    // Another program deleted the log and left the database.
     server.kill();
     let written: Value = pinned(&server.data()).into();
     fs::remove_file(server.data().join(LOG)).unwrap();
@@ -356,7 +360,6 @@ async fn acknowledged_work_is_given_up_only_by_its_number_and_never_in_silence()
     assert!(said.contains(&format!("{written} were written")) && lost > 0, "{said}");
     assert!(!said.contains("remove "), "{said}");
 
-    // Any other number is refused.
     server.change(|setup| setup.argument("--accept-loss").argument(&(lost + 1).to_string()));
     assert_eq!(server.try_start().await.unwrap_err().code(), Some(2));
     server.change(|_| {
@@ -375,7 +378,7 @@ async fn acknowledged_work_is_given_up_only_by_its_number_and_never_in_silence()
     }
 }
 
-/// Every later audit reports that the pin of a killed server was removed, also if the log is there.
+/// If the pin of a killed server was removed, every later audit reports the removal, even if the log exists.
 #[tokio::test]
 async fn a_start_without_the_pin_of_a_killed_server_is_told_by_every_audit() {
     let mut server = TestServer::setup().without_model().start().await;
@@ -390,8 +393,8 @@ async fn a_start_without_the_pin_of_a_killed_server_is_told_by_every_audit() {
     }
 }
 
-/// Runs every verb and every route while other programs constantly open and close the database. After each, the server
-/// is killed and restarted, and its data compared with the acknowledged work. Takes minutes.
+/// Runs every command and requests every route while other programs constantly open and close the database. After each
+/// one, the server is killed and restarted, and its data is compared with the acknowledged work. Takes minutes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a campaign: cargo xtask verify --long"]
 async fn campaign_of_verbs_and_routes_beside_foreign_readers_and_kills() {
@@ -414,7 +417,7 @@ async fn campaign_of_verbs_and_routes_beside_foreign_readers_and_kills() {
     let mut acknowledged = acknowledge(&server, 2).await;
     let interrupt = acknowledged[1].0.clone();
     let (routes, verbs) = (readable_routes(&server, &interrupt).await, verbs(&server, &interrupt));
-    // `{n}` is the index of the verb: each runs once.
+    // `{n}` is replaced by the index of the command. Each command runs once.
     for n in 0..routes.len().max(verbs.len()) {
         if let Some(path) = routes.get(n) {
             let request = server.request(Method::GET, path).header("accept", "application/json");
@@ -444,7 +447,7 @@ async fn campaign_of_verbs_and_routes_beside_foreign_readers_and_kills() {
     assert_eq!(report["intact"], true, "{report:#}");
 }
 
-/// Number of events that the pin names.
+/// Returns the number of events that the pin names.
 fn pinned(data: &Path) -> u64 {
     let text = fs::read_to_string(data.join(PIN)).unwrap();
     text.split_whitespace().next().unwrap().parse().unwrap()

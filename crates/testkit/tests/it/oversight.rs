@@ -1,4 +1,4 @@
-//! Smart approval with the real binary (cases 10 and 11): keywords, a model that judges, and the gates that a run adds.
+//! Smart approval with the real binary (cases 10 and 11): keywords, a model as the judge, and gates that a run adds.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
@@ -83,7 +83,7 @@ async fn a_model_judges_and_survives_a_restart() {
     server.wait_status(&run, &["completed"]).await;
     assert_eq!(server.lines("count.txt"), 1);
 
-    // The judge was sent a response format, no tools, and the request that the API shows.
+    // The judge's request has a response format and no tools, and the API shows this request.
     let sent = &model.requests_of("overseer")[0];
     assert_eq!(sent.body["response_format"]["type"], "json_schema");
     assert_eq!(sent.tools(), Vec::<String>::new());
@@ -97,7 +97,7 @@ async fn a_model_judges_and_survives_a_restart() {
     assert_eq!(server.lines("count.txt"), 2, "what the judge lets pass runs");
 }
 
-/// A run adds gates of its own: checkpoints and smart approval.
+/// A run adds its own gates: checkpoints and smart approval.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_adds_checkpoints_and_words() {
     let (_model, server) = play(&watched("off"), [one(count("step")), done()]).await;
@@ -126,7 +126,7 @@ async fn a_run_adds_checkpoints_and_words() {
     }
 }
 
-/// Every gate names its checkpoint (contract E3).
+/// Every interrupt names the checkpoint that opened it (contract E3).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_asks_says_at_which_checkpoint() {
     let workflow = "

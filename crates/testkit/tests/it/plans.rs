@@ -1,4 +1,5 @@
-//! Plans over HTTP with the real binary: proposed, decided on, carried out, edited while they run (cases 01 to 08, 29).
+//! Plans over HTTP with the real binary. Plans are proposed, decided, carried out, and edited while they run (cases 01
+//! to 08, 29).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{Answer, TestServer, eventually};
@@ -32,7 +33,7 @@ fn proposes(subtasks: &[Value]) -> Scripted {
     Scripted::text(format!("This is what I would do: {}", plan(subtasks)))
 }
 
-/// Starts a run whose planner proposes these plans.
+/// Starts a run whose planner replies with these plans.
 async fn proposed(workflow: &str, plans: &[Scripted]) -> (ScriptedModel, TestServer, String) {
     let model = ScriptedModel::start().await;
     model.script("planner", plans);
@@ -85,7 +86,7 @@ async fn a_plan_is_revised_approved_and_carried_out() {
         "{told:#?}"
     );
 
-    // Each request to a model can be read back exactly.
+    // The API returns each model request exactly as it was sent.
     for n in 1..=6 {
         let request = server.get(&format!("/v1/runs/{run}/model-requests/{n}")).await.ok();
         let texts: Vec<&str> =
@@ -96,7 +97,7 @@ async fn a_plan_is_revised_approved_and_carried_out() {
     let session = ended["session"].as_str().unwrap();
     let plans = server.get(&format!("/v1/sessions/{session}/plans")).await.ok();
     assert_eq!(plans["items"][0]["versions"].as_array().map(Vec::len), Some(2));
-    // With a second run in the session, each page has one plan, the newest first.
+    // With a second run in the session, each page lists one plan, newest first.
     model.script("planner", [Scripted::hang()]);
     let config = json!({ "workspace": server.workspace() });
     let body =
@@ -162,7 +163,7 @@ async fn a_failure_skips_what_depends_on_it_and_the_run_says_so() {
     assert_eq!(tries, [json!(1), json!(0), json!(1)], "what was never begun was not tried: {work}");
 }
 
-/// No subtask is active in a run that has ended (lesson 12).
+/// After a run has ended, none of its subtasks is active (lesson 12).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_is_cancelled_leaves_no_subtask_at_work() {
     let workflow = PLANNED.replace("agent: engineer}", "agent: engineer, gates: {before_step: ask}}");
@@ -180,7 +181,8 @@ async fn a_run_that_is_cancelled_leaves_no_subtask_at_work() {
     assert_eq!(statuses(&server, &run).await, "a cancelled, b not_run");
 }
 
-/// A plan continues after its server was killed. A new version that was submitted before the kill takes effect.
+/// A plan continues after its server was killed. A new version of the plan that was submitted before the kill takes
+/// effect.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_is_written_anew_across_a_restart() {
     let gated = format!("{PLANNED}  after_step: ask\n");
@@ -223,8 +225,8 @@ async fn a_plan_is_written_anew_across_a_restart() {
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// A subtask held at `before_step` has not started, so a new plan may change it. Its new card shows the changed
-/// subtask, even if the server is killed in between.
+/// A subtask that waits at `before_step` has not started, so a new plan may change it. The new card shows the changed
+/// subtask, even if the server is killed before the card opens.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_is_edited_where_a_subtask_is_held_before_it_begins() {
     let gated = format!("{PLANNED}  before_step: ask\n");
@@ -256,7 +258,6 @@ async fn a_plan_is_edited_where_a_subtask_is_held_before_it_begins() {
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// Each phase sets its own options and its own expiry.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_phase_has_its_own_options_and_its_own_time() {
     let workflow = "
@@ -282,7 +283,7 @@ gates:
     };
     assert_eq!(ids(&asked), "approve reject");
     server.choose(&asked, "approve").await;
-    // The interrupt of the step expires without a decision, and its `on_expiry` option applies.
+    // The interrupt of the step expires without a decision, and its option `on_expiry` takes effect.
     let asked = eventually("the release is asked about", || async {
         server.open(&run).await.into_iter().find(|each| each["position"] == "phase")
     })
@@ -298,7 +299,7 @@ gates:
     assert_eq!(asked["options"][0]["label"], "Release");
 }
 
-/// The shipped workflow `research` runs from its question to its report, on its own sample, without a model.
+/// The shipped workflow `research` runs on its own sample from the question to the report, without a model.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn research_plays_on_its_sample() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workflows/research");
@@ -328,7 +329,7 @@ async fn research_plays_on_its_sample() {
     }
 }
 
-/// The shipped workflows run with a scripted model: their plans are approved and carried out on real files.
+/// The shipped workflows run with a scripted model. Their plans are approved, and carried out on real files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_ships_plays_with_a_model() {
     let finish = || one(("finish", json!({ "summary": "Done." })));
@@ -347,7 +348,7 @@ async fn what_ships_plays_with_a_model() {
     let server = TestServer::setup().model(&model).start().await;
     for (workflow, worker) in [("research", "engineer"), ("codelab", "coder")] {
         let run = server.start_run(workflow, "What is the sum?").await;
-        // Writing the script asks. Running it asks nobody, as its trial shows no change.
+        // Writing the script needs an approval. Running it needs none, because its trial shows no change.
         for kind in ["plan_approval", "tool_approval"] {
             let asked = server.wait_one(&run).await;
             assert_eq!(asked["kind"], kind, "{workflow}");

@@ -1,10 +1,10 @@
-//! Shared parts of the cases: a workflow with one agent and every tool, and shorthands for its calls.
+//! Shared parts of the cases: a workflow with one agent and every tool, and short functions that build its calls.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
-/// Reads and questions are allowed; other calls ask.
+/// Workflow that allows reads and questions. All other calls ask.
 pub(crate) const SOLO: &str = "
 name: solo
 agents:
@@ -18,12 +18,12 @@ gates:
     - {tools: [read_file, ask_human], do: allow}
 ";
 
-/// Starts a server with `SOLO`. Its agent replies with these steps, by position.
+/// Starts a server with the workflow `SOLO`. The agent replies with these steps, by position.
 pub(crate) async fn solo(steps: impl Into<Vec<Scripted>>) -> (ScriptedModel, TestServer) {
     play(SOLO, steps).await
 }
 
-/// Starts a server with a variant of `SOLO`. Its agent replies with these steps, by position.
+/// Starts a server with a variant of `SOLO`. The agent replies with these steps, by position.
 pub(crate) async fn play(workflow: &str, steps: impl Into<Vec<Scripted>>) -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
     model.script("solo", steps);
@@ -35,7 +35,7 @@ pub(crate) fn command(command: &str) -> (&'static str, Value) {
     ("run_command", json!({ "command": command }))
 }
 
-/// Returns a command that appends a line to `count.txt` each time it runs.
+/// Returns a call of a command that appends a line to `count.txt`.
 pub(crate) fn count(what: &str) -> (&'static str, Value) {
     command(&format!("echo {what} >> count.txt"))
 }

@@ -1,5 +1,5 @@
-//! Browsers that notify their person, with the real binary. npm `http_ece` reads each message, and Node's crypto checks
-//! its signature. Endpoints and keys appear only where they are stored.
+//! Push notifications in browsers, with the real binary. npm `http_ece` decrypts each message, and Node's crypto
+//! verifies its signature. Endpoints and keys must appear only where they are stored.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -27,7 +27,7 @@ fn push_setup(more: &str) -> Setup {
     ))
 }
 
-/// Runs the browser's side in Node.
+/// Runs the browser's part, `webhooks/push.js`, in Node.
 fn node(given: &Value) -> Value {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/webhooks"));
     assert!(folder.join("node_modules/http_ece").exists(), "run `npm ci` in {}", folder.display());
@@ -43,7 +43,7 @@ fn node(given: &Value) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A browser with a subscription at a push service.
+/// Browser with a subscription at a push service.
 struct Browser {
     keys: Value,
     endpoint: String,
@@ -58,7 +58,7 @@ impl Browser {
         json!({"endpoint": self.endpoint, "p256dh": self.keys["p256dh"], "auth": self.keys["auth"]})
     }
 
-    /// Decrypts a message: its `payload`, and the `claims` and `key` of its sender.
+    /// Decrypts a message. Returns its `payload`, and the `claims` and `key` of the sender.
     fn read(&self, received: &ReceivedRequest) -> Value {
         let mut given = self.keys.clone();
         given["authorization"] = received.header("authorization").into();
@@ -140,7 +140,7 @@ async fn each_person_has_browsers_of_their_own() {
     let mut members: Vec<&String> = items[0].as_object().unwrap().keys().collect();
     members.sort();
     assert_eq!(members, ["endpoint_sha256", "host", "id", "since"]);
-    // A person cannot end the subscriptions of another person, whatever their role.
+    // A person cannot end a subscription of a different person, whatever the first person's role.
     let of_anna = format!("/v1/me/push/{}", items[0]["id"].as_str().unwrap());
     assert_eq!(as_person(&server, &ben, Method::DELETE, &of_anna, None).await.0, 404);
     assert_eq!(server.send(server.request(Method::DELETE, &of_anna)).await.refusal(), (404, "not_found"));
@@ -160,7 +160,8 @@ async fn each_person_has_browsers_of_their_own() {
     assert!(["/desk", "/phone"].contains(&&*received[3].path), "{}", received[3].path);
 }
 
-/// A person who was removed after a notification cannot decide through it, and receives no more.
+/// A person who is removed after a notification cannot decide through the notification, and receives no further
+/// notifications.
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_leaves_after_they_were_told_decides_nothing() {
     let sink = WebhookSink::start().await;
@@ -222,8 +223,8 @@ async fn a_browser_that_is_gone_is_forgotten_and_the_others_are_told() {
     wait_state(&server, "delivered", 1).await;
 }
 
-/// The secrets of a subscription are only in its file. If the file is unusable, the person switches that browser off
-/// and on again.
+/// The secrets of a subscription are stored only in the subscription's file. If the file is unusable, the person turns
+/// notifications off and on again in that browser.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_browser_whose_file_can_not_be_used_is_switched_off_and_on_again() {
     let sink = WebhookSink::start().await;
@@ -245,7 +246,8 @@ async fn a_browser_whose_file_can_not_be_used_is_switched_off_and_on_again() {
     wait_state(&server, "delivered", 1).await;
 }
 
-/// Browsers stay subscribed across a restart, a failed delivery is sent again, and secrets appear nowhere else.
+/// Browsers stay subscribed after a restart, a failed delivery is sent again, and secrets appear nowhere outside of
+/// their files.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restart_keeps_browsers_and_their_secrets_are_nowhere_else() {
     let sink = WebhookSink::start().await;
@@ -306,7 +308,7 @@ async fn what_is_no_browser_is_refused_and_not_repeated() {
     }
     let agent = server.agent_request(Method::POST, "/v1/me/push").json(&good);
     assert_eq!(server.send(agent).await.refusal(), (403, "forbidden_role"));
-    // `http` without an allowed network is refused, and so is a subscription without a push channel.
+    // `http` without an allowed network is refused. A subscription without a push channel is also refused.
     let channels = "channels: {browsers: {type: push, contact: \"mailto:ops@example.org\"}}\n";
     let open = TestServer::setup().channels(channels).start().await;
     assert_eq!(open.post("/v1/me/push", &good).await.refusal(), (422, "invalid_request"));
@@ -315,7 +317,7 @@ async fn what_is_no_browser_is_refused_and_not_repeated() {
     assert_eq!(none.get("/v1/me/push").await.ok().get("key"), None);
 }
 
-/// No message goes to an address of this network that is not allowed, and the delivery records the reason.
+/// No message is sent to an address of a private network that is not allowed. The delivery records the reason.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_pushed_to_addresses_that_nobody_named() {
     let sink = WebhookSink::start().await;
@@ -339,14 +341,14 @@ async fn any_node_tells_a_browser_that_another_one_was_told_of() {
     let browser = Browser::at(&sink, "/one");
     subscribe(&one, &browser).await.ok();
     drop(one);
-    // This node's folder does not hold the browser's file.
+    // The data directory of this node does not contain the browser's file.
     other.restart().await;
     ask(&other, json!({})).await;
     browser.read(&sink.wait_for(1).await[0]);
     assert_eq!(deliveries(&other, "").await.len(), 1);
 }
 
-/// A crash can leave a file of a browser without its event, or half written. The next start removes it.
+/// A crash can leave a browser's file without an event, or a half-written file. The next start removes both.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_crash_left_of_a_browser_is_swept() {
     let sink = WebhookSink::start().await;
@@ -370,8 +372,8 @@ async fn what_a_crash_left_of_a_browser_is_swept() {
     assert!(known.exists() && fresh.exists());
 }
 
-/// In a database the next start also removes a row without its event, unless the row is recent: another node may be
-/// about to write its event.
+/// With a database, the next start also removes a row without an event. A recent row stays, because a different node
+/// may be about to append its event.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_node_left_of_a_browser_is_swept() {
     let (sink, url) = (WebhookSink::start().await, database().await);

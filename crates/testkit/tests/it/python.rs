@@ -1,4 +1,4 @@
-//! Python for the examples, with the package `websockets`. On a fresh machine this is Debian's Python.
+//! Path of a Python for the examples that has the package `websockets`. On a fresh machine this is Debian's Python.
 
 use std::process::{Command, Stdio};
 

@@ -1,4 +1,4 @@
-//! Questions under bad input and faults, over the real binary (contract C, E28).
+//! Questions with invalid input and faults, over the real binary (contract C, E28).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{TestServer, eventually};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::play::{SOLO, ask, done, one, play, read, solo};
 
-/// An answer of 1 MB and a blank answer are refused; the question stays open.
+/// An answer of 1 MB is refused, and so is a blank answer. The question stays open.
 #[tokio::test]
 async fn an_answer_that_is_too_long_or_empty_is_refused() {
     let (model, server) = solo([one(ask("Which?")), done()]).await;
@@ -31,7 +31,7 @@ async fn an_answer_that_is_too_long_or_empty_is_refused() {
     assert_eq!(model.requests()[1].texts().last().map(String::len), Some(64 * 1024));
 }
 
-/// The agent receives an answer unchanged, in any script. A terminal shows its control characters escaped.
+/// The agent receives an answer unchanged, in any script. A terminal escapes the answer's control characters.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_in_another_script_arrives_as_it_is() {
     const ANSWER: &str =
@@ -51,7 +51,7 @@ async fn an_answer_in_another_script_arrives_as_it_is() {
     }
 }
 
-/// If two answers arrive at once, one is refused and the agent receives the other.
+/// If two answers arrive at the same instant, one of them is refused, and the agent receives the other.
 #[tokio::test(flavor = "multi_thread")]
 async fn of_two_answers_at_the_same_instant_one_counts() {
     let (model, server) = solo([one(ask("Which?")), done()]).await;
@@ -87,8 +87,8 @@ fn typed(schema: &Value) -> Scripted {
     one(("ask_human", json!({ "question": "Which?", "response_schema": schema })))
 }
 
-/// A schema that refers only to itself, or that no value matches, is returned to the agent. A schema that recurses
-/// through data is accepted.
+/// A schema that refers only to itself, or that matches no value, is returned to the agent. A recursive schema that
+/// matches finite values is accepted.
 #[tokio::test]
 async fn a_schema_in_circles() {
     let around = json!({ "$ref": "#/$defs/a", "$defs": { "a": { "$ref": "#/$defs/b" }, "b": { "$ref": "#/$defs/a" } } });
@@ -189,7 +189,7 @@ async fn a_restart_while_three_agents_wait_and_one_works() {
     }
 }
 
-/// The result of a cancelled run also lists the questions that were never shown.
+/// The result of a cancelled run also lists questions that were never shown.
 #[tokio::test]
 async fn a_question_that_is_kept_back_outlives_its_cancelled_run() {
     let workflow = format!("{FOUR}asking: {{deliver: per_stage}}\n");
@@ -212,7 +212,7 @@ async fn a_question_that_is_kept_back_outlives_its_cancelled_run() {
     assert_eq!(result["result"]["questions"], asked, "{result}");
 }
 
-/// Lists hold the questions of one reply in the order in which they were asked.
+/// Lists contain the questions of one reply in the order in which the agent asked them.
 #[tokio::test]
 async fn the_questions_of_one_reply_are_listed_in_their_order() {
     let texts: Vec<String> = (1..=12).map(|n| format!("Question {n}?")).collect();
@@ -242,7 +242,7 @@ gates:
   rules: [{tools: [read_file], do: allow}]
 ";
 
-/// In strict mode other agents start their calls only after the question is answered (contract E28).
+/// In strict mode, agents that did not ask start their calls only after the question is answered (contract E28).
 #[tokio::test]
 async fn an_open_question_holds_the_others_where_the_workflow_says_so() {
     let model = ScriptedModel::start().await;
@@ -267,7 +267,8 @@ async fn an_open_question_holds_the_others_where_the_workflow_says_so() {
     assert_eq!(model.requests_of("b")[1].texts().last().map(String::as_str), Some("alpha"));
 }
 
-/// If a question expires or a person skips it, the agent learns it and records its assumption. The result lists both.
+/// If a question expires, or if a person skips it, the agent is told so and records an assumption. The result lists the
+/// question and the assumption.
 #[tokio::test]
 async fn a_question_without_an_answer_becomes_an_assumption() {
     for (timeout, skips, told, outcome) in [
@@ -300,7 +301,8 @@ phases:
   - {id: work, kind: one_shot, agent: solo}
 ";
 
-/// Three names of the tool ask one kind of question, which never expires by default (contract E24, C5, C8).
+/// The tool has three names, and all of them ask the same kind of question. By default the question never expires
+/// (contract E24, C5, C8).
 #[tokio::test]
 async fn each_name_of_the_tool_asks_the_same_question() {
     let common = json!({ "question": "Which?", "kind": "observation", "context": "Two fit." });

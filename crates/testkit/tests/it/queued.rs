@@ -1,5 +1,6 @@
-//! Deliveries that wait while sending is stopped, with the real binary. Afterwards each is sent once, a few at a time.
-//! Two nodes that are killed while sending lose none and send none with other content.
+//! Deliveries that accumulate while sending is stopped, with the real binary. When sending resumes, each delivery is
+//! sent once, and only a few are sent at a time. If two nodes are killed while they send, no delivery is lost, and none
+//! changes its content.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +12,10 @@ use serde_json::json;
 use crate::cluster::database;
 use crate::notifications::{ask, wait_state, webhook_setup};
 
-/// Deliveries sent at once in one channel (`engine/src/outbox/limits.rs`).
+/// Maximum number of deliveries that one channel sends at a time (`engine/src/outbox/limits.rs`).
 const SENT_AT_ONCE: usize = 4;
 
-/// Most deliveries that can be listed before the receiver's answer is overdue.
+/// Maximum number of deliveries that the test can list before the receiver's response would time out.
 const LISTED_IN_TIME: usize = 1_000;
 
 /// Returns the number of waiting deliveries that a process has claimed.
@@ -40,7 +41,7 @@ async fn all_are_sent_afterwards(many: usize) {
     assert_eq!((asked.len(), sink.count()), (many, 0));
     server.restart().await;
 
-    // The server claims only as many deliveries as it sends at once.
+    // The server claims only as many deliveries as it sends at a time.
     sink.hold();
     server.post("/v1/system/unfreeze", &json!({})).await.ok();
     sink.wait_for(SENT_AT_ONCE).await;
@@ -81,7 +82,8 @@ async fn campaign_of_a_hundred_thousand_that_waited() {
     all_are_sent_afterwards(100_000).await;
 }
 
-/// Two nodes are killed in turn while they send. Each delivery arrives at most once more per kill, under its own id.
+/// Two nodes are killed in turn while they send. Each delivery arrives once, and at most one more time per kill, always
+/// under the same id.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_nodes_that_are_killed_while_they_send_lose_nothing() {
     const ROUNDS: usize = 6;
@@ -107,7 +109,7 @@ async fn two_nodes_that_are_killed_while_they_send_lose_nothing() {
     let mut told: BTreeMap<&str, Vec<serde_json::Value>> = BTreeMap::new();
     for each in &received {
         let mut body = each.json();
-        // Nodes put their own address into links, a new one after each start.
+        // Each node puts its own address into links, and the address changes with each start.
         body["data"]["url"].take();
         told.entry(each.header("webhook-id")).or_default().push(body);
     }

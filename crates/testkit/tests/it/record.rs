@@ -1,5 +1,5 @@
-//! Parts of an interrupt's record outside its events and proof: the deliveries of its channels, and how long the
-//! approver saw its card.
+//! Parts of an interrupt's record that are not events and not covered by the proof: the deliveries of its channels, and
+//! how long the approver saw the card.
 
 use holdshort_core::digest::Digest;
 use holdshort_testkit::server::TestServer;
@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use crate::mails::person;
 use crate::notifications::{SECRET, ask, resolve, wait_state, webhook_setup};
 
-/// Returns the receipt as a page for people.
+/// Returns the receipt as an HTML page.
 async fn page(server: &TestServer, interrupt: &str) -> String {
     let request = server.request(Method::GET, &format!("/v1/receipts/{interrupt}/page"));
     request.send().await.unwrap().text().await.unwrap()
 }
 
-/// The viewing time is the client's claim. It is recorded with the vote, capped at one day, and does not make a
-/// repeated decision a new one.
+/// The client reports for how long the card was shown. This duration is recorded with the vote, and limited to one day.
+/// A repeated decision with a different duration is still a repetition.
 #[tokio::test(flavor = "multi_thread")]
 async fn how_long_a_card_was_shown_is_told_with_the_decision() {
     let server = TestServer::setup().start().await;
@@ -45,7 +45,7 @@ async fn how_long_a_card_was_shown_is_told_with_the_decision() {
             None => assert!(!page.contains("with the card on screen"), "{page}"),
         }
     }
-    // Votes that have not resolved the interrupt also record it.
+    // A vote that does not resolve the interrupt also records the duration.
     person(&server, "anna", json!({})).await;
     let two = json!({"assignment": {"approvers": ["anna", "operator"], "quorum": {"required": 2}}});
     let interrupt = server.interrupt(&ask(&server, two).await).await;
@@ -55,8 +55,8 @@ async fn how_long_a_card_was_shown_is_told_with_the_decision() {
     assert_eq!((&open["status"], &open["votes"][0]["viewed_ms"]), (&json!("open"), &json!(900)), "{open:#}");
 }
 
-/// The receipt lists the deliveries of an interrupt, with their channel and the digest of their content, and marks them
-/// as not covered by the proof.
+/// The receipt lists the deliveries of an interrupt with their channel and the digest of their content, and says that
+/// the proof does not cover deliveries.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_record_of_an_interrupt_says_what_its_channels_were_told() {
     let sink = WebhookSink::start().await;
@@ -90,7 +90,7 @@ async fn the_record_of_an_interrupt_says_what_its_channels_were_told() {
     assert_eq!(receipt["not_covered"]["deliveries"].as_array().unwrap().len(), 1, "{receipt:#}");
 }
 
-/// A receipt holds the newest deliveries up to its limit, and notes that older ones exist.
+/// A receipt contains the newest deliveries up to a limit, and says that older deliveries exist.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_record_of_many_deliveries_holds_the_newest() {
     let sink = WebhookSink::start().await;

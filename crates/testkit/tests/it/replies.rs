@@ -1,4 +1,5 @@
-//! Replies of models that misbehave: the agent receives an error, the call is retried, and nothing is guessed.
+//! Faulty replies of models. The agent receives an error, the request is retried, and the server never guesses what the
+//! model meant.
 
 use holdshort_testkit::model::{RawCall, Scripted};
 use serde_json::{Value, json};
@@ -62,7 +63,8 @@ async fn failures_that_pass_are_tried_again() {
     let (model, server) = solo(Vec::new()).await;
     let mut runs = Vec::new();
     for (kind, failure) in failures {
-        // A queue instead of a script: a retry asks for the position that failed.
+        // The replies are queued and not scripted by position, because a retry has the same position as the failed
+        // request.
         let model = holdshort_testkit::model::ScriptedModel::start().await;
         model.push("solo", failure);
         model.push("solo", one(count(kind)));
@@ -95,7 +97,7 @@ async fn failures_that_stay_end_the_run_or_ask() {
     let (model, server) = play(&asking, Vec::new()).await;
     model.script("solo", Vec::new());
     drop(model);
-    // The server of the model is gone: the model is called three times, then a person is asked.
+    // The model's server is gone. The model is called three times, and then a person is asked.
     let run = server.start_run("solo", "work").await;
     let error = server.wait_one(&run).await;
     let tried = (&error["payload"]["attempts"], &error["payload"]["failures"]);

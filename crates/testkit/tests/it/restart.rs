@@ -1,4 +1,4 @@
-//! SIGKILL and a new start: clients see no change, and all work continues.
+//! SIGKILL and a new start. Clients see no change, and all work continues.
 
 use holdshort_core::time::Timestamp;
 use holdshort_testkit::model::Scripted;
@@ -21,7 +21,7 @@ async fn what_waits_waits_on_and_the_decision_resumes() {
     server.choose(&shown, "approve").await;
     let question = server.wait_one(&run).await;
     server.restart().await;
-    // The approval from before the kill is valid; another decision is too late.
+    // The approval from before the kill is valid. A different decision is too late.
     let again = server.choose(&shown, "approve").await;
     assert_eq!(again["resolution"]["outcome"], "approved");
     assert_eq!(server.decide(&shown, &json!({"option": "reject"})).await.status, 409);
@@ -129,7 +129,8 @@ async fn a_freeze_outlives_a_restart() {
 
 #[tokio::test]
 async fn large_contents_are_as_they_were() {
-    // Large enough for a blob of its own, and small enough to be sent whole to a model without a known window.
+    // The text is large enough to be stored as a separate blob, and small enough to be sent completely to a model with
+    // an unknown context window.
     let large = "0123456789abcdef\n".repeat(8_000);
     let arguments = json!({"path": "large.txt", "content": large});
     let (model, mut server) = solo([one(("write_file", arguments.clone())), done()]).await;
@@ -156,7 +157,7 @@ async fn a_run_whose_model_is_not_there_waits_for_it() {
     server.change(Setup::without_model);
     server.start().await;
     server.choose(&shown, "approve").await;
-    // Waits for the event, as a kill before it would raise a question about the call.
+    // Wait for the event, because a kill before the event would raise a question about the call's outcome.
     let finished = async || (!server.events_of(&run, "tool_finished").await.is_empty()).then_some(());
     eventually("the approved call to run", finished).await;
     assert_eq!(server.run(&run).await["status"], "running");

@@ -1,4 +1,4 @@
-//! Agents that ask in their replies, over the real binary (contract C8, E39).
+//! Agents that ask questions in their replies, over the real binary (contract C8, E39).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
@@ -72,7 +72,7 @@ async fn the_questions_of_a_stage_are_asked_together_and_only_the_askers_run_aga
         ]
     );
 
-    // A restart between two answers repeats no question.
+    // A restart between two answers does not repeat a question.
     answer(&server, &open, "How do you sleep?", "Badly.").await;
     server.wait_open(&run, 2).await;
     server.restart().await;

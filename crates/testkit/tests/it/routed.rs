@@ -1,11 +1,11 @@
-//! A copilot whose router answers, over the real binary: the effect of each route, the requests of the agents, and the
-//! journal's record of an invalid answer.
+//! A copilot whose router replies, over the real binary: the effect of each route, the model requests of the agents,
+//! and the events about an invalid reply.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
-/// A workflow with a router, a team, turns, and checkpoints around tasks that are not simple.
+/// Workflow with a router, a team, turns, and checkpoints around tasks that are not simple.
 pub(crate) const WORKFLOW: &str = "
 name: helper
 agents:
@@ -17,12 +17,12 @@ phases:
 gates: {rules: [{tools: [read_file, run_command], do: allow}]}
 ";
 
-/// Returns the workflow without turns: the run ends with its round.
+/// Returns the workflow without turns, so that the run ends after its first round.
 pub(crate) fn once() -> String {
     WORKFLOW.replace(", conversational: true", "")
 }
 
-/// Starts a server whose router gives these answers in order, and whose agents reply that they are done.
+/// Starts a server whose router gives these replies in order, and whose agents reply that they are done.
 async fn routed(workflow: &str, answers: &[Value]) -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
     for answer in answers {
@@ -36,12 +36,12 @@ async fn routed(workflow: &str, answers: &[Value]) -> (ScriptedModel, TestServer
     (model, server)
 }
 
-/// Returns the texts of an agent's first request.
+/// Returns the texts of an agent's first model request.
 fn first_request_text(model: &ScriptedModel, agent: &str) -> String {
     model.requests_of(agent).first().unwrap_or_else(|| panic!("`{agent}` was not asked")).texts().join("\n")
 }
 
-/// Returns each routing in the journal: route, router, complexity, and reason.
+/// Returns each routing in the journal, as route, router, complexity, and reason.
 async fn routings(server: &TestServer, run: &str) -> Vec<(String, String, Option<u64>, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let routed = server.events_of(run, "task_routed").await;
@@ -70,7 +70,7 @@ async fn a_direct_route_says_who_begins_and_how_the_task_is_understood() {
     server.wait_status(&run, &["completed"]).await;
     assert!(model.requests_of("pair").is_empty(), "the one who was named begins");
     let asked = first_request_text(&model, "writer");
-    // The refined task is added to the original task and does not replace it.
+    // The refined task does not replace the original task. The agent receives both.
     assert!(asked.contains("Sort the names.") && asked.contains("Sort names.txt by length."), "{asked}");
     assert!(!asked.contains("a plan helps"), "{asked}");
     let router = &model.requests_of("router")[0];
@@ -97,7 +97,7 @@ async fn a_complex_task_is_told_that_a_plan_helps() {
     }
 }
 
-/// A task with a complexity up to 30 has no step checkpoint.
+/// A task with a complexity of at most 30 has no step checkpoint.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_simple_is_not_held_at_a_step_checkpoint() {
     let gated =
@@ -124,7 +124,7 @@ async fn a_clarification_asks_the_routers_questions_once() {
     assert!(model.requests_of("pair").is_empty(), "nobody works before the answer");
     server.decide(&asked, &json!({"option": "answer", "text": "names.txt, today"})).await.ok();
     server.wait_status(&run, &["completed"]).await;
-    // The task is routed again with the answer, but a person is asked only once.
+    // The router is called again with the person's answer, but the person is asked only once.
     let again = model.requests_of("router")[1].texts().join("\n");
     assert!(again.contains("names.txt, today"), "{again}");
     let begun = first_request_text(&model, "pair");
@@ -170,7 +170,7 @@ async fn a_person_chooses_one_of_the_ways_or_their_own() {
     }
 }
 
-/// If the router's answer is not a valid route, the rules decide. The journal records this with the reason.
+/// If the router's reply is not a valid route, rules route the task. The journal records the reason.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rules_take_the_place_of_a_router_that_talks_nonsense() {
     let nonsense = [

@@ -1,5 +1,5 @@
-//! The layer of a run over the real binary: files that a tried command writes to ignored paths are visible to the run's
-//! own commands, and never to the person's tools.
+//! The layer of a run, over the real binary. A tried command may write files to ignored paths. These files are visible
+//! to later commands of the run, and never to the person's own tools.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +28,7 @@ gates:
 
 const IGNORED: &str = "__pycache__/\nnode_modules/\n.venv/\n*.log\n.env\n*.sqlite\n/build/\n/out/\n";
 
-/// Fills a repository with ignored files, as a person has them after a day of work.
+/// Fills a repository with ignored files, as it is after a day of work.
 pub(crate) fn fill(workspace: &Path) {
     let made = std::process::Command::new("git").args(["init", "-q", "."]).current_dir(workspace).status();
     assert!(made.unwrap().success());
@@ -46,7 +46,7 @@ pub(crate) fn fill(workspace: &Path) {
     }
 }
 
-/// Returns every path below a folder, except `.git`, with its content or link target.
+/// Returns every path below a directory except `.git`, with its content or link target.
 fn tree(folder: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut ahead = vec![folder.to_owned()];
@@ -77,7 +77,7 @@ async fn titles(server: &TestServer, run: &str) -> Vec<String> {
 }
 
 /// A command writes code that the person's interpreter, shell and editor would run, and a link through which the person
-/// would write. None of it asks, and none of it reaches the workspace.
+/// would write. No person is asked, and nothing of it reaches the workspace.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_that_a_command_writes_to_ignored_paths_reaches_the_workspace() {
     let lines = [
@@ -90,7 +90,7 @@ async fn nothing_that_a_command_writes_to_ignored_paths_reaches_the_workspace() 
          printf '[core]\\nfsmonitor = ./pwned\\n' > build/x/config",
     ];
     let mut steps: Vec<_> = lines.iter().map(|line| one(command(line))).collect();
-    // The run itself sees all of these files.
+    // Later commands of the run see all of these files.
     steps.push(one(command(
         "test -x node_modules/.bin/eslint && test -L app.log && cat build/x/HEAD > out.txt",
     )));
@@ -114,7 +114,7 @@ async fn nothing_that_a_command_writes_to_ignored_paths_reaches_the_workspace() 
     assert_eq!((&tried[0]["data"]["changed"], &tried[0]["data"]["layer"]["changed"]), (&json!(0), &json!(2)));
 }
 
-/// Changing or deleting an ignored file that existed before asks.
+/// Changing or deleting an ignored file that existed before the run needs an approval.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_of_an_ignored_file_that_is_there_asks() {
     let lines = [
@@ -143,7 +143,7 @@ async fn a_change_of_an_ignored_file_that_is_there_asks() {
     assert_eq!(tree(&workspace), before);
 }
 
-/// The next command of the run finds the output of a build and an interpreter's cache, also after a restart.
+/// The next command of the run finds the output of the build and the interpreter's cache, even after a restart.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_second_run_of_a_build_asks_nobody_and_finds_the_cache_of_the_first() {
     let make = "make && cat build/log";
@@ -167,13 +167,13 @@ async fn a_second_run_of_a_build_asks_nobody_and_finds_the_cache_of_the_first() 
     assert_eq!(tree(&workspace), before);
     let told = last_told(&model);
     let printed = |line: &str| told.matches(line).count();
-    // The second `make` found nothing to do, and only the first wrote the log.
+    // The second `make` found nothing to do, and only the first `make` wrote the log.
     assert_eq!((printed("Nothing to be done"), printed("built\nbuilt")), (1, 0), "{told}");
     assert!(told.contains("gone"), "{told}");
 }
 
-/// A command changes the workspace and ignored files. Once released, each goes to its own place, and later commands see
-/// the writes of file tools.
+/// A command changes the workspace and also ignored files. After the release, the changes of the workspace go to the
+/// workspace, and the ignored files go to the layer. Later commands see the writes of file tools.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_that_changes_both_is_released_for_the_workspace() {
     let steps = [
@@ -207,7 +207,7 @@ async fn a_command_that_changes_both_is_released_for_the_workspace() {
     assert!(last_told(&model).contains("by the file tool\n2\n"), "{}", last_told(&model));
 }
 
-/// The layer is a cache: if it is lost or was tampered with, the run continues without it.
+/// The layer is a cache. If the layer is lost or was tampered with, the run continues without it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_layer_that_is_lost_harms_nothing() {
     let line = "mkdir -p out && echo x >> out/a && cat out/a";
@@ -231,7 +231,8 @@ async fn a_layer_that_is_lost_harms_nothing() {
     assert!(last_told(&model).contains("x\n"), "{}", last_told(&model));
 }
 
-/// A merge shows a card, and applies exactly the released changes of the layer. Files already in the workspace stay.
+/// A merge opens a card, and applies exactly the released changes of the layer. Files that already are in the workspace
+/// stay there.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_merge_shows_a_card_and_lands_exactly_what_is_released() {
     let line = "mkdir -p out/deep build/.husky && echo 1 > out/a && echo 2 > out/deep/b && echo 3 > build/.husky/pre-commit";
@@ -267,7 +268,7 @@ async fn a_merge_shows_a_card_and_lands_exactly_what_is_released() {
     after.extend(merged.map(|(path, content)| (path.to_owned(), content.to_owned())));
     assert_eq!((tree(&workspace), left().await), (after.clone(), json!({ "files": 2 })));
 
-    // The remaining files pass the guard like any other change, and are refused here.
+    // The guard checks the remaining files like any other change, and the person rejects them here.
     let second = merge(json!({})).await;
     let asked = server.wait_one(&second).await;
     assert!(asked["risk"]["reasons"].to_string().contains("guarded_path"), "{asked:#}");
@@ -283,7 +284,7 @@ async fn a_merge_shows_a_card_and_lands_exactly_what_is_released() {
     assert_eq!(finished[0]["data"]["code"], "nothing_to_merge", "{finished:#?}");
 }
 
-/// A merge removes its paths from the layer, so that the run sees the person's later changes.
+/// A merge removes the merged paths from the layer, so that the run sees the person's later changes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_sees_what_becomes_of_a_merged_file() {
     let steps = [
@@ -308,7 +309,7 @@ async fn a_run_sees_what_becomes_of_a_merged_file() {
     assert!(last_told(&model).contains("by the person\n2\n"), "{}", last_told(&model));
 }
 
-/// If the run changes a file while its merge waits for approval, the newer file stays in the layer.
+/// If the run changes a file while its merge waits for approval, the newer version of the file stays in the layer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_merge_leaves_newer_files_to_the_run() {
     let steps = [
@@ -337,7 +338,8 @@ async fn a_merge_leaves_newer_files_to_the_run() {
     assert!(last_told(&model).contains("2\n"), "{}", last_told(&model));
 }
 
-/// If a person creates a file while a card is open, the layer does not take the command's ignored file of that name.
+/// While a card is open, a person creates an ignored file. If the command wrote a file of the same name, the layer does
+/// not store the command's file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_layer_takes_no_path_that_the_workspace_has_by_then() {
     let steps = [
@@ -361,7 +363,7 @@ async fn the_layer_takes_no_path_that_the_workspace_has_by_then() {
     assert!(told.contains("by the person\na file of the person\n3\n"), "{told}");
 }
 
-/// No tool or command of the run can write outside through a link in the layer.
+/// A link in the layer does not let any tool or command of the run write outside of the workspace.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_tool_writes_through_a_link_of_the_layer() {
     const LINKS: &str = "ln -s ../outside/kept.txt app.log && ln -s ../outside away.log && ln -s .. up.log";
@@ -399,7 +401,7 @@ async fn no_tool_writes_through_a_link_of_the_layer() {
             break;
         }
         for open in server.open(&run).await {
-            // A file tool writes the workspace, which has no such link.
+            // A file tool writes to the workspace, which contains no such link.
             server
                 .choose(&open, if open["title"] == "write_file: app.log" { "approve" } else { "reject" })
                 .await;
@@ -413,14 +415,14 @@ async fn no_tool_writes_through_a_link_of_the_layer() {
     assert!(told.contains("not written to the workspace: app.log") && !told.contains("mine: 4711"), "{told}");
 }
 
-/// Creates a sparse file that uses up the room of a layer.
+/// Creates a sparse file that uses up the maximum size of a layer.
 fn fill_layer(layer: &Path, bytes: u64) {
     fs::create_dir_all(layer.join("files")).unwrap();
     fs::File::create(layer.join("files/large.log")).unwrap().set_len(bytes).unwrap();
 }
 
-/// If a layer, or all layers together, have no more room, the command asks, and its files are released like any other
-/// change.
+/// If one layer or all layers together have reached their maximum size, the command asks, and its ignored files are
+/// released like any other change.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_asks_if_its_ignored_files_have_no_room() {
     const GIB: u64 = 1024 * 1024 * 1024;
@@ -443,7 +445,7 @@ async fn a_command_asks_if_its_ignored_files_have_no_room() {
         asked
     };
     let of_all = asked(lines[0]).await;
-    // From here on there is room for all layers together, but none in this run's layer.
+    // From here on, all layers together have room, but the layer of this run has none.
     fs::remove_dir_all(&other).unwrap();
     fill_layer(&layers.join(&run), 4 * GIB);
     server.choose(&of_all, "reject").await;
@@ -458,7 +460,7 @@ async fn a_command_asks_if_its_ignored_files_have_no_room() {
     assert!(last_told(&model).contains("not written to the workspace: c.log"), "{}", last_told(&model));
 }
 
-/// Erasing a run erases its layer.
+/// Erasing the content of a run deletes the run's layer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_layer_goes_with_the_content_of_its_run() {
     let (model, server) = play(TRYING, [one(command("mkdir -p out && echo 1 > out/a")), done()]).await;
@@ -478,7 +480,7 @@ async fn the_layer_goes_with_the_content_of_its_run() {
     server.post("/v1/erasures", &json!({ "run": runs[0] })).await.ok();
     gone(&runs[0]).await;
     assert!(layer(&runs[1]).exists(), "another run keeps its own");
-    // A layer found for a run that is already erased is removed, too.
+    // The layer of a run that is already erased is also removed when it is found.
     fs::create_dir_all(layer(&runs[0]).join("files")).unwrap();
     server.post("/v1/erasures", &json!({ "run": runs[0] })).await.ok();
     gone(&runs[0]).await;

@@ -1,5 +1,5 @@
-//! Thousands of decisions on one interrupt at once: one wins, every other receives the resolution, and no request
-//! hangs.
+//! Thousands of decisions on one interrupt at the same time. One decision takes effect, every other request receives
+//! the resolution, and no request hangs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 
 use crate::play::{SOLO, count, done, one};
 
-/// Connections at once. Each sends one request after the other.
+/// Number of simultaneous connections. Each connection sends one request after another.
 const CONNECTIONS: usize = 200;
-/// Far more time than needed, also on a busy machine.
+/// Timeout that is far longer than needed, even on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(3);
 
-/// Returns the nth decision. All differ, as a repeated decision would be answered with 200.
+/// Returns decision number `n`. All decisions differ, because a repeated decision would get the status 200.
 fn decision(n: usize) -> Value {
     match n % 4 {
         0 => json!({"option": "approve", "text": format!("yes {n}")}),
@@ -39,7 +39,7 @@ async fn campaign_of_ten_thousand_decisions_at_once() {
 }
 
 async fn one_wins(decisions: usize) {
-    // One person sends all decisions, so their rate limit is raised.
+    // One person sends all decisions, so the rate limit is raised.
     let model = ScriptedModel::start().await;
     model.script("solo", [one(count("one")), done()]);
     let setup = TestServer::setup().workflow("solo", SOLO).model(&model).decision_rate(1_000_000);
@@ -64,7 +64,7 @@ async fn one_wins(decisions: usize) {
             })
         })
         .collect();
-    // Decisions on another interrupt still work.
+    // Meanwhile, decisions on a second interrupt still work.
     let meanwhile = tokio::time::timeout(PATIENCE, server.choose(&other_shown, "reject")).await;
     assert_eq!(meanwhile.expect("it is answered")["resolution"]["outcome"], "rejected");
 
@@ -85,7 +85,7 @@ async fn one_wins(decisions: usize) {
     assert_eq!(told, BTreeMap::from(wanted));
     let (n, resolution) = won.pop().unwrap();
     assert_eq!((&resolution["option"], &resolution["text"]), (&decision(n)["option"], &decision(n)["text"]));
-    // Each refused decision was answered with the resolution.
+    // The response to each refused decision contained the resolution.
     assert!(standing.iter().all(|told| *told == resolution), "{resolution:#}");
 
     server.wait_status(&run, &["completed"]).await;

@@ -1,4 +1,4 @@
-//! Limits of a command that was approved: what the sandbox still prevents.
+//! Limits of approved commands: what the sandbox still prevents.
 
 use std::time::Instant;
 
@@ -60,12 +60,12 @@ async fn it_ends_in_time_and_says_no_more_than_it_may() {
     server.events(&run).await;
 }
 
-/// Returns a command that starts a process which appends a line every 20 ms.
+/// Returns a command that starts a background process, which appends a line every 20 ms.
 fn ticking() -> Scripted {
     one(command("(while true; do echo x >> ticks.txt; sleep 0.02; done) & wait"))
 }
 
-/// Waits until no line was appended for 500 ms, many times the usual pause.
+/// Waits until no line has been appended for 500 ms, which is many times the usual pause.
 async fn wait_for_silence(server: &TestServer) {
     let mut last = server.lines("ticks.txt");
     let mut since = Instant::now();
@@ -89,7 +89,7 @@ async fn it_ends_with_the_run_that_is_cancelled() {
     eventually("it ticks", async || (server.lines("ticks.txt") > 2).then_some(())).await;
     server.post(&format!("/v1/runs/{run}/cancel"), &json!({})).await.ok();
     wait_for_silence(&server).await;
-    // The event records that the command had started.
+    // The event says that the command had started.
     let finished = server.events_of(&run, "tool_finished").await;
     assert_eq!((finished.len(), &finished[0]["data"]["end"]), (1, &json!("unknown")));
 }

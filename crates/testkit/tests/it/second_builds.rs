@@ -1,5 +1,5 @@
-//! Builds and tests of tiny projects, twice in one run, all offline. Neither build asks, the second finds the first
-//! one's output in the layer of the run, and the workspace stays unchanged.
+//! Builds and tests of tiny projects, offline and twice in one run. Neither build needs an approval. The second build
+//! finds the output of the first in the run's layer, and the workspace does not change.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -26,13 +26,13 @@ gates:
     - {tools: [run_command], changes: ignored, do: allow}
 ";
 
-/// A project whose output is ignored by git.
+/// Project whose build output is ignored by git.
 struct Project {
     files: &'static [(&'static str, &'static str)],
     line: &'static str,
-    /// Text in the result of each of the two builds.
+    /// Text that the result of each of the two builds must contain.
     says: &'static str,
-    /// Paths in the layer after the builds.
+    /// Paths that must exist in the layer after the builds.
     leaves: &'static [&'static str],
 }
 
@@ -68,8 +68,8 @@ impl Project {
     }
 }
 
-/// Returns a `PATH` that begins with the toolchain of these tests. The wrapper of the toolchain would search the
-/// server's home folder.
+/// Returns a `PATH` that begins with the toolchain that compiled these tests. The toolchain's wrapper would search for
+/// the toolchain in the server's home directory.
 fn path() -> String {
     let toolchain = Path::new(env!("CARGO")).parent().unwrap().display().to_string();
     format!("{toolchain}:{}", std::env::var("PATH").unwrap())
@@ -163,7 +163,7 @@ async fn a_second_make_asks_nobody() {
             "all: build/out\n\t@echo made $$(cat build/log)\nbuild/out: main.txt\n\t@mkdir -p build\n\t@cp main.txt build/out\n\t@echo once >> build/log\n",
         ),
     ];
-    // The second `make` finds the output of the first and builds nothing.
+    // The second `make` finds the output of the first `make`, and builds nothing.
     Project { files, line: "make", says: "made once\n", leaves: &["build/out", "build/log"] }
         .run_twice()
         .await;

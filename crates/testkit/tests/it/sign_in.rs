@@ -1,5 +1,5 @@
-//! Signing in at a certified provider, over the real binary: browsers by a code, terminals by the device flow, and
-//! attempts with another browser's answer.
+//! Sign-in with a certified provider, over the real binary: browsers with a code, terminals with the device flow, and
+//! attempts to use a response that belongs to a different browser.
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
@@ -22,12 +22,12 @@ fn people() -> Value {
     })
 }
 
-/// Starts a server at which people sign in through this provider.
+/// Starts a server whose people sign in through this provider.
 async fn believing(provider: &Provider) -> TestServer {
     started(TestServer::setup(), provider).await
 }
 
-/// Starts a server with this setup, at which people sign in through this provider.
+/// Starts a server with this setup. People sign in to the server through this provider.
 pub(crate) async fn started(setup: Setup, provider: &Provider) -> TestServer {
     let mut server = setup.env("HOLDSHORT_OIDC_SECRET", "a secret of this test").stopped();
     let config = format!(
@@ -51,14 +51,14 @@ pub(crate) async fn started(setup: Setup, provider: &Provider) -> TestServer {
     server
 }
 
-/// Credentials of a browser that is signed in: the cookie and the secret.
+/// Credentials of a signed-in browser: the session cookie and the secret.
 struct Login {
     cookie: String,
     secret: String,
     answer: Value,
 }
 
-/// Begins a sign-in, and returns the address at the provider.
+/// Begins a sign-in. Returns the address of the provider's sign-in page.
 async fn begin_sign_in(server: &TestServer, visitor: &mut Visitor) -> String {
     let page = visitor.get(&format!("{}/login/oidc?to=/inbox/int_1", server.base())).await;
     assert_eq!(page.status, 303, "{}", page.text);
@@ -67,7 +67,7 @@ async fn begin_sign_in(server: &TestServer, visitor: &mut Visitor) -> String {
     page.location.expect("an address").into()
 }
 
-/// Signs in at the provider, and returns the address to which the browser is sent back.
+/// Signs in at the provider. Returns the address to which the provider redirects the browser.
 async fn sign_in_at_provider(server: &TestServer, visitor: &mut Visitor, address: &str) -> String {
     let callback = format!("{}/login/oidc/callback", server.base());
     match visitor.signs_in(address, &callback).await {
@@ -76,13 +76,13 @@ async fn sign_in_at_provider(server: &TestServer, visitor: &mut Visitor, address
     }
 }
 
-/// Redeems a code as the page of the app does, with the cookies of the browser.
+/// Redeems a code as the page of the app does, with the browser's cookies.
 async fn redeem(server: &TestServer, visitor: &Visitor, code: &str) -> reqwest::Response {
     let request = server.request(Method::POST, "/v1/login").json(&json!({"code": code}));
     request.header("cookie", visitor.cookie_line()).send().await.expect("an answer")
 }
 
-/// Follows the address with which the browser returns, and redeems its code.
+/// Follows the redirect back to the server, and redeems its code.
 async fn redeemed(server: &TestServer, visitor: &mut Visitor, back: &str) -> Login {
     let page = visitor.get(back).await;
     assert_eq!(page.status, 303, "{}", page.text);
@@ -110,7 +110,7 @@ async fn ask(server: &TestServer, login: &Login, method: Method, path: &str) -> 
     (answer.status().as_u16(), answer.json().await.unwrap_or_default())
 }
 
-/// Opens the stream of all events in a browser.
+/// Opens the stream of all events as a browser does.
 async fn followed(server: &TestServer, login: &Login) -> reqwest::Response {
     let client = holdshort_http::plain().no_proxy().build().expect("a client");
     let request = client.request(Method::GET, format!("{}/v1/events", server.base()));
@@ -121,12 +121,12 @@ async fn followed(server: &TestServer, login: &Login) -> reqwest::Response {
     stream
 }
 
-/// Returns 200 if a person is known to the server, else 404.
+/// Returns 200 if the server knows the person, or 404 if not.
 async fn person_status(server: &TestServer, id: &str) -> u16 {
     server.get(&format!("/v1/people/{id}")).await.status
 }
 
-/// Returns the status, code and text of a page that refuses a sign-in.
+/// Opens a page that must refuse the sign-in. Returns the status, code and text of the page.
 async fn refused(visitor: &mut Visitor, url: &str) -> (u16, String) {
     let page = visitor.get(url).await;
     assert_eq!(page.location, None, "{url}");
@@ -136,7 +136,7 @@ async fn refused(visitor: &mut Visitor, url: &str) -> (u16, String) {
     (page.status, format!("{}: {}", code.unwrap_or("-"), said.unwrap_or("-")))
 }
 
-/// Returns the URL with another value of a parameter, or without the parameter.
+/// Returns the URL with a different value for one parameter, or without that parameter.
 fn with(url: &str, name: &str, value: Option<&str>) -> String {
     let mut url: reqwest::Url = url.parse().expect("a URL");
     let pairs: Vec<(String, String)> = url.query_pairs().into_owned().filter(|(it, _)| it != name).collect();
@@ -164,7 +164,7 @@ async fn somebody_signs_in_decides_and_signs_out_everywhere() {
     );
     assert_eq!(person_status(&server, "ada").await, 200, "they are among the people");
 
-    // A second browser signs in; the first one has a socket and a stream open.
+    // A second browser signs in. The first browser has an open socket and an open stream.
     let other = signed_in(&server, &mut Visitor::new("ada")).await;
     let of_ben = ask(&server, &login, Method::DELETE, "/v1/people/ben/logins").await;
     assert_eq!((of_ben.0, &of_ben.1["code"]), (403, &json!("forbidden_role")), "of others an admin says it");
@@ -196,7 +196,6 @@ async fn somebody_signs_in_decides_and_signs_out_everywhere() {
     for login in [&login, &other] {
         assert_eq!(ask(&server, login, Method::GET, "/v1/login").await.0, 401);
     }
-    // The person can sign in again.
     let again = signed_in(&server, &mut Visitor::new("ada")).await;
     assert_eq!(ask(&server, &again, Method::GET, "/v1/login").await.0, 200);
 
@@ -218,7 +217,7 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
     let failed = |why: &str| (403, format!("sign_in_failed: {why}"));
     let ended = failed("this browser has not started a sign-in, or it has already ended");
 
-    // A replayed answer is refused: from this browser, and from a copy of it that kept its cookie.
+    // A replayed response is refused in the same browser, and in a copy of the browser that kept its cookie.
     let address = begin_sign_in(&server, &mut visitor).await;
     let back = sign_in_at_provider(&server, &mut visitor, &address).await;
     let mut keeping = visitor.clone();
@@ -226,7 +225,7 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
     assert_eq!(refused(&mut visitor, &back).await, failed("the sign-in has already ended"));
     assert_eq!(refused(&mut keeping, &back).await, failed("the sign-in has already ended"));
 
-    // Another browser is refused, even if it has begun a sign-in of its own.
+    // The response is refused in a different browser, even if that browser has begun its own sign-in.
     let address = begin_sign_in(&server, &mut visitor).await;
     let back = sign_in_at_provider(&server, &mut visitor, &address).await;
     let mut other = Visitor::new("ada");
@@ -234,21 +233,22 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
     begin_sign_in(&server, &mut other).await;
     let of_another = failed("the answer belongs to another sign-in (`state`)");
     assert_eq!(refused(&mut other, &back).await, of_another);
-    // The code in the first browser's address works only in that browser, and only once.
+    // The code in the first browser's address works only in the first browser, and only once.
     let to = visitor.get(&back).await.location.expect("an address");
     let code = to.fragment().expect("a code").to_owned();
     assert_eq!(redeem(&server, &other, &code).await.status().as_u16(), 403);
     assert_eq!(redeem(&server, &visitor, &code).await.status().as_u16(), 403);
     let address = begin_sign_in(&server, &mut visitor).await;
     let back = sign_in_at_provider(&server, &mut visitor, &address).await;
-    // A cookie that this server has not sealed.
+    // A cookie that this server has not sealed is refused.
     let mut forged = visitor.clone();
     for value in forged.cookies.values_mut() {
         value.insert(4, 'A');
     }
     assert_eq!(refused(&mut forged, &back).await, ended);
 
-    // Two tabs of one browser may return in any order. An answer with another `state`, or without one, ends neither.
+    // Two tabs of one browser may return from the provider in any order. A response with an unknown `state`, or without
+    // `state`, ends neither sign-in.
     let mut tabs = Visitor::new("ada");
     let (first, second) = (begin_sign_in(&server, &mut tabs).await, begin_sign_in(&server, &mut tabs).await);
     let (first, second) = (
@@ -261,7 +261,7 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
     drop(redeemed(&server, &mut tabs, &second).await);
     drop(redeemed(&server, &mut tabs, &first).await);
 
-    // A faulty answer ends its sign-in.
+    // A faulty response ends its sign-in.
     let table: [(&str, Option<&str>, (u16, String)); 4] = [
         ("iss", Some("https://evil.example"), failed("the answer comes from another issuer")),
         ("iss", None, failed("the answer comes from another issuer")),
@@ -277,7 +277,7 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
         assert_eq!(refused(&mut visitor, &back).await, ended, "{name} {value:?}");
     }
 
-    // The request at the provider differs from the sign-in that was begun here.
+    // The request at the provider was modified, so its response does not match the sign-in that was begun here.
     for (name, value, why) in [
         ("nonce", "another", "its token belongs to another sign-in (`nonce`)"),
         (
@@ -291,7 +291,7 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
         assert_eq!(refused(&mut visitor, &back).await, failed(why), "{name}");
     }
 
-    // The person refused at the provider.
+    // The person refused the sign-in at the provider.
     let address = begin_sign_in(&server, &mut visitor).await;
     let state = address.split("state=").nth(1).and_then(|rest| rest.split('&').next()).expect("a state");
     let iss: String = reqwest::Url::parse_with_params("http://x", [("iss", provider.issuer())])
@@ -316,7 +316,8 @@ async fn who_may_do_nothing_here_does_not_get_in() {
         let (status, said) = refused(&mut visitor, &back).await;
         assert_eq!((status, said.split(':').next()), (403, Some(code)), "{person}: {said}");
     }
-    // A person is removed while they are at the provider: their login ends, and their return is refused.
+    // A person is removed while they are at the provider. The person's logins end, and the provider's response is
+    // refused.
     let mut visitor = Visitor::new("ada");
     let first = signed_in(&server, &mut visitor).await;
     let address = begin_sign_in(&server, &mut visitor).await;
@@ -327,7 +328,7 @@ async fn who_may_do_nothing_here_does_not_get_in() {
     let (status, said) = refused(&mut visitor, &back).await;
     assert_eq!((status, said.split(':').next()), (401, Some("unauthenticated")), "{said}");
 
-    // A person whom the provider gives no role is signed out at their next sign-in.
+    // If the provider no longer gives a person any role, the person's next sign-in signs them out.
     provider.says("ben", &json!({"roles": ["deciders"]})).await;
     let mut ben = Visitor::new("ben");
     let login = signed_in(&server, &mut ben).await;
@@ -355,7 +356,7 @@ async fn a_provider_that_is_away_lets_nobody_in_and_stops_nothing_else() {
         async move { (asking.get(&url).await.status == 303).then_some(()) }
     })
     .await;
-    // The provider goes down while the person signs in there.
+    // The provider becomes unavailable while the person signs in there.
     let address = begin_sign_in(&server, &mut visitor).await;
     let back = sign_in_at_provider(&server, &mut visitor, &address).await;
     provider.stop();
@@ -363,7 +364,7 @@ async fn a_provider_that_is_away_lets_nobody_in_and_stops_nothing_else() {
     assert_eq!((status, said.split(':').next()), (503, Some("identity_unavailable")), "{said}");
 }
 
-/// Returns the command line of a person on another machine, with its own data folder.
+/// Returns a command as a person on a different machine would run it, with a separate data directory.
 fn terminal(server: &TestServer, folder: &std::path::Path) -> Command {
     let mut command = server.client_command();
     command.env("HOLDSHORT_DATA", folder).env("HOLDSHORT_SERVER", server.base());
@@ -411,7 +412,7 @@ async fn a_terminal_signs_in_by_the_device_flow() {
     assert_eq!(status, Some(0), "{said}");
     let (status, said) = run(&server, &folder, &["--json", "sessions"]);
     assert_eq!(status, Some(0), "{said}");
-    // The token is valid as a bearer token, and not as the secret of a browser.
+    // The token is accepted as a bearer token, but not as the secret of a browser.
     let text: Value = serde_json::from_str(&std::fs::read_to_string(&kept).expect("text")).expect("JSON");
     let token = text[server.base()]["token"].as_str().expect("a token").to_owned();
     let of_browser = Login { cookie: String::new(), secret: token, answer: Value::Null };
@@ -426,7 +427,7 @@ async fn a_terminal_signs_in_by_the_device_flow() {
     assert_ne!(run(&server, &folder, &["inbox"]).0, Some(0));
 }
 
-/// Progress of a terminal's sign-in is refused for any handle that this server has not issued.
+/// If a handle was not issued by this server, the request for the progress of its sign-in is refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_asks_about_a_sign_in_that_was_not_begun_here() {
     let provider = Provider::start(&people());
@@ -450,7 +451,8 @@ async fn nobody_asks_about_a_sign_in_that_was_not_begun_here() {
     assert_eq!(asked.refusal(), (404, "not_found"));
 }
 
-/// A terminal that missed the answer to its sign-in can ask again, although the provider issues the token only once.
+/// A terminal that did not receive the response to its sign-in can ask again, although the provider issues the token
+/// only once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_terminal_that_missed_the_answer_asks_again() {
     let provider = Provider::start(&people());
@@ -466,7 +468,8 @@ async fn a_terminal_that_missed_the_answer_asks_again() {
     assert_eq!(ask().await["login"], login);
 }
 
-/// Signing out at the provider ends the logins of that session here, with their open connections.
+/// If a person signs out at the provider, the logins that began in the same provider session end here, together with
+/// their open connections.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_signs_out_at_the_provider_is_signed_out_here() {
     let provider = Provider::start(&people());
@@ -474,7 +477,7 @@ async fn who_signs_out_at_the_provider_is_signed_out_here() {
     provider.notifies(&[server.base()]).await;
     let mut visitor = Visitor::new("ada");
     let login = signed_in(&server, &mut visitor).await;
-    // A login of another session at the provider stays valid.
+    // A login that began in a different provider session stays valid.
     let other = signed_in(&server, &mut Visitor::new("ada")).await;
     let url = server.base().replacen("http", "ws", 1) + "/v1/ws";
     let mut request = tokio_tungstenite::tungstenite::client::IntoClientRequest::into_client_request(&*url)
@@ -501,7 +504,7 @@ async fn who_signs_out_at_the_provider_is_signed_out_here() {
     }
     assert!(last.contains("access_ended"), "{last}");
 
-    // A repeated notice changes nothing; an invalid notice is refused.
+    // A repeated logout notice changes nothing. An invalid notice is refused.
     let [notice] = &provider.notices().await[..] else { panic!("one notice") };
     let notify = async |token: &str| {
         let request = server.request(Method::POST, "/v1/login/backchannel");
@@ -517,10 +520,9 @@ async fn who_signs_out_at_the_provider_is_signed_out_here() {
     }
     let events = server.get("/v1/audit/events?type=signed_out_by_provider").await.ok();
     assert_eq!(events["items"].as_array().expect("a list").len(), 1, "{events}");
-    // A digest may hold these letters within a longer word.
+    // Search for whole words only, because a digest may contain these letters.
     let text = events.to_string();
     assert!(text.split(|c: char| !c.is_alphanumeric()).all(|word| word != "ada"), "{text}");
-    // The person can sign in again.
     let again = signed_in(&server, &mut Visitor::new("ada")).await;
     assert_eq!(ask(&server, &again, Method::GET, "/v1/login").await.0, 200);
 }

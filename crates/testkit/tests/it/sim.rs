@@ -1,4 +1,4 @@
-//! The simulator on fixed seeds, and on engines that are broken on purpose.
+//! The simulator on fixed seeds, and with engines that are broken on purpose.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -6,16 +6,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use holdshort_testkit::sim::{self, Bend, Mutant};
 
-/// Seeds of each range that the test command plays; `cargo xtask sim` plays many more.
+/// Number of seeds per range that the test command plays. `cargo xtask sim` plays many more seeds.
 const SEEDS: usize = 20;
 
-/// Seeds of the range with channels: enough for each event of `MET_BY_CHANNELS`.
+/// Number of seeds in the range with channels: enough for each event in `MET_BY_CHANNELS`.
 const WITH_OUTBOX: usize = 40;
 
-/// Seeds played against PostgreSQL; seeds with one node are skipped. `cargo xtask sim --postgres N` plays more.
+/// Number of seeds to play with PostgreSQL. Seeds whose store is for one node are skipped. `cargo xtask sim --postgres
+/// N` plays more seeds.
 const BESIDE_POSTGRES: u64 = 4;
 
-/// Events that channels must meet at least once.
+/// Events that must occur at least once in the simulations with channels.
 const MET_BY_CHANNELS: [&str; 13] = [
     "well",
     "read_and_failed",
@@ -68,7 +69,7 @@ fn fixed_seeds() {
     }
 }
 
-/// Calls `each` with each item, on all processors. The items are independent and take most of the time of these tests.
+/// Calls `each` with each item, on all processors. The items are independent, and take most of the time of these tests.
 fn on_all_processors<T: Copy + Sync>(items: &[T], each: impl Fn(T) + Sync) {
     let next = AtomicUsize::new(0);
     let worker = || {
@@ -101,7 +102,7 @@ fn postgresql_gives_the_answers_of_the_journal_in_memory() {
     }
 }
 
-/// Hint for a mutant that no seed shows. `witnesses.txt` holds the seed of each.
+/// Advice for a mutant that no stored seed detects. `witnesses.txt` stores one seed per mutant.
 const SEARCH: &str = "`cargo xtask sim --mutants` searches seeds that show it, and keeps them";
 
 #[test]
@@ -116,7 +117,8 @@ fn every_mutant_is_noticed() {
     assert_eq!(lived.into_inner().unwrap(), [], "broken on purpose, and nobody noticed: {SEARCH}");
 }
 
-/// Seed that suspends a session in the middle of a start. Without the guard on the session's stream the start succeeds.
+/// Seed that suspends a session during the start of a run. Without the guard on the session's stream, the start would
+/// succeed.
 const SLIPS_BY: u64 = sim::SESSIONS_FROM + 13;
 
 #[test]
@@ -129,7 +131,8 @@ fn a_start_that_slips_by_a_suspension_is_noticed() {
     );
 }
 
-/// Seeds with people, quorums, stages, delegates, reminders and escalations, so many that each happens often.
+/// Number of seeds for assignments. It is large enough that each combination of people, quorums, stages, delegates,
+/// reminders and escalations occurs often.
 const ASKED: u64 = 1_500;
 
 #[test]

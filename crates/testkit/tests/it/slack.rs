@@ -1,5 +1,5 @@
-//! Decisions in Slack, with the real binary: Slack's own SDK checks the messages and signs the requests, only approvers
-//! may decide, and unsigned requests decide nothing (leaders 22, 23).
+//! Decisions in Slack, with the real binary. Slack's own SDK validates the messages and signs the requests. Only
+//! approvers may decide, and unsigned requests decide nothing (leaders 22, 23).
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -36,7 +36,7 @@ fn app(slack: &Slack, more: &str) -> Setup {
         .env("SLACK_SIGNING", SIGNING)
 }
 
-/// Calls Slack's own SDK, and returns its answer.
+/// Calls Slack's own SDK, and returns its output.
 fn sdk(given: &Value) -> Value {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/webhooks");
     let installed = std::path::Path::new(folder).join("node_modules/.python/slack_sdk");
@@ -57,12 +57,12 @@ fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
 }
 
-/// Sends an interaction as Slack does, signed with this secret at this time.
+/// Sends an interaction as Slack does, signed with this secret and this timestamp.
 async fn interact(server: &TestServer, payload: &Value, secret: &str, at: u64) -> (u16, Value) {
     sent(server, payload, (secret, at), 0).await
 }
 
-/// Sends an interaction as Slack's retry number `again`; 0 is the first attempt.
+/// Sends an interaction with Slack's retry number `again`. Retry number 0 is the first attempt.
 async fn sent(server: &TestServer, payload: &Value, (secret, at): (&str, u64), again: u32) -> (u16, Value) {
     let form = Url::parse_with_params("http://x", [("payload", payload.to_string())]).unwrap();
     let body = form.query().unwrap().to_owned();
@@ -95,12 +95,12 @@ fn send(user: &str, view: &Value, words: &str) -> Value {
     }})
 }
 
-/// Returns a person's address in Slack.
+/// Returns a person's notification address in Slack.
 fn in_slack(id: &str) -> Value {
     json!({"addresses": {"slack": id}})
 }
 
-/// Returns the events that record a view of an interrupt.
+/// Returns the events that record that a person viewed the interrupt.
 async fn looks(server: &TestServer, id: &str) -> Vec<Value> {
     let run = server.interrupt(id).await["run"].clone();
     server.events_of(run.as_str().unwrap(), "interrupt_viewed").await
@@ -125,11 +125,10 @@ async fn a_button_opens_a_form_and_the_form_decides() {
     assert_eq!(posted.body["channel"], "C0123456789");
     let drawn = sdk(&json!({"blocks": {"message": posted.body["blocks"]}}));
     assert_eq!(drawn["message"], posted.body["blocks"], "as Slack's SDK reads it");
-    // The message in the channel shows no content.
+    // The message in the channel does not show the content.
     assert!(!posted.body.to_string().contains("Roe"), "{:#}", posted.body);
     wait_state(&server, "delivered", 1).await;
 
-    // A button still works after a restart.
     server.restart().await;
     let value = button(&posted.body, "Approve");
     assert_eq!(interact(&server, &press(&slack, "U111", &value), SIGNING, now()).await.0, 200);
@@ -139,7 +138,7 @@ async fn a_button_opens_a_form_and_the_form_decides() {
     let text = view.to_string();
     assert!(text.contains("Send it to Mrs Roe?") && text.contains("DE02 1203 0000"), "{view:#}");
     assert_eq!(server.interrupt(&id).await["status"], "open", "a button decides nothing");
-    // The record holds her view, once.
+    // The approver's view is recorded, and only once.
     interact(&server, &press(&slack, "U111", &value), SIGNING, now()).await;
     slack.wait_for(OPEN, 2).await;
     let [look] = &looks(&server, &id).await[..] else { panic!("one look") };
@@ -148,7 +147,7 @@ async fn a_button_opens_a_form_and_the_form_decides() {
 
     let sent = send("U111", view, "  she is a customer ");
     for _ in 0..2 {
-        // Slack repeats a request whose answer it has not received.
+        // Slack repeats a request if it has not received the response.
         let answer = interact(&server, &sent, SIGNING, now()).await;
         assert_eq!(answer, (200, json!({"response_action": "clear"})));
     }
@@ -163,7 +162,7 @@ async fn a_button_opens_a_form_and_the_form_decides() {
         events["items"].as_array().unwrap().iter().filter(|event| event["type"] == "decision_made").collect();
     assert_eq!((made.len(), &made[0]["actor"]["via"]), (1, &json!("slack")));
 
-    // The updated message names the approver and the time, and has no buttons.
+    // The updated message names the approver and the time of the decision, and has no buttons.
     let updated = slack.wait_for(UPDATE, 1).await.remove(0);
     assert_eq!(updated.body["channel"], "C0123456789");
     assert!(updated.body["ts"].as_str().unwrap().starts_with("1700000000."), "{:#}", updated.body);
@@ -171,13 +170,14 @@ async fn a_button_opens_a_form_and_the_form_decides() {
     assert!(text.contains("Approved: review in external") && text.contains("By: anna"), "{text}");
     assert!(text.contains("At: 20") && !text.contains("decide-"), "{text}");
     assert_eq!(slack.called(POST).len(), 1, "no second message");
-    // An old button reports the resolution.
+    // A button in an old message shows the resolution.
     interact(&server, &press(&slack, "U111", &value), SIGNING, now()).await;
     let told = slack.wait_for(WHISPERED, 1).await.remove(0);
     assert!(told.body["text"].as_str().unwrap().contains("Approved by anna"), "{:#}", told.body);
 }
 
-/// Option labels of an agent are content: they appear in the form for approvers, not on buttons.
+/// Option labels from an agent count as content. They appear in the form for approvers, but not on buttons in the
+/// channel.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_word_of_an_agent_is_on_a_button() {
     let slack = Slack::start().await;
@@ -221,7 +221,7 @@ async fn whoever_may_not_decide_is_told_so_and_nobody_else_is() {
         let text = told.body["text"].as_str().unwrap();
         assert_eq!(told.body["response_type"], "ephemeral");
         assert!(text.contains(why) && !text.is_empty() && !text.contains("Roe"), "{text}");
-        // A form that another person was shown decides nothing either.
+        // A form that was shown to a different person also decides nothing.
         let form = json!({"private_metadata": value});
         let (status, answer) = interact(&server, &send(user, &form, "no"), SIGNING, now()).await;
         assert_eq!((status, &answer["response_action"]), (200, &json!("update")), "{answer:#}");
@@ -232,7 +232,7 @@ async fn whoever_may_not_decide_is_told_so_and_nobody_else_is() {
     assert!(looks(&server, &id).await.is_empty(), "nobody was shown anything");
 }
 
-/// A person removed between the message and the button, or between the button and the form, decides nothing.
+/// A person who is removed between the message and the button, or between the button and the form, decides nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_has_left_since_decides_nothing() {
     let slack = Slack::start().await;
@@ -266,7 +266,7 @@ async fn what_slack_has_not_signed_in_the_last_minutes_is_not_heard() {
     for (secret, at) in [("another", now()), (SIGNING, now() - 301), (SIGNING, now() + 330)] {
         assert_eq!(interact(&server, &sent, secret, at).await.0, 401, "{secret} {at}");
     }
-    // A form that this server has not made decides nothing either.
+    // A form that was not created by this server also decides nothing.
     let forged = send("U111", &json!({"private_metadata": "AAAA"}), "");
     assert_eq!(interact(&server, &forged, SIGNING, now()).await.0, 404);
     assert_eq!(server.interrupt(&id).await["status"], "open");
@@ -274,7 +274,8 @@ async fn what_slack_has_not_signed_in_the_last_minutes_is_not_heard() {
     assert_eq!(server.interrupt(&id).await["status"], "resolved");
 }
 
-/// A repeat by Slack takes effect once, also during the first request, or after its vote was withdrawn.
+/// A request that Slack repeats takes effect once, even during the first request, and even if the person has withdrawn
+/// the vote.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_slack_sends_again_counts_once() {
     let slack = Slack::start().await;
@@ -300,7 +301,7 @@ async fn what_slack_sends_again_counts_once() {
         if n == 1 {
             break;
         }
-        // A withdrawn vote is not cast again by repeats of its form.
+        // A repeated form does not cast a withdrawn vote again.
         let anna = sign_in(&server, "anna").await;
         let path = format!("/v1/interrupts/{id}/decisions");
         assert_eq!(as_person(&server, &anna, Method::DELETE, &path, None).await.0, 200);

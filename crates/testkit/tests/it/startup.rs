@@ -1,4 +1,4 @@
-//! Faults that keep a server from starting: one message, and no part of the server runs.
+//! Faults that prevent the start of a server. The server prints one message, and no part of it keeps running.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -34,7 +34,7 @@ async fn a_second_server_on_one_data_folder_refuses() {
     assert_eq!(server.lines("count.txt"), 1);
 }
 
-/// An unusable file of secrets stops the start. The message names the remedy for that file, and the remedy works.
+/// An unusable file of secrets stops the start. The message says how to repair that file, and the repair works.
 #[tokio::test]
 async fn a_file_of_secrets_that_can_not_be_used_says_what_to_do() {
     let mut server = TestServer::setup().start().await;

@@ -1,5 +1,5 @@
-//! A person stops a command over the real binary. Its output is visible while it runs, its processes end, a stopped
-//! trial leaves no change, and the run continues.
+//! A person stops a command, over the real binary. The command's output is visible while it runs. After the stop, all
+//! processes of the command end, a stopped trial leaves no change, and the run continues.
 
 use std::fs;
 
@@ -28,12 +28,13 @@ gates:
     - {tools: [run_command], changes: none, do: allow}
 ";
 
-/// Returns a line that prints, writes, and then runs longer than any test. `seconds` identifies its process.
+/// Returns a command line that prints, writes a file, and then runs longer than any test. `seconds` identifies the
+/// process.
 pub(crate) fn long(seconds: &str) -> String {
     format!("echo begun; echo new > made.txt; sleep {seconds}; echo over")
 }
 
-/// Returns true if a process of this machine runs `sleep` with this argument.
+/// Returns true if a process on this machine runs `sleep` with this argument.
 fn sleeps(seconds: &str) -> bool {
     let wanted = format!("sleep\0{seconds}\0");
     fs::read_dir("/proc")
@@ -56,7 +57,7 @@ async fn stop(server: &TestServer, run: &str, call: &str, body: &Value) -> (u16,
     (status, answer.body["code"].as_str().unwrap_or_default().to_owned())
 }
 
-/// Follows the run over a WebSocket, and returns the output previews of a call once they contain `wanted`.
+/// Follows the run over a WebSocket. Returns the preview of a call's output as soon as it contains `wanted`.
 async fn previewed(server: &TestServer, run: &str, call: &str, wanted: &str) -> String {
     let url = format!("{}/v1/ws", server.base().replacen("http", "ws", 1));
     let mut request = url.into_client_request().unwrap();
@@ -82,7 +83,7 @@ async fn previewed(server: &TestServer, run: &str, call: &str, wanted: &str) -> 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_trial_is_watched_and_stopped_and_its_run_goes_on() {
-    // Prints for as long as it runs, so that a late follower also sees output.
+    // Print as long as the command runs, so that a late follower also sees output.
     let line = format!("echo new > made.txt; while true; do echo tick; sleep 0.1; done & {}", long("611.25"));
     let (model, server) = play(TRYING, [one(command(&line)), done()]).await;
     let run = server.start_run("solo", "Do it.").await;
@@ -137,8 +138,8 @@ async fn a_stop_holds_whatever_becomes_of_the_server() {
     assert!(last_told(&model).contains("A person stopped it. It was only tried"));
 }
 
-/// A command in the workspace is stopped from the command line, which finds the call by itself. The agent learns that
-/// the command may have done a part of its work.
+/// A person stops a command in the workspace from the command line, which finds the running call by itself. The agent
+/// is told that the command may have done part of its work.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_in_the_workspace_is_stopped_and_says_that_it_may_have_done_a_part() {
     let (model, server) =
@@ -158,7 +159,7 @@ async fn a_command_in_the_workspace_is_stopped_and_says_that_it_may_have_done_a_
     is_gone("613.25").await;
     let finished = eventually("it ends", async || server.events_of(&run, "tool_finished").await.pop()).await;
     assert_eq!((&finished["data"]["end"], &finished["data"]["code"]), (&json!("failed"), &json!("stopped")));
-    // A second stop changes nothing, also after the call has ended.
+    // A second stop changes nothing, even after the call has ended.
     assert_eq!(stop(&server, &run, "call_1", &json!({})).await.0, 200);
     assert_eq!(server.events_of(&run, "tool_stopped").await.len(), 1);
     let said = stop_it();

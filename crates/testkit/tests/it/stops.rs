@@ -1,4 +1,4 @@
-//! SIGTERM on a busy server: no new work starts, running work may finish, and no outcome is left unknown.
+//! SIGTERM to a busy server. No new work starts, running work may finish, and no outcome is left unknown.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use holdshort_testkit::server::{TestServer, eventually};
 
 use crate::play::{command, done, one, play};
 
-/// A workflow whose commands run without a question.
+/// Workflow whose commands run without approval.
 const FREE: &str = "
 name: solo
 agents:
@@ -27,7 +27,7 @@ async fn after_sigterm_a_command_ends_and_no_model_is_asked() {
     a_command_ends_and_no_model_is_asked(|server| server.signal("TERM")).await;
 }
 
-/// The terminal signals the server and its process group; a command is not in that group.
+/// Ctrl-C in a terminal sends a signal to the server's process group. A command is not in that group.
 #[tokio::test]
 async fn after_ctrl_c_a_command_ends_and_no_model_is_asked() {
     a_command_ends_and_no_model_is_asked(TestServer::press_ctrl_c).await;
@@ -41,12 +41,12 @@ async fn a_command_ends_and_no_model_is_asked(stop: fn(&TestServer)) {
     let setup = TestServer::setup().workflow("solo", FREE).model(&model).in_a_terminal();
     let mut server = setup.start().await;
     let run = server.start_run("solo", "count").await;
-    // No rule can release a loop: the command asks.
+    // No rule can release a shell loop, so the command asks.
     server.choose(&server.wait_one(&run).await, "approve").await;
     eventually("the command runs", async || (server.lines("count.txt") == 1).then_some(())).await;
     let base = server.base().to_owned();
     stop(&server);
-    // The server has taken the signal: it accepts no more connections.
+    // When the server accepts no more connections, it has received the signal.
     let client = holdshort_http::plain().no_proxy().build().unwrap();
     let gone = async || client.get(format!("{base}/healthz")).send().await.is_err().then_some(());
     eventually("the server stops", gone).await;
@@ -82,7 +82,7 @@ async fn a_busy_server_restarts_without_a_doubt() {
     }
     let written = |server: &TestServer| -> usize { runs.iter().map(|(_, file)| server.lines(file)).sum() };
     for restart in 0..RESTARTS {
-        // Stops in the middle of running work, after some work of this process is done.
+        // Stop the server during its work, after this process has completed some work.
         let before = written(&server);
         eventually("work is done", async || (written(&server) > before + RUNS).then_some(())).await;
         tokio::time::sleep(Duration::from_millis(mix(restart) % 200)).await;

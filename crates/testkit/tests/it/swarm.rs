@@ -1,4 +1,4 @@
-//! A copilot of several agents that hand off to each other within a round, over the real binary.
+//! A copilot with several agents that hand off to each other within a round, over the real binary.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
@@ -12,7 +12,7 @@ fn over(to: &'static str, message: &str) -> Scripted {
     one((tool, json!({"message": message})))
 }
 
-/// Returns the workflow without a router: the phase's own agent begins.
+/// Returns the workflow without a router, so that the phase's own agent begins.
 fn swarm() -> String {
     WORKFLOW.replace("routing: balanced, router: router, team: [writer], ", "")
 }
@@ -30,8 +30,8 @@ async fn play(
     (model, server, run)
 }
 
-/// Fills the positions of other agents' replies: the number of replies in a request picks the answer, whichever agent
-/// gave them.
+/// Placeholder in an agent's script. The number of replies in a request selects the response, and it also counts the
+/// replies of other agents.
 fn unused() -> Scripted {
     Scripted::status(400)
 }
@@ -52,7 +52,8 @@ async fn one_hands_over_to_another_within_a_round_and_back() {
     assert_eq!(server.lines("count.txt"), 1);
     let agents: Vec<String> = model.requests().into_iter().map(|request| request.agent).collect();
     assert_eq!(agents, ["pair", "writer", "writer", "pair"]);
-    // Both agents share one conversation: the second sees it so far, and each receives the message of its handoff.
+    // Both agents share one conversation. The second agent sees the conversation so far, and each agent receives the
+    // message of its handoff.
     let writer = &model.requests_of("writer")[0];
     let texts = writer.texts().join("\n");
     for part in ["Write.", "Write the list.", "Write one line."] {

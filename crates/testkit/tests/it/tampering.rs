@@ -1,8 +1,8 @@
-//! Changes to the store of a stopped server, and who detects them: `audit verify` alone, or only against a checkpoint
-//! that was kept elsewhere. `docs/security.md` has the same table.
+//! Changes to the store of a stopped server. Some are detected by `audit verify` alone, and others only with a
+//! checkpoint that was stored elsewhere. `docs/security.md` contains the same table.
 //!
-//! `docs/journal.md` has a longer table, of single heads and of both stores, which the engine's tests cover. Here the
-//! real binary wrote the store, and the verbs are those that people use.
+//! `docs/journal.md` contains a longer table, about single heads and both stores, which the tests of the engine cover.
+//! Here the real binary wrote the store, and the tests run the same commands as people do.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,7 +32,7 @@ enum Detection {
 use Detection::{AgainstCheckpoint, Alone, No};
 
 impl Detection {
-    /// Returns the table's cells: the result without and with a checkpoint.
+    /// Returns the cells of the table: the results without and with a checkpoint.
     fn cells(self) -> &'static str {
         match self {
             Alone => "found | found",
@@ -42,22 +42,22 @@ impl Detection {
     }
 }
 
-/// A change to the store by an expert, and their way to hide it.
+/// Change of the store by an expert, and how the expert hides the change.
 struct Tampering {
     what: &'static str,
     change: fn(&Files<'_>),
     hides: Concealment,
     found: Detection,
-    /// Message of the audit that detects it.
+    /// Message of the audit that detects the change.
     said: &'static str,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Concealment {
     Nothing,
-    /// Computes positions, hashes, the chain over all events and the pin, and rebuilds the lists.
+    /// Recomputes positions, hashes, the chain over all events and the pin, and rebuilds the lists.
     Everything,
-    /// Does the same, and signs the journal with another key.
+    /// Does the same as `Everything`, and signs the journal with a different key.
     EverythingAndSigns,
 }
 use Concealment::{Everything, EverythingAndSigns, Nothing};
@@ -200,13 +200,13 @@ const TABLE: [Tampering; 17] = [
 const LAST_TWO: &str =
     "DELETE FROM events WHERE stream = ?1 AND seq > (SELECT max(seq) - 2 FROM events WHERE stream = ?1)";
 
-/// The history before the changes: three data folders with one history up to different points, and the items that were
-/// kept elsewhere.
+/// History before the changes: three data directories with the same history up to different points, and the items that
+/// were stored elsewhere.
 struct Story {
     folders: TempDir,
-    /// Runs the verbs that write and read folders. Its own folder is not in use.
+    /// Server that runs the commands that write and read data directories. Its own directory is not in use.
     server: TestServer,
-    /// A run whose content was erased, and a run that was decided.
+    /// Run whose content was erased.
     erased: String,
     decided: String,
     key: String,
@@ -256,7 +256,7 @@ async fn completed(server: &TestServer, task: &str) -> String {
     run
 }
 
-/// Stops the server, and keeps a copy of its folder.
+/// Stops the server, and copies its data directory.
 async fn leave(server: &mut TestServer, copy: &Path) {
     assert!(server.stop().await.success());
     copy_files(&server.data(), copy);
@@ -271,14 +271,14 @@ fn copy_files(from: &Path, to: &Path) {
     }
 }
 
-/// Returns the packed id of a run's stream; the events hold the full name.
+/// Returns the packed stream id of a run. The events contain the full name instead.
 fn stream(file: &Connection, run: &str) -> Vec<u8> {
     let named = format!("\"stream\":\"{run}\"").into_bytes();
     let sql = "SELECT DISTINCT stream FROM appends WHERE instr(heads, ?1) > 0";
     file.query_row(sql, [named], |row| row.get(0)).unwrap()
 }
 
-/// A data folder that no server uses.
+/// Data directory that no server uses.
 struct Files<'s> {
     story: &'s Story,
     folder: TempDir,
@@ -308,14 +308,14 @@ impl<'s> Files<'s> {
         assert!(changed > 0, "{sql}");
     }
 
-    /// Runs a statement on the decided run.
+    /// Runs an SQL statement on the events of the decided run.
     fn of_decided(&self, sql: &str) {
         let file = self.database();
         let stream = stream(&file, &self.story.decided);
         assert!(by_hand::change_events(&file, sql, &[&stream]) > 0, "{sql}");
     }
 
-    /// Replaces the operator as the author of an action.
+    /// Replaces the operator as the actor of an action.
     fn change_author(&self) {
         self.of_decided(
             "UPDATE events SET head = CAST(replace(CAST(head AS TEXT), '\"id\":\"operator\"', '\"id\":\"somebody\"') AS BLOB)
@@ -330,7 +330,7 @@ impl<'s> Files<'s> {
         assert_eq!(by_hand::change_events(&file, sql, &[&stream, &salt, &content]), 1);
     }
 
-    /// Computes the hashes of the events of one stream, and no others.
+    /// Recomputes the hashes of the events of one stream only.
     fn hash_stream(&self) {
         let file = self.database();
         let stream = stream(&file, &self.story.decided);
@@ -348,7 +348,7 @@ impl<'s> Files<'s> {
         });
     }
 
-    /// Computes positions without a gap, hashes, the chain over all events and the pin, and rebuilds the lists.
+    /// Recomputes positions without a gap, hashes, the chain over all events and the pin, and rebuilds the lists.
     fn compute_anew(&self) {
         let head = by_hand::with_events(&self.database(), |file| {
             let mut statement =
@@ -377,7 +377,7 @@ impl<'s> Files<'s> {
         }
     }
 
-    /// Signs the changed journal with another key, into the file of kept checkpoints.
+    /// Signs the changed journal with a different key, and writes the note into the file of stored checkpoints.
     async fn sign_with_another_key(&self, kept: &Path) {
         fs::remove_file(self.path(KEY)).unwrap();
         let mut server = TestServer::setup().data(self.folder.path()).start().await;
@@ -387,13 +387,13 @@ impl<'s> Files<'s> {
         assert!(server.stop().await.success());
     }
 
-    /// Runs a verb of the binary on this folder.
+    /// Runs a command of the binary on this data directory.
     fn ran(&self, arguments: &[&str]) -> Output {
         let mut command = self.story.server.client_command();
         command.args(arguments).env("HOLDSHORT_DATA", self.folder.path()).output().unwrap()
     }
 
-    /// Returns true if the audit succeeds, and its whole output.
+    /// Returns whether the audit succeeds, and its complete output.
     fn verify(&self, against: &[&str]) -> (bool, String) {
         let ran = self.ran(&[&["audit", "verify"], against].concat());
         assert!(matches!(ran.status.code(), Some(0..=2)), "{ran:?}");

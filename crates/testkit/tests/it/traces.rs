@@ -1,5 +1,5 @@
-//! Traces as a collector receives them. A run that ended is a tree of spans with the times of its events. One node
-//! exports it once, even if the collector or the server fails.
+//! Traces that a collector receives. A run that has ended becomes a tree of spans with the timestamps of its events.
+//! One node exports the run once, even if the collector or the server fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::cluster::database;
 use crate::play::{SOLO, ask, done, one, write};
 
-/// Text that people, agents and models write in these tests.
+/// Text that people, agents and models write in these tests, and that must not be exported.
 const SAID: &str = "planted-7f3a9c";
 const KEY: &str = "collector-key-51c0";
 
@@ -26,7 +26,7 @@ fn setup(model: &ScriptedModel, collector: &Collector) -> Setup {
         .env("OTEL_EXPORTER_OTLP_HEADERS", &format!("authorization=Bearer%20{KEY}"))
 }
 
-/// Waits for the spans of the run, and returns them.
+/// Waits until the collector has received the spans of the run, and returns the spans.
 async fn wait_for_spans(collector: &Collector, run: &str) -> Vec<Span> {
     eventually("the run is told of", async || {
         let spans = collector.spans_for_run(run);
@@ -35,7 +35,7 @@ async fn wait_for_spans(collector: &Collector, run: &str) -> Vec<Span> {
     .await
 }
 
-/// Returns a counter or gauge of the server.
+/// Returns the value of a counter or gauge of the server.
 async fn metric(server: &TestServer, name: &str) -> u64 {
     let response = server.request(Method::GET, "/metrics").send().await.unwrap();
     let told = response.text().await.unwrap();
@@ -43,7 +43,7 @@ async fn metric(server: &TestServer, name: &str) -> u64 {
     found.unwrap_or_else(|| panic!("no {name} in\n{told}"))
 }
 
-/// Returns the parent's name, the own name and the outcome of each span.
+/// Returns, for each span, the name of its parent, its own name, and its outcome.
 fn tree(spans: &[Span]) -> Vec<(String, String, String)> {
     let names: BTreeMap<&[u8], &str> = spans.iter().map(|span| (&*span.span_id, &*span.name)).collect();
     let above = |span: &Span| names.get(&*span.parent_span_id).copied().unwrap_or("-").to_owned();
@@ -80,7 +80,7 @@ async fn a_run_is_a_trace_and_an_interrupt_a_span_with_its_waiting_time() {
         ("invoke_agent solo", "chat scripted", "whole"),
         ("invoke_agent solo", "execute_tool write_file", "done"),
         ("invoke_agent solo", "execute_tool ask_human", "answered"),
-        // A span of an unknown tool has no tool name, as that name is text of the model.
+        // The span of an unknown tool contains no tool name, because the model wrote that name.
         ("invoke_agent solo", "execute_tool", "failed"),
         ("execute_tool write_file", "interrupt tool_approval", "approved"),
         ("execute_tool ask_human", "interrupt question", "answered"),
@@ -93,7 +93,7 @@ async fn a_run_is_a_trace_and_an_interrupt_a_span_with_its_waiting_time() {
     wanted.sort();
     assert_eq!(found, wanted);
 
-    // The ids are valid and unique; the times are those of the events.
+    // The ids are valid and unique, and the timestamps are those of the events.
     let ids: BTreeSet<&[u8]> = spans.iter().map(|span| &*span.span_id).collect();
     assert_eq!((ids.len(), root.trace_id.len()), (spans.len(), 16));
     assert!(ids.iter().all(|id| id.len() == 8 && id.iter().any(|byte| *byte != 0)));
@@ -154,14 +154,14 @@ async fn a_run_is_a_trace_and_an_interrupt_a_span_with_its_waiting_time() {
         ],
     );
 
-    // The export names its service, and sends its key in the header only.
+    // The export names its service, and sends its API key only in the header.
     let [sent] = &collector.exports()[..] else { panic!("not one") };
     assert_eq!(sent.headers["authorization"], format!("Bearer {KEY}"));
     assert_eq!(sent.headers["content-type"], "application/x-protobuf");
     let resource = sent.request.resource_spans[0].resource.clone().unwrap();
     let resource: BTreeMap<String, String> = resource.attributes.iter().map(text).collect();
     assert_eq!(resource["service.name"], "holdshort");
-    // No text of people, agents or models is in a name, an attribute or a status.
+    // No name, attribute or status contains a text of people, agents or models.
     for planted in [SAID, server.token(), KEY] {
         let body = &sent.body;
         assert!(!body.windows(planted.len()).any(|part| part == planted.as_bytes()), "{planted}");
@@ -171,7 +171,7 @@ async fn a_run_is_a_trace_and_an_interrupt_a_span_with_its_waiting_time() {
     assert!(!server.stderr().contains(KEY) && !server.stderr().contains(SAID));
 }
 
-/// The trace of an agent that runs elsewhere holds only its run and its interrupt.
+/// The trace of an external agent's run contains only the run and its interrupt.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_an_agent_elsewhere_asks_is_told() {
     let (model, collector) = (ScriptedModel::start().await, Collector::start().await);
@@ -214,7 +214,7 @@ async fn a_collector_that_is_down_gets_it_later_also_after_a_kill() {
     })
     .await;
 
-    // Exported runs are not exported again.
+    // Exported runs are not exported again after a restart.
     server.stop().await;
     let before = collector.exports().len();
     server.start().await;
@@ -242,7 +242,7 @@ async fn a_collector_that_wants_none_is_not_asked_again() {
     assert_eq!((collector.exports().len(), collector.spans_for_run(&run).len()), (2, 0));
 }
 
-/// Only the node that ends a run exports it.
+/// Only the node that ends a run exports the run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_several_nodes_one_tells() {
     let (model, collector) = (ScriptedModel::start().await, Collector::start().await);
@@ -256,7 +256,7 @@ async fn of_several_nodes_one_tells() {
     for n in 0..6 {
         let run = nodes[n % 2].start_run("solo", "work").await;
         let question = nodes[n % 2].wait_one(&run).await;
-        // The other node decides.
+        // The decision is sent to the other node.
         let answer = json!({ "option": "answer", "text": "This." });
         nodes[(n + 1) % 2].decide(&question, &answer).await.ok();
         nodes[n % 2].wait_status(&run, &["completed"]).await;
@@ -280,7 +280,7 @@ async fn of_several_nodes_one_tells() {
     assert!(of_nodes.collect::<BTreeSet<_>>().is_subset(&["a".to_owned(), "b".to_owned()].into()));
 }
 
-/// If the client that starts a run sends a trace, the run becomes a part of it, below the client's span.
+/// If a client sends a trace when it starts a run, the run joins that trace below the span of the client.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_is_a_part_of_the_trace_of_who_asked_for_it() {
     const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -302,7 +302,7 @@ async fn a_run_is_a_part_of_the_trace_of_who_asked_for_it() {
     let joined = start(&[PARENT]).await;
     assert_eq!(hex(&joined.trace_id), "4bf92f3577b34da6a3ce929d0e0e4736");
     assert_eq!(hex(&joined.parent_span_id), "00f067aa0ba902b7");
-    // Two runs of one client's trace become two spans below the client's span.
+    // Two runs that join the same trace become two spans below the span of the client.
     let other = start(&[PARENT]).await;
     assert_eq!((&other.trace_id, &other.parent_span_id), (&joined.trace_id, &joined.parent_span_id));
     assert_ne!(other.span_id, joined.span_id);

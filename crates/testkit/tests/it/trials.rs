@@ -1,5 +1,5 @@
-//! Trials over the real binary. A command without changes asks nobody, and a change is released as it was shown. After
-//! a crash the workspace is wholly before or wholly after the change.
+//! Trials, over the real binary. A command without changes needs no approval, and released changes are exactly those
+//! that were shown. After a crash the workspace contains either all of the changes or none.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::play::{command, done, last_told, one, play, write};
 
-/// A workflow whose commands ask nobody if they change nothing, or only caches.
+/// Workflow whose commands need no approval if they change nothing, or only caches.
 const TRYING: &str = "
 name: solo
 agents:
@@ -108,7 +108,8 @@ async fn what_a_command_would_do_to_the_persons_own_tools_is_on_the_card() {
     assert_eq!(fs::read(workspace.join(".git/config")).unwrap(), before);
 }
 
-/// A server that is killed at several moments applies a change wholly or not at all, and asks about no unknown outcome.
+/// A server that is killed at several moments applies either all of a changeset or nothing of it, and no person is
+/// asked about an unknown outcome.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_is_killed_leaves_no_half_of_a_change() {
     let line = "for i in $(seq 40); do echo new > file$i.txt; done";
@@ -132,8 +133,8 @@ async fn a_server_that_is_killed_leaves_no_half_of_a_change() {
     assert_eq!(written.count(), 40);
 }
 
-/// A person keeps some of a command's changes: over HTTP by a list, and in a browser by the form of the page without
-/// scripts.
+/// A person keeps only some of a command's changes. Over HTTP the decision lists paths, and in a browser the person
+/// uses the form of the page without scripts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_what_a_command_did_a_person_keeps_some() {
     let lines = [
@@ -190,7 +191,7 @@ async fn of_what_a_command_did_a_person_keeps_some() {
         let response = request.send().await.unwrap();
         (response.status().as_u16(), response.text().await.unwrap())
     };
-    // `approve` releases every path, so a list of paths to keep is refused with it.
+    // `approve` releases every path, so it is refused together with a list of paths to keep.
     for keep in ["c.txt", ""] {
         let (status, page) = send(&[("option", "approve"), ("keep", keep), ("confirm", "yes")]).await;
         assert!(status == 422 && page.contains("this option takes all paths"), "{page}");
@@ -208,7 +209,7 @@ async fn of_what_a_command_did_a_person_keeps_some() {
     assert!(workspace.join("c.txt").exists() && !workspace.join("d d.txt ").exists());
 }
 
-/// A commit of git is kept or dropped as a whole, independently of the files.
+/// A commit that a command made in git is kept or dropped as a whole. Each file can be kept separately from the commit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repository_is_one_part_of_what_is_kept() {
     let git = "git -c user.name=one -c user.email=one@example.invalid";
@@ -235,13 +236,13 @@ async fn a_repository_is_one_part_of_what_is_kept() {
     assert!(whole.unwrap().status.success());
 }
 
-/// Returns the change of one path on a card.
 fn change<'a>(interrupt: &'a Value, path: &str) -> &'a Value {
     let changes = interrupt["payload"]["trial"]["changes"].as_array().unwrap();
     changes.iter().find(|change| change["path"] == path).unwrap_or_else(|| panic!("{path}: {changes:#?}"))
 }
 
-/// A file that the task does not name is marked wherever a person decides. It asks, and is released like any other.
+/// Wherever a person decides, a changed file that the task does not mention is marked. The change asks, and can be
+/// released like any other change.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_task_does_not_name_is_marked() {
     let line = "mkdir -p lib && echo 1 > lib/a.rs && echo 2 > lib2.rs && echo 3 > b.txt";
@@ -275,7 +276,7 @@ async fn what_the_task_does_not_name_is_marked() {
     assert!(workspace.join("c.rs").exists() && workspace.join("b.txt").exists());
 }
 
-/// Returns the decision page of an interrupt, which a browser without scripts opens.
+/// Returns the decision page of an interrupt, as a browser without scripts opens it.
 async fn page(server: &TestServer, interrupt: &Value) -> String {
     let path = format!("/v1/interrupts/{}/links", interrupt["id"].as_str().unwrap());
     let link = server.post(&path, &json!({})).await.ok();
@@ -283,8 +284,8 @@ async fn page(server: &TestServer, interrupt: &Value) -> String {
     server.request(Method::GET, &link).send().await.unwrap().text().await.unwrap().replace("&#x2f;", "/")
 }
 
-/// A rule allows changes below `src`. A file there with another hard link asks nevertheless, and is replaced, not
-/// written through.
+/// A rule allows changes below `src`. If a file there has a second hard link, its change still asks, and the write
+/// replaces the file instead of writing through the link.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_with_another_name_asks_whatever_the_rules_allow() {
     let lines = ["echo new > src/free.rs", "echo new >> src/linked.rs"];
@@ -311,8 +312,8 @@ async fn a_file_with_another_name_asks_whatever_the_rules_allow() {
     assert_eq!(contents, ("precious\nnew\n".to_owned(), "precious\n".to_owned()));
 }
 
-/// A wrapper that starts the server on a workspace over which the kernel refuses an overlay, as two are stacked
-/// already.
+/// Wrapper that starts the server on a workspace for which the kernel refuses an overlay, because two overlays are
+/// already stacked.
 const REFUSED: &str = r#"#!/bin/sh
 if [ "$1" != serve ]; then exec "$REAL" "$@"; fi
 exec unshare --mount sh -ec '
@@ -322,8 +323,8 @@ exec unshare --mount sh -ec '
   exec "$REAL" "$@"' sh "$@"
 "#;
 
-/// If the kernel refuses the overlay, the command is tried on a copy. Without room for a copy it is not tried. The card
-/// says which. Needs root, as the tests of the sandbox do.
+/// If the kernel refuses the overlay, the command is tried on a copy. If there is no room for a copy, the command is
+/// not tried. The card says which of these happened. This test needs root, as the tests of the sandbox do.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_an_overlay_is_refused_a_copy_is_tried_or_the_card_says_why_not() {
     let folder = tempfile::tempdir().unwrap();
@@ -357,7 +358,7 @@ async fn where_an_overlay_is_refused_a_copy_is_tried_or_the_card_says_why_not() 
     }
 }
 
-/// If a command writes a file larger than the limit, no change is committed, and the reason has a code.
+/// If a command writes a file larger than the limit, none of its changes are committed, and the reason has a code.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_too_large_to_keep_changes_nothing_and_is_told() {
     let line = format!("echo small > small.txt; truncate -s {} large", (128 << 20) + 1);

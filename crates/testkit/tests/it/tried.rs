@@ -1,5 +1,5 @@
-//! Commands that were tried, over the real binary: the gates that ask about their changes, and changes by others
-//! between a card and its release.
+//! Tried commands, over the real binary: gates that ask about the changes of a trial, and changes that happen between a
+//! card and its release.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::play::{command, done, last_told, one, play};
 use crate::stopping::{is_gone, runs};
 
-/// Returns a workflow of one agent that runs commands, with `trial: on` and these gates.
+/// Returns a workflow with one agent that runs commands, with `trial: on` and these gates.
 fn gated(gates: &str) -> String {
     format!(
         "
@@ -39,8 +39,8 @@ fn commands(interrupts: &[Value]) -> Vec<&str> {
     interrupts.iter().map(|it| it["payload"]["command"].as_str().unwrap()).collect()
 }
 
-/// Two commands that write one file were both tried and released. The second is tried again and asks again, as the
-/// first changed its base.
+/// Two commands that write the same file were both tried and released. The second command is tried again and asks
+/// again, because the first command changed its base.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_commands_that_write_one_file_the_later_is_tried_and_asked_about_again() {
     let lines = ["echo one >> count.txt", "echo two >> count.txt"];
@@ -54,7 +54,7 @@ async fn of_two_commands_that_write_one_file_the_later_is_tried_and_asked_about_
         assert_eq!(card["payload"]["trial"]["changes"][0]["does"], "created", "{card:#}");
     }
     assert_eq!(content(&workspace, "count.txt"), "");
-    // The second command is approved first: it waits for its turn.
+    // The second command is approved first, but waits for the first command.
     for card in [&open[1], &open[0]] {
         server.choose(card, "approve").await;
     }
@@ -71,8 +71,8 @@ async fn of_two_commands_that_write_one_file_the_later_is_tried_and_asked_about_
     assert_eq!(server.events_of(&run, "tool_started").await.len(), 2);
 }
 
-/// Two commands that write different files are tried again one after the other. Their changes equal their cards, so
-/// they ask no more.
+/// Two commands write different files. The second is tried again after the first. Its changes still equal those on its
+/// card, so it does not ask again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_commands_that_write_two_files_both_stay_released() {
     let calls = Scripted::calls([command("echo one > one.txt"), command("echo two > two.txt")]);
@@ -82,7 +82,7 @@ async fn of_two_commands_that_write_two_files_both_stay_released() {
         server.choose(&card, "approve").await;
     }
     server.wait_status(&run, &["completed"]).await;
-    // The page of a decided call reports the result, and no longer says that nothing has happened.
+    // The page of a decided call shows the result, and no longer says that nothing has happened.
     for opened in server.events_of(&run, "interrupt_opened").await {
         let id = opened["data"]["interrupt"].as_str().unwrap();
         let page = server.request(Method::GET, &format!("/v1/receipts/{id}/page"));
@@ -111,7 +111,7 @@ gates:
   plan: show
 ";
 
-/// Two parallel steps that write one file: the second is tried again and asks again.
+/// Two parallel steps write the same file. The second step's command is tried again and asks again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_steps_that_write_one_file_the_later_is_tried_and_asked_about_again() {
     let model = ScriptedModel::start().await;
@@ -132,7 +132,8 @@ async fn of_two_steps_that_write_one_file_the_later_is_tried_and_asked_about_aga
     assert_eq!(server.lines("count.txt"), 2);
 }
 
-/// If a person changed a file before the release, no part of the released change is committed, and their text is kept.
+/// If a person changed a file before the release, nothing of the released change is committed, and the person's text is
+/// kept.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_person_writes_before_the_release_stands() {
     let (_model, server) =
@@ -181,8 +182,8 @@ async fn a_rule_asks_about_deletions() {
 
 const ANYTHING: &str = "  rules: [{tools: [run_command], changes: ['**'], deletes: 9, do: allow}]\n";
 
-/// The checkpoint `before_execution` asks before a command runs. With `trial: true` it asks about the trial, even if
-/// that changed nothing.
+/// The checkpoint `before_execution` asks before a command runs. With `trial: true` the checkpoint asks about the
+/// trial, even if the trial changed nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn before_execution_asks_before_the_trial_or_about_it() {
     for (mandatory, is_tried) in [("before_execution", false), ("{before_execution: {trial: true}}", true)] {
@@ -205,7 +206,8 @@ async fn before_execution_asks_before_the_trial_or_about_it() {
     }
 }
 
-/// The checkpoint `before_file_edit` asks whatever the rules allow. A command without changes is not an edit.
+/// The checkpoint `before_file_edit` asks whatever the rules allow. A command that changes nothing does not count as an
+/// edit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn before_file_edit_asks_about_what_a_trial_changed() {
     let workflow = gated(&format!("  mandatory: [before_file_edit]\n{ANYTHING}"));
@@ -224,7 +226,8 @@ async fn before_file_edit_asks_about_what_a_trial_changed() {
     assert_eq!(server.events_of(&run, "interrupt_opened").await.len(), 1);
 }
 
-/// Each run differs: the first two write in `src`, the third deletes there, and the fourth also writes elsewhere.
+/// Command that changes different files in each run. The first and second run write in `src`, the third run deletes
+/// there, and the fourth run also writes elsewhere.
 const CHANGING: &str = "n=$(cat src/log | wc -l)
 echo done >> src/log
 [ $n = 2 ] && rm src/old
@@ -232,7 +235,7 @@ echo done >> src/log
 true
 ";
 
-/// *For this session* covers commands of this form that change only the same place, and that delete nothing.
+/// *For this session* covers commands of the same form that change only the same directory and delete nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_grant_covers_changes_in_the_same_place_and_no_deletion() {
     let mut script = vec![one(command("sh tool.sh")); 5];
@@ -251,7 +254,7 @@ async fn a_grant_covers_changes_in_the_same_place_and_no_deletion() {
     assert!(offered.contains("`src`") && offered.contains("delet"), "{offered}");
     server.choose(&first, "approve_session").await;
 
-    // The grant covers the second run. The third one deletes, and asks.
+    // The grant covers the second run. The third run deletes a file, so it asks.
     let deletes = server.wait_one(&run).await;
     assert_eq!(server.lines("src/log"), 2);
     assert_eq!(deletes["payload"]["trial"]["deleted"], 1, "{deletes:#}");
@@ -266,7 +269,7 @@ async fn a_grant_covers_changes_in_the_same_place_and_no_deletion() {
     assert_eq!(server.events_of(&run, "interrupt_opened").await.len(), 3);
 }
 
-/// An edited command is tried again, and its new card shows the new changes. The changes of the first command are
+/// An edited command is tried again, and its new card shows the new changes. The changes of the original command are
 /// dropped.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_that_is_edited_on_its_card_is_tried_again() {
@@ -286,7 +289,7 @@ async fn a_command_that_is_edited_on_its_card_is_tried_again() {
     assert!(last_told(&model).contains("A person edited this call"), "{}", last_told(&model));
 }
 
-/// The agent reads the person's text as the result; the change is dropped.
+/// The person's text becomes the result that the agent reads, and the change is dropped.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_gives_the_result_of_a_tried_command_instead() {
     let (model, server) = play(&gated(""), [one(command("echo x > out.txt")), done()]).await;
@@ -314,8 +317,8 @@ async fn a_decision_page_counts_what_it_has_not_shown() {
     assert!(page.contains("Not shown here: 7 more paths."), "{page}");
 }
 
-/// The card names the limit that a trial met. Each row: arguments, text about the limit, and true if the limit stopped
-/// the command.
+/// The card names the limit that a trial reached. Each row contains the arguments, the text about the limit, and
+/// whether the limit stopped the command.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_limit_that_a_trial_meets_is_named_on_its_card_and_to_its_agent() {
     let table = [
@@ -351,15 +354,15 @@ async fn a_limit_that_a_trial_meets_is_named_on_its_card_and_to_its_agent() {
     assert_eq!(fs::read_dir(server.workspace()).unwrap().count(), 0);
 }
 
-/// Returns the scratch folders of commands in the server's temporary folder.
+/// Returns the scratch directories of commands in the server's temporary directory.
 fn scratch(server: &TestServer) -> BTreeSet<String> {
     let entries = fs::read_dir(server.data().parent().unwrap().join("tmp")).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter(|name| name.starts_with("holdshort-")).collect()
 }
 
-/// A trial leaves no files behind: when it ends, meets a limit, or is stopped. If its server is killed, the next start
-/// removes them.
+/// A trial leaves no files behind when it ends, reaches a limit, or is stopped. If its server is killed, the next start
+/// removes the files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_of_a_trial_is_left_behind() {
     let waits = "echo x > out.txt; sleep 86413";

@@ -1,4 +1,5 @@
-//! Undo over the real binary: the changes of a run are shown, released and reverted, except where a file changed since.
+//! Undo, over the real binary. The changes of a run are shown, released and reverted, except in files that have changed
+//! since.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +14,7 @@ use crate::play::{command, done, one, write};
 
 type Tree = BTreeMap<String, String>;
 
-/// A run that made a file in a folder, edited a file, and ran a command with forty changes.
+/// Run that created a file in a directory, edited a file, and ran a command with forty changes.
 struct Played {
     server: TestServer,
     _model: ScriptedModel,
@@ -47,7 +48,7 @@ impl Played {
         tree(&self.server.workspace())
     }
 
-    /// Begins an undo of a run. Returns the run of the undo and its interrupt.
+    /// Begins to undo a run. Returns the run of the undo, and the undo's interrupt.
     async fn undo(&self, run: &str, body: &Value) -> (String, Value) {
         let begun = self.server.post(&format!("/v1/runs/{run}/undo"), body).await.ok();
         let id = begun["id"].as_str().unwrap().to_owned();
@@ -55,7 +56,7 @@ impl Played {
         (id, asked)
     }
 
-    /// Releases an undo, and waits for its end.
+    /// Releases an undo, and waits until its run has ended.
     async fn release(&self, (undo, asked): (String, Value)) -> String {
         self.server.choose(&asked, "approve").await;
         self.server.wait_status(&undo, &["completed"]).await;
@@ -164,7 +165,7 @@ async fn what_can_not_be_undone_is_refused_and_a_key_begins_one_undo() {
     let begun = server.send(keyed()).await.ok();
     assert_eq!(server.send(keyed()).await.ok()["id"], begun["id"]);
 
-    // A rejected undo changes nothing, and so does an undo without anything left to revert.
+    // A rejected undo changes nothing. An undo with nothing left to revert also changes nothing.
     let undo = begun["id"].as_str().unwrap();
     let asked = server.wait_one(undo).await;
     server.choose(&asked, "reject").await;
@@ -175,7 +176,8 @@ async fn what_can_not_be_undone_is_refused_and_a_key_begins_one_undo() {
     let second_id = second.0.clone();
     played.release(first).await;
     server.choose(&second.1, "approve").await;
-    // It began before the first undo was released: now there is nothing left to revert, and the run still completes.
+    // The second undo began before the first was released. Now nothing is left to revert, but the second undo still
+    // completes.
     let ended = server.wait_status(&second_id, &["completed"]).await;
     assert!(ended["result"]["text"].as_str().unwrap().starts_with("None of the changes of"), "{ended:#}");
     assert_eq!(played.tree(), played.before);
@@ -200,11 +202,11 @@ async fn what_was_taken_back_already_is_refused_and_begins_no_run() {
     assert_eq!(refused.refusal(), (409, "nothing_to_undo"));
     assert!(refused.body["detail"].as_str().unwrap().contains("already undone"), "{:#}", refused.body);
     assert_eq!(runs(played.server.get("/v1/runs?limit=200").await.ok()), before, "no run was made");
-    // The undo is known from the journal, not from memory.
+    // After a restart the server still knows the undo, because the undo is in the journal.
     played.server.restart().await;
     assert_eq!(played.server.post(&path, &json!({})).await.refusal(), (409, "nothing_to_undo"));
 
-    // An undo that was undone itself no longer blocks another undo.
+    // After an undo was itself undone, the original run can be undone again.
     let again = played.undo(&rest, &json!({})).await;
     played.release(again).await;
     let undo = played.undo(&played.run, &json!({})).await;
@@ -233,7 +235,7 @@ async fn an_undo_that_an_abort_cuts_off_is_carried_on() {
     }
 }
 
-/// Deletes the bytes of all files, as happens after a month without use.
+/// Deletes the stored content of all files, as happens after a month without use.
 async fn forget_bodies(server: &mut TestServer) {
     server.stop().await;
     let file = rusqlite::Connection::open(server.data().join("holdshort.db")).unwrap();
@@ -248,8 +250,8 @@ async fn what_the_journal_has_no_more_is_left_and_told() {
     forget_bodies(&mut played.server).await;
     let undo = played.undo(&played.run, &json!({})).await;
     let left = undo.1["payload"]["trial"]["left"].as_array().unwrap();
-    // 12 files were changed and 4 removed: their bytes are gone. New files can be removed and a mode restored without
-    // bytes.
+    // The content of 12 changed files and 4 deleted files is gone. Removing new files and restoring a mode needs no
+    // stored content.
     let not_kept = left.iter().filter(|each| each["why"] == "not_kept").count();
     assert_eq!((left.len(), not_kept), (12 + 4, 12 + 4), "{left:#?}");
     played.release(undo).await;
@@ -298,7 +300,8 @@ async fn what_was_done_in_a_closed_session_is_undone_in_another() {
     assert_eq!(played.tree(), played.before);
 }
 
-/// The decision page without scripts shows the changes of an undo and the files that it leaves, and takes the decision.
+/// The decision page without scripts shows the changes of an undo and the files that the undo leaves unchanged, and
+/// accepts the decision.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_page_without_scripts_shows_what_is_undone_and_what_is_left() {
     let played = played().await;
@@ -367,7 +370,7 @@ async fn the_page_without_scripts_shows_what_is_undone_and_what_is_left() {
     assert_eq!(played.tree(), expected);
 }
 
-/// If the client that asks for an undo sends a trace, the run of the undo becomes a part of it.
+/// If a client sends a trace when it requests an undo, the run of the undo joins that trace.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_undo_joins_the_trace_of_who_asked_for_it() {
     const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";

@@ -1,4 +1,4 @@
-//! The verbs of the terminal that show and decide, each in a process of its own, against a running server.
+//! Terminal commands that show and decide. Each command runs in a separate process, against a running server.
 
 use std::fs;
 
@@ -8,14 +8,14 @@ use serde_json::json;
 
 use crate::play::{command, done, one, solo};
 
-/// Runs a verb. Returns its exit code, and its output in one line.
+/// Runs a terminal command. Returns its exit code, and its output joined into one line.
 fn verb(server: &TestServer, arguments: &[&str]) -> (i32, String) {
     let output = server.client_command().args(arguments).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     (output.status.code().unwrap(), said.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// `show` describes each effect that a command can have, as the sandbox enforces it.
+/// `show` describes each effect that a command can have, in the words of what the sandbox enforces.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn show_says_what_a_command_may_do() {
     let table = [
@@ -104,8 +104,8 @@ async fn whoever_removes_a_person_reads_what_that_leaves() {
     );
 }
 
-/// If removed approvers leave too few people for stages of different people, the card says that one person may agree in
-/// several.
+/// An interrupt has stages that require different people. If too few approvers are left, the card says that one person
+/// may vote in several stages.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_one_is_left_for_two_stages_the_card_says_so() {
     let server = TestServer::setup().without_model().start().await;

@@ -1,8 +1,8 @@
-//! A data folder and a database of an earlier version open in this version, and their runs continue.
+//! This version opens the data directory and the database of an earlier version, and their runs continue.
 //!
-//! A folder of `tests/versions` holds the data of one version in either store, and the answers of its API. A folder is
-//! never written again. `record` makes the next one, by hand, with the binary of the version to keep: the last version
-//! before a schema changes.
+//! Each directory in `tests/versions` contains the data of one version in both stores, and the responses of that
+//! version's API. An existing directory is never changed. The last version before a schema change is recorded: a person
+//! runs `record` with that version's binary, which writes the next directory:
 //! `cargo test -p holdshort-testkit --test it versions::record -- --ignored`.
 
 use std::path::{Path, PathBuf};
@@ -17,17 +17,17 @@ use crate::codelab::ide::{Ide, find_only_frame, post};
 use crate::codelab::{self, plans, result, subtask, user};
 use crate::play::{SOLO, ask, done, one};
 
-/// Version that `record` writes.
+/// Version number of the directory that `record` writes.
 const NEXT: &str = "3";
 
-/// Files of the data folder, without the lock and the tokens, which are not part of the journal.
+/// Files of the data directory, without the lock and the tokens, which are not part of the journal.
 const FILES: [&str; 2] = ["holdshort.db", "holdshort.head"];
 
 fn folder(version: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/versions").join(version)
 }
 
-/// Returns the folders of `tests/versions`.
+/// Returns the names of the directories in `tests/versions`.
 fn versions() -> Vec<String> {
     let found = std::fs::read_dir(folder("")).unwrap().map(|entry| entry.unwrap().file_name());
     let mut versions: Vec<String> = found.map(|name| name.into_string().unwrap()).collect();
@@ -43,7 +43,7 @@ fn setup(model: &ScriptedModel) -> Setup {
     TestServer::setup().workflow("solo", SOLO).workflow("codelab_ide", &lasting).model(model)
 }
 
-/// Returns the fields of a list that every version must return alike.
+/// Returns those fields of a list that every version must return unchanged.
 async fn list(server: &TestServer, path: &str, fields: &[&str]) -> Vec<Value> {
     let page = server.get(path).await.ok();
     let of = |item: &Value| -> Value {
@@ -52,7 +52,7 @@ async fn list(server: &TestServer, path: &str, fields: &[&str]) -> Vec<Value> {
     page["items"].as_array().unwrap().iter().map(of).collect()
 }
 
-/// Returns the API's answers about all recorded data.
+/// Returns the API's responses about all recorded data.
 async fn read_all_data(server: &TestServer) -> Value {
     let mut told = json!({
         "runs": list(server, "/v1/runs?limit=200", &["id", "workflow", "status", "session", "task"]).await,
@@ -71,8 +71,8 @@ async fn read_all_data(server: &TestServer) -> Value {
     told
 }
 
-/// Returns the frames that a client of `CodeLab`'s wire receives when it reconnects at a place, without the last one,
-/// which is about the present.
+/// Returns the frames that a client of the `CodeLab` protocol receives when it reconnects at a place. The last frame is
+/// left out, because it describes the present.
 async fn frames(server: &TestServer, session: &str, since: &str) -> Vec<Value> {
     let mut ide = Ide::come_back(server, session, since).await;
     let mut frames = ide.until("done").await;
@@ -82,7 +82,7 @@ async fn frames(server: &TestServer, session: &str, since: &str) -> Vec<Value> {
 
 /// Creates everything that may be pending at an upgrade, and some work that has ended.
 async fn play(server: &TestServer, model: &ScriptedModel) -> Value {
-    // A run that ended, with a grant; a waiting run; a waiting run in a suspended session.
+    // Create a run that ended and gave a grant, a waiting run, and a waiting run in a suspended session.
     let calls = Scripted::calls([("write_file", json!({ "path": "a.txt", "content": "a" })), ask("Which?")]);
     model.script("solo", [calls, done()]);
     let run = server.start_run("solo", "end").await;
@@ -101,7 +101,7 @@ async fn play(server: &TestServer, model: &ScriptedModel) -> Value {
     let session = server.run(&suspended).await["session"].as_str().unwrap().to_owned();
     server.post(&format!("/v1/sessions/{session}/suspend"), &json!({})).await.ok();
 
-    // Two questions of an agent elsewhere: one open, one decided.
+    // An external agent asks two questions. One stays open, and one is decided.
     for title in ["Which runway?", "Which gate?"] {
         let body = json!({ "kind": "question", "title": title, "message": "", "payload": {} });
         let asked = server.send(server.agent_request(Method::POST, "/v1/interrupts").json(&body)).await.ok();
@@ -110,7 +110,7 @@ async fn play(server: &TestServer, model: &ScriptedModel) -> Value {
         }
     }
 
-    // A conversation of three runs, the last of which asks; a call at the client; a plan.
+    // Create a conversation of three runs whose last run asks, a call at a client, and a plan.
     model.push("orchestrator", Scripted::text("Hello."));
     model.push("orchestrator", Scripted::text("Two files."));
     model.push("orchestrator", Scripted::call("ask_human", json!({ "question": "Light or dark?" })));
@@ -132,7 +132,8 @@ async fn play(server: &TestServer, model: &ScriptedModel) -> Value {
     told
 }
 
-/// Returns the fields of frames that every version must send alike: types, ids, texts of agents, and calls to run.
+/// Returns those fields of frames that every version must send unchanged: types, ids, texts of agents, and calls to
+/// run.
 fn lasting(frames: &Value) -> Vec<Value> {
     let of = |frame: &Value| {
         let is_said = frame["type"] == "assistant_message";
@@ -149,7 +150,8 @@ fn lasting(frames: &Value) -> Vec<Value> {
     frames.as_array().unwrap().iter().map(of).collect()
 }
 
-/// Checks that the recorded data is reported as before, is intact, and that its runs continue.
+/// Checks that the server returns the recorded data unchanged, that the audit finds no error, and that the recorded
+/// runs continue.
 async fn goes_on(server: &TestServer, model: &ScriptedModel, told: &Value) {
     let now = read_all_data(server).await;
     for part in ["runs", "sessions", "interrupts", "grants"] {
@@ -192,7 +194,7 @@ async fn goes_on(server: &TestServer, model: &ScriptedModel, told: &Value) {
     let dark = json!({ "option": "answer", "text": "dark" });
     server.decide(open("Light or dark?"), &dark).await.ok();
     server.wait_status(run, &["completed"]).await;
-    // The next message begins a run that knows the whole conversation.
+    // The next message begins a run, whose agent knows the whole conversation.
     model.push("orchestrator", Scripted::text("A page."));
     let heard = post(server, "talk", &user("What did I ask for?")).await;
     assert_eq!(find_only_frame(&heard, "assistant_message")["content"], "A page.");
@@ -201,7 +203,7 @@ async fn goes_on(server: &TestServer, model: &ScriptedModel, told: &Value) {
         assert!(known.contains(said), "{said} in {known}");
     }
 
-    // The client that connects receives the call, and its result is accepted.
+    // A client that connects receives the open call, and the server accepts the call's result.
     let mut ide = Ide::connect(server, "hand").await;
     let call = ide.find("tool_call").await;
     model.push("coder", Scripted::text("It says so."));
@@ -253,8 +255,8 @@ pub(crate) async fn psql(arguments: &[&str]) {
     tokio::task::spawn_blocking(run).await.unwrap().unwrap();
 }
 
-/// Returns false for lines of a dump that another version of PostgreSQL may not know, and that only guard the dump
-/// itself.
+/// Returns false for lines of a dump that a different version of PostgreSQL may not know. These lines only protect the
+/// dump itself.
 fn is_plain(line: &str) -> bool {
     !line.starts_with("\\restrict")
         && !line.starts_with("\\unrestrict")

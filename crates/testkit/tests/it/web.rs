@@ -1,4 +1,4 @@
-//! `web_fetch` over the real binary: it asks, rules and grants allow it, and the address guard refuses it.
+//! `web_fetch`, over the real binary. The tool asks, rules and grants allow it, and the address guard refuses it.
 
 use axum::Router;
 use axum::http::{StatusCode, header};
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::play::{done, last_told, one, play};
 
-/// Returns a workflow of an agent with `web_fetch`, with more keys.
+/// Returns a workflow whose agent has the tool `web_fetch`. `rest` is appended to the YAML.
 fn workflow(rest: &str) -> String {
     format!(
         "name: solo\nagents:\n  solo: {{instructions: Work., tools: [web_fetch]}}\n\
@@ -19,7 +19,7 @@ fn workflow(rest: &str) -> String {
 
 const LOOPBACK: &str = "web: {allow_addresses: [\"127.0.0.1/32\"]}\n";
 
-/// Starts a site with a few pages. Returns its address.
+/// Starts a site with a few pages. Returns the address of the site.
 async fn site() -> String {
     let to = |location: &'static str| {
         get(move || async move { (StatusCode::FOUND, [(header::LOCATION, location)]) })
@@ -63,7 +63,7 @@ async fn a_page_is_asked_about_got_and_remembered_by_where_it_comes_from() {
         )
     );
     server.choose(&asked, "approve_session").await;
-    // The second page has the same origin, and so has its redirect.
+    // The second page has the same origin as the granted page, and so has the target of its redirect.
     server.wait_status(&run, &["completed"]).await;
     let told = last_told(&model);
     assert_eq!(told.matches("> # Guide").count(), 2, "{told}");

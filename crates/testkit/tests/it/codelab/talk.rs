@@ -1,4 +1,4 @@
-//! A conversation: questions, earlier messages, and messages about failures.
+//! Conversations: questions, previous messages, and messages about failures.
 
 use holdshort_testkit::model::Scripted;
 use reqwest::Method;
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use super::ide::{Ide, find_only_frame, get, kinds, post, post_refused};
 use super::{WORKFLOW, conversation, on_plan, plans, served, served_with, subtask, user};
 
-/// The next message answers a question of an agent, asked by the tool or in plain text.
+/// The next message answers an agent's question, whether the agent asked with the tool or in plain text.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_is_answered_by_the_next_word() {
     let (model, server) = served().await;
     let ask = json!({ "question": "Light or dark?", "choices": ["light", "dark"] });
     model.push("orchestrator", Scripted::call("ask_human", ask));
-    // A question in plain text is returned to the model once; the second one is asked.
+    // The first question in plain text is returned to the model. The second one is shown to the person.
     model.push("orchestrator", Scripted::text("Which page?"));
     model.push("orchestrator", Scripted::text("And which page do you mean?"));
     model.push("orchestrator", Scripted::text("Then it is dark."));
@@ -24,10 +24,10 @@ async fn a_question_is_answered_by_the_next_word() {
         (&json!("Light or dark?"), &json!(true), &json!(["light", "dark"]))
     );
     assert_eq!(super::done(frames.last().unwrap()), "waiting");
-    // A client that connects later receives the question, too.
+    // A client that connects later also receives the question.
     let mut ide = Ide::connect(&server, "s").await;
     assert_eq!(ide.next().await, question);
-    // The question is also in the list of pending requests.
+    // The list of pending requests also contains the question.
     let pending = get(&server, "sessions/s/pending-approvals").await;
     let item = &pending["pending_questions"][0];
     assert_eq!(
@@ -37,7 +37,8 @@ async fn a_question_is_answered_by_the_next_word() {
 
     let frames = post(&server, "s", &user("dark")).await;
     assert_eq!(conversation(&model)[2]["content"], "dark", "it is the result of the call");
-    // A text without a question's id is first answered with the question that it answers.
+    // A text without a question's id answers the open question. The response first repeats the question that the text
+    // answers.
     assert_eq!(kinds(&frames), ["assistant_message", "status", "assistant_message", "done"]);
     assert_eq!((&frames[0], &frames[2]["content"]), (&question, &json!("And which page do you mean?")));
     let frames = post(&server, "s", &user("Settings.")).await;
@@ -65,7 +66,7 @@ async fn a_failure_and_a_limit_are_said() {
     assert!(limit["content"].as_str().unwrap().contains("limit of 2 rounds"), "{limit}");
     let id = &limit["metadata"]["request_id"];
     assert_eq!(limit["metadata"], json!({ "request_id": id, "limit": true }));
-    // A text does not decide at a limit, whatever it says (B4).
+    // A text message does not decide the request at a limit, whatever the text says (B4).
     let asked = model.requests().len();
     let frames = post(&server, "limited", &user("No, stop!")).await;
     let notice = find_only_frame(&frames, "assistant_message");
@@ -99,7 +100,7 @@ async fn a_failure_and_a_limit_are_said() {
     assert_eq!(model.requests().len(), asked);
 }
 
-/// An answer reaches its own question or none.
+/// An answer reaches only the question that it names.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_never_lands_on_another_question() {
     let (model, server) = served().await;
@@ -126,7 +127,7 @@ async fn an_answer_never_lands_on_another_question() {
         answer
     };
     post(&server, "s", &answer(&colour, "blue")).await;
-    // This client does not know that the first question is answered.
+    // This client does not know that the first question has been answered.
     let refused = post_refused(&server, &json!({ "session_id": "s", "message": user("yes, blue") })).await;
     assert_eq!(refused["errors"][0]["pointer"], "/message/request_id", "{refused}");
     let again = json!({ "session_id": "s", "message": answer(&colour, "yes, blue") });
@@ -139,7 +140,8 @@ async fn an_answer_never_lands_on_another_question() {
     let told = conversation(&model);
     assert_eq!((&told[2]["content"], &told[3]["content"]), (&json!("blue"), &json!("no")));
 
-    // The conversation includes answers; a long reply is cut, and displaces no other message.
+    // The conversation that the model sees includes answers. A long reply is truncated, so that it displaces no other
+    // message.
     model.push("orchestrator", Scripted::text("y".repeat(30_000)));
     post(&server, "s", &user("Tell me all.")).await;
     model.push("orchestrator", Scripted::text("Blue."));
@@ -149,7 +151,7 @@ async fn an_answer_never_lands_on_another_question() {
     assert!(told.contains("yyy… (cut: 30000 bytes)"), "{told}");
 }
 
-/// Runs that others start in the session are not part of the conversation.
+/// Runs that other clients start in the session are not part of the conversation.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_run_in_the_session_does_not_take_it_over() {
     let (model, server) = served().await;
@@ -172,7 +174,6 @@ async fn another_run_in_the_session_does_not_take_it_over() {
     assert!(told.contains("Build it.") && !told.contains("Native."), "{told}");
 }
 
-/// A switch of agents that cannot begin cancels nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_switch_that_can_not_begin_cancels_nothing() {
     let (model, server) = served().await;
@@ -197,7 +198,7 @@ async fn a_switch_that_can_not_begin_cancels_nothing() {
         runs["items"].as_array().unwrap().iter().map(|run| run["status"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(statuses().await, ["waiting"]);
-    // No run begins in a suspended session; its earlier work continues afterwards.
+    // No run begins in a suspended session. After the resume, the suspended work continues.
     let session = server.get("/v1/runs").await.ok()["items"][0]["session"].as_str().unwrap().to_owned();
     server.post(&format!("/v1/sessions/{session}/suspend"), &json!({})).await.ok();
     let refused = post_refused(&server, &switch("why?", "curious")).await;
@@ -206,7 +207,7 @@ async fn a_switch_that_can_not_begin_cancels_nothing() {
     assert_eq!(statuses().await, ["waiting"]);
 }
 
-/// While a plan waits, neither a text nor a switch starts work. Other sessions do not see the plan.
+/// While a plan waits, neither a text nor a switch of agents starts work. Other sessions do not see the plan.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sessions_are_by_themselves() {
     let (model, server) = served().await;
@@ -227,14 +228,14 @@ async fn sessions_are_by_themselves() {
     assert_eq!(get(&server, "sessions/two/pending-plans").await["count"], 0);
     assert_eq!(get(&server, "sessions/one/pending-plans").await["count"], 1);
 
-    // The earlier conversation belongs to its session only.
+    // The model sees only previous messages of the same session.
     model.push("orchestrator", Scripted::text("I said hello."));
     post(&server, "two", &user("What did you say?")).await;
     let told = conversation(&model)[0]["content"].as_str().unwrap().to_owned();
     assert!(told.contains("Hello, two.") && !told.contains("Build it."), "{told}");
 }
 
-/// During a freeze no work starts, and waiting clients are notified.
+/// No work starts during a freeze, and waiting clients are notified of the freeze.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_freeze_is_said() {
     let (model, server) = served().await;
@@ -246,7 +247,7 @@ async fn a_freeze_is_said() {
     ide.say(&user("Where is it?")).await;
     model.wait_for_requests(1).await;
     freeze("freeze", json!({"reason": "a look"})).await;
-    // The running request ends; its successor does not begin.
+    // The model request that is already running ends, but no next request starts.
     model.release();
     let frames = ide.until("done").await;
     assert_eq!(kinds(&frames), ["agent_switched", "status", "done"]);
@@ -256,7 +257,7 @@ async fn a_freeze_is_said() {
     assert_eq!(kinds(&frames), ["status", "done"]);
     assert_eq!((&frames[0]["status"], &frames[1]["status"]), (&json!("frozen"), &json!("frozen")));
     assert_eq!(model.requests().len(), 1);
-    // Afterwards the run continues by itself.
+    // After the freeze is lifted, the run continues by itself.
     model.push("orchestrator", Scripted::text("Hello."));
     freeze("unfreeze", json!({})).await;
     let frames = ide.until("done").await;
@@ -264,7 +265,7 @@ async fn a_freeze_is_said() {
     assert_eq!(frames[1]["status"], "completed");
 }
 
-/// A pause takes effect once the running request has ended.
+/// A pause takes effect when the model request that is already running has ended.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pause_is_done_when_nothing_is_under_way() {
     let (model, server) = served().await;
@@ -283,7 +284,7 @@ async fn a_pause_is_done_when_nothing_is_under_way() {
     assert_eq!(kinds(&frames), ["status", "assistant_message", "done"]);
 }
 
-/// A gateway that disconnects changes nothing, and neither does reading (lessons 4, 5).
+/// A gateway that disconnects changes nothing, and reading changes nothing (lessons 4, 5).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn leaving_and_looking_change_nothing() {
     let (model, server) = served().await;
@@ -312,7 +313,7 @@ async fn leaving_and_looking_change_nothing() {
     assert_eq!(model.requests().len(), 1, "nothing was asked twice");
 }
 
-/// If a person writes while an answer is being generated, both answers are sent, each once.
+/// If a person writes while a reply is being generated, the client receives this reply and the next reply, each once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_is_overtaken_is_told_too() {
     let (model, server) = served().await;
@@ -339,7 +340,7 @@ async fn an_answer_that_is_overtaken_is_told_too() {
     assert_eq!(told, [(&first, &json!(false)), (&json!("Answer B."), &json!(true))]);
 }
 
-/// Later runs of the session know the outcome of its plans (B5, lessons 12, 38).
+/// Later runs of the session know the outcome of the session's plans (B5, lessons 12, 38).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_became_of_a_plan_goes_with_the_session() {
     let (model, server) = served().await;

@@ -1,5 +1,5 @@
-//! Several people decide on a plan: the client receives the approvers, the votes, the missing votes, and its own right
-//! to vote.
+//! Several people decide on a plan. The client receives the approvers, the votes, the missing votes, and whether its
+//! own person may vote.
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::TestServer;
@@ -12,7 +12,7 @@ use super::{WORKFLOW, on_plan, plans, subtask, user};
 const PEOPLE: &str =
     "people:\n  anna: {roles: [reviewer], groups: [legal]}\n  ben: {roles: [reviewer], groups: [legal]}\n";
 
-/// Starts session `s` with a plan that waits for these approvers.
+/// Starts session `s` with a plan that is assigned to these approvers.
 async fn asked_of(assignment: &str) -> (ScriptedModel, TestServer, Ide, Value) {
     let model = ScriptedModel::start().await;
     let gate = format!("plan_approval: {{assignment: {assignment}, ");
@@ -51,7 +51,8 @@ async fn a_plan_says_who_is_asked_and_each_vote_is_told() {
     assert!(voted["content"].as_str().unwrap().contains("Missing: one more person"), "{voted}");
     assert_eq!(model.requests().len(), 1, "nothing of it runs");
 
-    // A client that connects later receives the plan with its votes, also in the list of pending requests.
+    // A client that connects later receives the plan with its votes, and so does a reader of the list of pending
+    // requests.
     let mut other = Ide::connect(&server, "s").await;
     let again = other.find("plan_notification").await;
     assert_eq!(again["metadata"]["assignment"]["votes"][0]["by"], "operator");

@@ -1,5 +1,5 @@
-//! Access to the crew edge: 401, then 403, then 404 (contract D9), roles (D6), rate limits (D5, D6) and pages of other
-//! origins.
+//! Access to the crew edge: the order of 401, 403 and 404 (contract D9), roles (D6), rate limits (D5, D6), and pages of
+//! other origins.
 
 use reqwest::Method;
 use reqwest::header::HeaderMap;
@@ -26,7 +26,8 @@ async fn each_role_may_what_it_may_and_who_may_not_is_told_before_what_is_not_th
     let run = json!({"crew_name": "none"});
     let pause = json!({"findings": "x", "risk_level": "low"});
     let resume = json!({"status": "maybe"});
-    // Each request names a missing target or is invalid: 403 takes precedence.
+    // Each request names a missing target or is invalid. A caller without permission still gets 403, because 403 takes
+    // precedence.
     let none = "run_01k6f0000000000000000000zz";
     let table: Vec<(Method, String, Option<&Value>, [u16; 7])> = vec![
         (Method::POST, "/crew/run".into(), Some(&run), [404, 404, 403, 403, 403, 403, 403]),
@@ -55,22 +56,23 @@ async fn each_role_may_what_it_may_and_who_may_not_is_told_before_what_is_not_th
         let who: Vec<&str> = people.iter().map(|(who, _)| *who).collect();
         assert_eq!(found, expected, "{method} {path}: {who:?}");
     }
-    // A reviewer sees no reviews of others.
+    // A reviewer does not see reviews that are assigned to other people.
     let listed = ask(&server, &people[2].1, Method::GET, "/crew/reviews", None).await.1;
     assert_eq!(listed["reviews"], json!([]));
 
-    // An expired token, and an invalid one.
+    // An expired token and an invalid token.
     let dead = issuer.token_until("andy", "analyst", holdshort_testkit::issuer::now() - 5);
     for token in [dead.as_str(), "nonsense"] {
         let (status, told) = ask(&server, token, Method::GET, &format!("/crew/status/{none}"), None).await;
         assert_eq!(status, 401, "{told}");
         assert!(told["detail"].is_string());
     }
-    // The local operator is a person, too.
+    // The local operator counts as a person.
     assert_eq!(post(&server, &format!("/crew/pause/{task}"), &pause).await.0, 403);
 }
 
-/// A reviewer sees their own reviews, and of their tasks only what belongs to the review.
+/// A reviewer sees the reviews that are assigned to them. Of a reviewed task, a reviewer sees only what belongs to the
+/// review.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reviewer_sees_what_is_theirs_to_review() {
     let model = model().await;
@@ -93,7 +95,7 @@ async fn a_reviewer_sees_what_is_theirs_to_review() {
     let frame = frames(&mut socket, "hitl_review_requested").await.remove(0);
     assert_eq!((&frame["status"], &frame["inputs"]), (&json!("PAUSED"), &Value::Null), "{frame}");
     assert_eq!(connected(&server, &dora, &task).await.err(), Some(403));
-    // Findings that a service adds to a review are withheld by the rules of the review.
+    // A service adds findings to a review. Access to these findings follows the rules of the review.
     let service = key(&server, "watcher", "agent").await;
     let details = json!({"iban": "DE02-1203-0000", "amount": 14});
     let found = json!({"findings": "Another account", "risk_level": "high", "details": details});
@@ -110,8 +112,8 @@ async fn a_reviewer_sees_what_is_theirs_to_review() {
     let path = format!("/crew/resume/{task}");
     let decision = json!({"status": "approved"});
     assert_eq!(ask(&server, &dora, Method::POST, &path, Some(&decision)).await.0, 403);
-    // If the crew names its reviewers, neither the person who starts crews nor an admin may decide (lesson 57), over
-    // either path.
+    // If the crew names its reviewers, neither the person who starts crews nor an admin may decide (lesson 57), whether
+    // by the native API or by this edge.
     for (who, role) in [("andy", "analyst"), ("ann", "admin")] {
         let token = issuer.token(who, role);
         for path in [&path, &format!("/webhooks/callback/{review}")] {
@@ -159,7 +161,7 @@ async fn five_crews_a_minute_and_what_is_left_is_told() {
     assert_eq!(status, 429);
     assert!((1..=12).contains(&number(&headers, "retry-after")), "{headers:?}");
 
-    // A refused caller uses up no rate limit. Each caller has a limit of their own.
+    // A refused request does not count against a rate limit. Each caller has a separate rate limit.
     let path = "/crew/resume/run_01k6f0000000000000000000zz".to_owned();
     let codes: Vec<u16> = [
         send(path.clone(), json!({})).await.0,

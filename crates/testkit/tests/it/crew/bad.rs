@@ -1,4 +1,4 @@
-//! Invalid requests: each has a status and a `detail` in plain words, and changes nothing (case 42).
+//! Invalid requests change nothing. Each response has a status, and a `detail` in plain words (case 42).
 
 use reqwest::Method;
 use serde_json::json;
@@ -13,7 +13,7 @@ async fn bad_requests_are_told_in_words_and_change_nothing() {
     let table = [
         ("/crew/run", json!({}), 422),
         ("/crew/run", json!({"crew_name": 5}), 422),
-        // The OpenAPI document does not cover this edge: the answer refers to the header `Allow` instead.
+        // The OpenAPI document does not cover this edge, so the response refers to the header `Allow` instead.
         ("/crew/agents", json!({}), 405),
         ("/crew/run", json!({"crew_name": "fraud", "inputs": []}), 422),
         ("/crew/run", json!({"crew_name": "fraud", "asynch": true}), 422),
@@ -65,7 +65,6 @@ async fn case_42_a_task_in_the_wrong_state() {
     let pause = async |task: &str, body: &serde_json::Value| {
         ask(&server, &service, Method::POST, &format!("/crew/pause/{task}"), Some(body)).await
     };
-    // The task is running.
     model.script("nlq_translator", vec![holdshort_testkit::model::Scripted::hang()]);
     let (_, run) = post(&server, "/crew/run", &json!({"crew_name": "fraud", "async_execution": true})).await;
     let task = run["task_id"].as_str().unwrap();
@@ -96,7 +95,6 @@ async fn case_42_a_task_in_the_wrong_state() {
         shown["findings"], "x\n{\"rule\":\"S-1\"}",
         "a text, whatever was sent: its form draws nothing else"
     );
-    // The task has ended.
     post(&server, &format!("/crew/resume/{task}"), &json!({"status": "rejected"})).await;
     let (status, told) = pause(task, &findings).await;
     assert_eq!(status, 409, "{told}");

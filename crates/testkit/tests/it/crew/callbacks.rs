@@ -1,5 +1,5 @@
-//! Callbacks that arrive repeated, reordered, late, or without the right to decide (contracts E17, E18). The first
-//! valid callback decides, whatever time it claims to have been sent.
+//! Callbacks that are repeated, reordered, late, or from a caller without permission (contracts E17, E18). The first
+//! valid callback decides, whatever sending time a callback claims.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
@@ -11,16 +11,16 @@ use super::{BASE, get, model, paused, post, review, setup, wait_state};
 /// Credential of a callback.
 #[derive(Clone, Copy, Debug)]
 enum CallbackCredential {
-    /// A token of a person, with the time at which they claim to have sent it.
+    /// Token of a person. The text is the time at which the person claims to have sent the callback.
     Token(&'static str),
-    /// The link that approves, made first, and the link that rejects.
+    /// Link that approves. It was created before the link that rejects.
     Older,
     Newer,
     /// A token of an agent.
     Agent,
     Nobody,
-    /// The approving link with an altered signature, one of another review, and one whose decision the body
-    /// contradicts.
+    /// Invalid link: an approving link with an altered signature, a link to a different review, or a link whose
+    /// decision contradicts the request body.
     Altered,
     OfAnother,
     Turned,
@@ -28,7 +28,7 @@ enum CallbackCredential {
 use CallbackCredential::{Agent, Altered, Newer, Nobody, OfAnother, Older, Token, Turned};
 
 impl CallbackCredential {
-    /// Returns the body, if the callback has one.
+    /// Returns the request body, if the callback has one.
     fn body(self, says: &str) -> Option<Value> {
         match self {
             Token(at) => Some(json!({"status": says, "timestamp": at})),
@@ -38,7 +38,6 @@ impl CallbackCredential {
     }
 }
 
-/// Time at which the callback arrives.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum When {
     InTime,
@@ -50,9 +49,9 @@ use When::{InTime, Late};
 struct Row {
     what: &'static str,
     when: When,
-    /// Callbacks in order of arrival, with the expected status of each.
+    /// Callbacks in the order of their arrival, each with the expected status.
     arrives: &'static [(CallbackCredential, &'static str, u16)],
-    /// Final status of the task, and number of decisions.
+    /// Final status of the task, and number of recorded decisions.
     ends: (&'static str, usize),
 }
 
@@ -131,7 +130,7 @@ const TABLE: [Row; 10] = [
     },
 ];
 
-/// Data that a sender has about one review.
+/// Task, links and callback path of one review.
 struct ReviewLinks {
     task: String,
     url: String,
@@ -173,7 +172,7 @@ impl ReviewLinks {
     }
 }
 
-/// Starts a server with two crews. Reviews of one of them expire soon.
+/// Starts a server with two crews. Reviews of one crew expire soon.
 async fn server_of_both() -> (ScriptedModel, TestServer) {
     let model = model().await;
     let brief = super::WORKFLOW.replace("name: fraud", "name: brief") + "gates: {review: {expires_in: 5s}}\n";
@@ -217,7 +216,7 @@ async fn of_what_arrives_the_first_that_counts_decides() {
     assert_eq!(get(&server, &format!("/crew/status/{}", other.task)).await["status"], "PAUSED");
 }
 
-/// Two checkers that work in parallel.
+/// Workflow with two checkers that work in parallel.
 const SIDE_BY_SIDE: &str = "
 name: both
 description: Two reviews at once.
@@ -229,7 +228,7 @@ phases:
   - {id: second, kind: one_shot, agent: second_checker, needs: []}
 ";
 
-/// Callbacks of two reviews in one run may arrive in any order: each decides its own review.
+/// Callbacks for two reviews in one run may arrive in any order, and each callback decides only its own review.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn callbacks_of_two_reviews_of_one_run_arrive_in_any_order() {
     let model = model().await;
@@ -257,7 +256,7 @@ async fn callbacks_of_two_reviews_of_one_run_arrive_in_any_order() {
     assert_eq!(post(&server, &sent_last, &earlier).await.0, 409, "it is decided, and with other words");
     assert_eq!(post(&server, &sent_first, &earlier).await.0, 200);
     wait_state(&server, &task, "COMPLETED").await;
-    // Both are repeated, again in the other order.
+    // Both callbacks are repeated, in the reverse order.
     assert_eq!(post(&server, &sent_last, &later).await.0, 200);
     assert_eq!(post(&server, &sent_first, &earlier).await.0, 200);
     assert_eq!(server.events_of(&task, "decision_made").await.len(), 2);
@@ -266,7 +265,8 @@ async fn callbacks_of_two_reviews_of_one_run_arrive_in_any_order() {
         assert_eq!(server.interrupt(id).await["resolution"]["text"], words);
     }
 
-    // The callback that was sent last ends the task. An earlier one that arrives after it finds no open review.
+    // The callback that was sent last ends the task. The callback that was sent first arrives afterwards, and finds no
+    // open review.
     let (task, sent_first, sent_last) = both().await;
     assert_eq!(post(&server, &sent_last, &said("rejected", "no", LATER)).await.0, 200);
     wait_state(&server, &task, "FAILED").await;

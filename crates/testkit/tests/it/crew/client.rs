@@ -1,5 +1,5 @@
-//! The clients in `examples/crew`: the JavaScript one, used like those of the source system (contract D9), and the
-//! Python one on a command line.
+//! The clients in `examples/crew`. The JavaScript client is used like the clients of the source system (contract D9),
+//! and the Python client runs on a command line.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{key, model, request_counts, setup};
 
 const SECRET: &str = "any text will do";
-/// A crew whose model does not answer.
+/// Crew whose model does not respond.
 const BROKEN: &str = "name: broken
 agents:
   lost: {instructions: You fail.}
@@ -43,7 +43,7 @@ async fn the_clients_of_the_source_system_find_what_they_know() {
     assert!(story.status.success() && out.contains("\"ok\":true"), "{out}\n{err}");
 }
 
-/// `client.py` of the repository, with the address of a server.
+/// Runs the example `client.py` with the address of a server.
 struct Python<'s> {
     base: &'s str,
     token: &'s str,
@@ -83,7 +83,7 @@ impl<'s> Python<'s> {
     }
 }
 
-/// Saves a webhook as a receiver would: its headers and its body in two files.
+/// Saves a webhook as a receiver would, with the headers and the body in two files.
 fn save_webhook(folder: &Path, received: &ReceivedRequest, body: &[u8]) -> [String; 2] {
     let headers: BTreeMap<&str, &str> =
         received.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
@@ -114,7 +114,7 @@ async fn a_crew_is_started_decided_and_followed_in_python() {
     assert_eq!((&review["risk_level"], &review["status"]), (&json!("high"), &json!("pending")), "{review}");
     assert!(python.ok(&["reviews"]).await.to_string().contains(review["review_id"].as_str().unwrap()));
 
-    // The webhook is verified over its exact bytes, with the secret alone.
+    // The webhook is verified over its exact bytes, and the secret is sufficient for the verification.
     let told = sink.wait_for(1).await.remove(0);
     let folder = tempfile::tempdir().unwrap();
     let [headers, body] = save_webhook(folder.path(), &told, &told.body);
@@ -140,7 +140,7 @@ async fn a_crew_is_started_decided_and_followed_in_python() {
     python.ok(&["unregister", hook["webhook_id"].as_str().unwrap()]).await;
 }
 
-/// An address that does not answer, or is not this API, is reported in one line without a traceback.
+/// If an address does not respond, or does not belong to this API, the client prints one line without a traceback.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_goes_wrong_on_the_way_is_one_line_in_python() {
     let sink = WebhookSink::start().await;

@@ -1,5 +1,5 @@
-//! A crew whose server is aborted after each of its commits in turn: one task, one review, one decision, one end (case
-//! 44).
+//! A crew whose server is aborted after each commit, one commit per play. Each play has one task, one review, one
+//! decision, and one end (case 44).
 
 use std::cell::RefCell;
 
@@ -11,12 +11,12 @@ use super::{BASE, model, request_counts, setup};
 use crate::aborts::{StoryProgress, play_each, play_until_over};
 use crate::demo::ABORT_AFTER;
 
-/// Looks at the story once: starts the task, decides on its review, or returns true at its end.
+/// Performs one step of the story: starts the task or decides its review. Returns true if the story is over.
 async fn look(server: &TestServer, task: &RefCell<Option<String>>) -> Option<bool> {
     let body = json!({"crew_name": "fraud", "inputs": {"case": 1}, "async_execution": true});
     let known = task.borrow().clone();
     let Some(id) = known else {
-        // A client without an answer repeats the request under its idempotency key.
+        // If the client gets no response, it repeats the request with the same idempotency key.
         let asked = server
             .request(Method::POST, &format!("{BASE}/crew/run"))
             .header("idempotency-key", "k")
@@ -49,7 +49,7 @@ async fn play(n: u64) -> bool {
     let model = model().await;
     let started = setup(&model).program(aborting()).env("CREW_RESUMES_PER_MINUTE", "1000");
     let mut server = started.env(ABORT_AFTER, &n.to_string()).stopped();
-    // The server may be aborted before it serves.
+    // The server may be aborted before it listens.
     let mut aborted = false;
     if server.try_start().await.is_err() {
         aborted = true;
@@ -72,7 +72,7 @@ async fn play(n: u64) -> bool {
     assert_eq!(counts.map(count), [1; 5], "{what}: {story:?}");
     let status: Value = server.get(&format!("{BASE}/crew/status/{id}")).await.ok();
     assert_eq!(status["result"], json!({"report": "done", "cases": 1}), "{what}");
-    // At most the one reply that was lost is requested again.
+    // Only the one reply that was lost may be requested again.
     let replies: usize = request_counts(&model).into_iter().sum();
     assert!((5..=6).contains(&replies), "{what}: {replies} requests");
     aborted || ended

@@ -1,4 +1,4 @@
-//! Decisions: who may decide, how often a decision takes effect, and in whose name (contracts E17, E29, E36).
+//! Decisions: who may decide, how often a decision takes effect, and whose name is recorded (contracts E17, E29, E36).
 
 use holdshort_testkit::server::{TestServer, eventually};
 use reqwest::Method;
@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 
 use super::{Issuer, ask, at_the_analyst, get, key, model, paused, post, server, setup, wait_state};
 
-/// Limit of comments on one interrupt (`core/src/limits/content.rs`).
+/// Maximum number of comments on one interrupt (`core/src/limits/content.rs`).
 const COMMENTS: usize = 200;
 
 async fn resume(server: &TestServer, token: &str, task: &str, body: &Value) -> (u16, Value) {
     ask(server, token, Method::POST, &format!("/crew/resume/{task}"), Some(body)).await
 }
 
-/// A decision with the id of another review is refused. A repeated answer may meet a task that waits for a later
-/// review.
+/// A decision that names a different review is refused. A repeated decision may arrive when the task already waits for
+/// its next review.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_decision_that_names_another_review_decides_nothing() {
     let (_model, server) = server().await;
@@ -28,7 +28,7 @@ async fn a_decision_that_names_another_review_decides_nothing() {
     assert_eq!(post(&server, &format!("/crew/resume/{task}"), &of(&review)).await.0, 200);
 }
 
-/// The answer to an approval names what else holds the task.
+/// If the task stays paused after an approval, the response says why.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_approval_says_what_the_task_still_waits_for() {
     let (_model, server) = server().await;
@@ -41,7 +41,7 @@ async fn an_approval_says_what_the_task_still_waits_for() {
     assert!(told["message"].as_str().unwrap().contains("Paused by a person"), "{told}");
     assert_eq!(get(&server, &format!("/crew/status/{one}")).await["status"], "PAUSED");
 
-    // A freeze of the next agent only, and a freeze of everything.
+    // Freeze only the next agent of one task, and freeze the second task completely.
     for (task, part) in [(third, json!({"agent": "report_writer"})), (other, json!({}))] {
         let mut freeze = part;
         freeze["reason"] = "a look".into();
@@ -52,7 +52,7 @@ async fn an_approval_says_what_the_task_still_waits_for() {
     }
 }
 
-/// A form without a review omits its id. An invalid id is refused with its pointer.
+/// The review id may be omitted. An invalid id is refused with a JSON pointer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_id_that_is_none_is_refused_where_it_stands() {
     let (_model, server) = server().await;
@@ -78,8 +78,8 @@ async fn an_id_that_is_none_is_refused_where_it_stands() {
     assert_eq!(post(&server, &resume, &null).await.0, 200);
 }
 
-/// The answer to the first review is repeated, as after a timeout, while the task waits for the second. It decides
-/// nothing.
+/// The decision on the first review is repeated, as after a timeout, while the task waits for its second review. The
+/// repeated decision decides nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_is_sent_again_never_decides_on_the_next_review() {
     let (model, server) = server().await;
@@ -89,13 +89,14 @@ async fn an_answer_that_is_sent_again_never_decides_on_the_next_review() {
     let path = format!("/crew/pause/{task}");
     let (_, held) = ask(&server, &service, Method::POST, &path, Some(&held)).await;
     model.release();
-    // Otherwise the reviewer's comment would reach the working analyst, which would cost one more request.
+    // Otherwise the reviewer's comment would reach the analyst during its work, which would cause one more model
+    // request.
     let replies = async || server.events_of(&task, "model_replied").await.len();
     eventually("the analyst is done", async || (replies().await == 2).then_some(())).await;
 
     let resume = format!("/crew/resume/{task}");
     let answer = json!({"status": "approved", "comments": "a namesake"});
-    // The only review needs no id.
+    // If a task has only one review, the decision needs no id.
     assert_eq!(post(&server, &resume, &answer).await.0, 200);
     let next = eventually("the next review is open", async || {
         let shown = get(&server, &format!("/crew/status/{task}")).await;
@@ -108,7 +109,7 @@ async fn an_answer_that_is_sent_again_never_decides_on_the_next_review() {
     let named = |id: &Value| json!({"status": "approved", "comments": "a namesake", "review_id": id});
     let (status, told) = post(&server, &resume, &named(&held["review_id"])).await;
     assert_eq!((status, &told["review_id"]), (200, &held["review_id"]), "told again: {told}");
-    // The callback belongs to one review.
+    // The callback URL belongs to one review.
     let callback = format!("/webhooks/callback/{}", held["review_id"].as_str().unwrap());
     let (status, told) = post(&server, &callback, &named(&next)).await;
     assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!("/review_id")), "{told}");
@@ -129,7 +130,7 @@ async fn the_first_decision_counts_the_same_again_is_told_again_and_another_is_r
     let first = post(&server, &format!("/crew/resume/{task}"), &decision).await;
     assert_eq!((first.0, &first.1["status"]), (200, &json!("resuming")));
     assert_eq!(post(&server, &format!("/crew/resume/{task}"), &decision).await, first);
-    // The callback decides by the path of a resume.
+    // A repeated decision over the callback gets the same response as over the resume request.
     assert_eq!(post(&server, &format!("/webhooks/callback/{review}"), &decision).await, first);
     for other in [json!({"status": "rejected"}), json!({"status": "approved", "comments": "different"})] {
         let (status, told) = post(&server, &format!("/crew/resume/{task}"), &other).await;
@@ -156,13 +157,13 @@ async fn the_actor_is_whoever_is_signed_in() {
     assert_eq!(status, 403, "{told}");
     assert!(told["detail"].as_str().unwrap().contains("bob@example.com"));
     assert_eq!(get(&server, &format!("/crew/status/{task}")).await["status"], "PAUSED");
-    // Her own name, in any case.
+    // The reviewer's own name is accepted in any letter case.
     let as_alice = json!({"status": "approved", "reviewer": "Alice@Example.com", "comments": "ok"});
     assert_eq!(resume(&server, &alice, &task, &as_alice).await.0, 200);
     let review = get(&server, &format!("/crew/review/{task}")).await;
     assert_eq!(review["responses"][0]["reviewer"], "alice@example.com");
 
-    // A form without a user sends these names, and keys that have no effect.
+    // A form without a signed-in user sends these names, and also sends fields that have no effect.
     for nobody in ["Unknown Reviewer", "unknown_reviewer", ""] {
         let task = run().await;
         let sent = json!({
@@ -178,7 +179,8 @@ async fn the_actor_is_whoever_is_signed_in() {
     }
 }
 
-/// If a service decides for a person, the decision's event and all its views hold their name, as the service gives it.
+/// If a service decides for a person, the event of the decision and all its views contain that person's name as the
+/// service sent it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn on_whose_behalf_a_service_decides_is_told_with_its_decision() {
     let (_model, server) = server().await;
@@ -196,7 +198,7 @@ async fn on_whose_behalf_a_service_decides_is_told_with_its_decision() {
     assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!("/reviewer")), "{told}");
     let (status, told) = resume(&server, &service, &task, &of(" bob@example.com ")).await;
     assert_eq!(status, 200, "{told}");
-    // The first decision takes effect, with the name that it holds.
+    // The first decision takes effect, and the name in its request is recorded.
     assert_eq!(resume(&server, &service, &task, &of("bob@example.com")).await.0, 200);
     assert_eq!(resume(&server, &service, &task, &of("carl@example.com")).await.0, 409);
 

@@ -1,4 +1,4 @@
-//! A signed link makes one decision, for one person, on one review (contract E18).
+//! A signed link allows one decision, by one person, on one review (contract E18).
 
 use reqwest::redirect::Policy;
 use reqwest::{Method, StatusCode};
@@ -10,7 +10,6 @@ fn client() -> reqwest::Client {
     holdshort_http::plain().no_proxy().redirect(Policy::limited(3)).build().unwrap()
 }
 
-/// Sends a request without a token.
 async fn send(method: Method, url: &str, body: Option<&Value>) -> (u16, Value) {
     let mut request = client().request(method, url);
     if let Some(body) = body {
@@ -32,7 +31,7 @@ async fn a_link_shows_with_get_and_decides_with_post() {
     let (_, rejecting) = post(&server, &path, &json!({"decision": "rejected"})).await;
     let rejecting = rejecting["url"].as_str().unwrap();
 
-    // A scanner may follow the link repeatedly.
+    // A link scanner may open the link several times without deciding.
     for _ in 0..3 {
         for method in [Method::GET, Method::HEAD] {
             let answer = client().request(method, url).send().await.unwrap();
@@ -45,7 +44,7 @@ async fn a_link_shows_with_get_and_decides_with_post() {
     }
     assert_eq!(get(&server, &format!("/crew/status/{task}")).await["status"], "PAUSED");
 
-    // Another decision, another review, an altered link and a missing link are refused.
+    // A different decision, a different review, an altered link, and a missing link are refused.
     let (status, told) = send(Method::POST, url, Some(&json!({"status": "rejected"}))).await;
     assert_eq!(status, 422, "{told}");
     let (_, other) = paused(&server).await;
@@ -58,12 +57,12 @@ async fn a_link_shows_with_get_and_decides_with_post() {
         401
     );
 
-    // A link cannot decide in the name of another person.
+    // The link cannot decide in the name of a person to whom it was not sent.
     for (reviewer, expected) in [("carl".to_owned(), 403), ("x".repeat(257), 422)] {
         let (status, told) = send(Method::POST, url, Some(&json!({"reviewer": reviewer}))).await;
         assert_eq!(status, expected, "{told}");
     }
-    // The body of the source system's receivers.
+    // This is the request body that receivers of the source system send.
     let body = json!({
         "review_id": review, "status": "approved", "reviewer": "Unknown Reviewer", "comments": "by link",
         "timestamp": "2026-11-27T22:00:00",
@@ -75,7 +74,7 @@ async fn a_link_shows_with_get_and_decides_with_post() {
         "{told}"
     );
     wait_state(&server, &task, "COMPLETED").await;
-    // Both links are used up once the review is decided.
+    // Both links are used up when the review is decided.
     assert_eq!(send(Method::POST, rejecting, None).await.0, 409);
     let shown = get(&server, &format!("/crew/review/{task}")).await;
     let response = &shown["responses"][0];
@@ -85,8 +84,8 @@ async fn a_link_shows_with_get_and_decides_with_post() {
     assert_eq!(via, "link");
 }
 
-/// The link of a page decides only through its page, which shows the content and asks for an entry that a robot does
-/// not make. The callback would decide at once, so it refuses this link.
+/// The link to a page decides only through that page. The page shows the content, and asks for an input that a robot
+/// does not make. The callback endpoint refuses this link, because a callback decides at once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_link_to_a_page_decides_on_the_page_alone() {
     let (_model, server) = server().await;

@@ -1,5 +1,5 @@
-//! The crew edge over the real binary (contracts D2 to D7, D9, E16 to E20, E29, E30, E35, E36; cases 37 to 43; lessons
-//! 53 to 61).
+//! Tests of the crew edge over the real binary (contracts D2 to D7, D9, E16 to E20, E29, E30, E35, E36; cases 37 to 43;
+//! lessons 53 to 61).
 
 mod access;
 mod bad;
@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 pub(crate) const BASE: &str = "/edges/crew/api/v1";
 
-/// Five agents in a row; the fourth requests a review of its findings.
+/// Workflow with five agents in sequence. The fourth agent requests a review of its findings.
 pub(crate) const WORKFLOW: &str = "
 name: fraud
 description: Looks for fraud, and reports what a person has released.
@@ -47,7 +47,7 @@ phases:
 const AGENTS: [&str; 5] =
     ["nlq_translator", "graph_analyst", "fraud_pattern_hunter", "compliance_checker", "report_writer"];
 
-/// Returns the review that the checker requests.
+/// Returns the checker's reply that requests a review.
 pub(crate) fn review() -> Scripted {
     Scripted::call(
         "request_review",
@@ -60,7 +60,7 @@ pub(crate) fn review() -> Scripted {
     )
 }
 
-/// Starts a model that plays all five agents. The checker requests a review and then has no more replies.
+/// Starts a model with replies for all five agents. The checker requests a review, and has no further replies.
 pub(crate) async fn model() -> ScriptedModel {
     let model = ScriptedModel::start().await;
     for agent in AGENTS {
@@ -93,7 +93,6 @@ pub(crate) async fn post(server: &TestServer, path: &str, body: &Value) -> (u16,
     (answer.status, answer.body)
 }
 
-/// Sends a request with this token.
 pub(crate) async fn ask(
     server: &TestServer,
     token: &str,
@@ -110,7 +109,7 @@ pub(crate) async fn ask(
     (answer.status().as_u16(), answer.json().await.unwrap_or_default())
 }
 
-/// Starts the crew in the background and waits until it is paused. Returns the task and the review.
+/// Starts the crew in the background and waits until its task is paused. Returns the task and the review.
 pub(crate) async fn paused(server: &TestServer) -> (String, String) {
     let body = json!({"crew_name": "fraud", "inputs": {"case": "T123"}, "async_execution": true});
     let (status, run) = post(server, "/crew/run", &body).await;
@@ -120,7 +119,7 @@ pub(crate) async fn paused(server: &TestServer) -> (String, String) {
     (task, shown["review_id"].as_str().expect("a review").to_owned())
 }
 
-/// Starts the crew in the background and waits until its analyst's model is called, which replies once it is
+/// Starts the crew in the background and waits until it calls the model of the analyst. That model replies after it is
 /// [released](ScriptedModel::release). Returns the task.
 pub(crate) async fn at_the_analyst(model: &ScriptedModel, server: &TestServer) -> String {
     model.script("graph_analyst", vec![Scripted::Hang(Box::new(Scripted::text("graph_analyst is done")))]);
@@ -138,18 +137,18 @@ pub(crate) async fn wait_state(server: &TestServer, task: &str, state: &str) -> 
     .await
 }
 
-/// Returns the number of requests of each agent.
+/// Returns the number of model requests of each agent.
 pub(crate) fn request_counts(model: &ScriptedModel) -> Vec<usize> {
     AGENTS.iter().map(|agent| model.requests_of(agent).len()).collect()
 }
 
-/// Creates a key of a service with a role. Returns its secret.
+/// Creates a key for a service with this role. Returns the secret of the key.
 pub(crate) async fn key(server: &TestServer, name: &str, role: &str) -> String {
     let made = server.post("/v1/keys", &json!({"name": name, "role": role})).await.ok();
     made["secret"].as_str().expect("a secret").to_owned()
 }
 
-/// An issuer, whose tokens a server trusts.
+/// Issuer whose tokens the server trusts.
 pub(crate) struct Issuer {
     key: Signer,
     _keys: KeyServer,
@@ -179,7 +178,7 @@ impl Issuer {
         (Self { key, _keys: keys }, server)
     }
 
-    /// Returns a JWT of a person with a role of the source system.
+    /// Returns a JWT for a person with a role of the source system.
     pub(crate) fn token(&self, sub: &str, role: &str) -> String {
         self.token_until(sub, role, now() + 300)
     }

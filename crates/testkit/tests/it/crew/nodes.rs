@@ -1,4 +1,4 @@
-//! Webhooks of several servers that share one database: each server sends to all of them.
+//! Webhooks of several servers that share one database. Each server sends to all registered webhooks.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -32,7 +32,7 @@ async fn any_node_sends_to_a_webhook_that_another_one_registered() {
     assert!(!known.to_string().contains(SECRET), "{known}");
 
     one.kill();
-    // The node sends, even if it has not seen the registration.
+    // The node sends to the webhook, even if the webhook was registered at a different node.
     for n in 1..=2 {
         paused(&other).await;
         let received = sink.wait_for(n).await;
@@ -45,7 +45,7 @@ async fn any_node_sends_to_a_webhook_that_another_one_registered() {
         assert!(!node.data().join("webhooks.json").exists(), "nothing lies in a folder");
     }
 
-    // Any node can remove it, and no data is left.
+    // Any node can remove the webhook, and no data is left.
     other.send(other.request(Method::DELETE, &format!("{BASE}/webhooks/{id}"))).await.ok();
     assert_eq!(sql(&url, KEPT).await, "");
     one.start().await;
@@ -54,8 +54,8 @@ async fn any_node_sends_to_a_webhook_that_another_one_registered() {
     assert_eq!(sink.received().len(), 2, "one that is removed is told nothing");
 }
 
-/// A webhook stored in the folder of one node moves to the database. Earlier versions left it there, and so does a
-/// journal that moves to a database.
+/// A webhook that is stored in the data directory of one node moves to the database. Earlier versions stored it in the
+/// directory, and so does a journal on SQLite that later moves to a database.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_lies_in_a_folder_moves_to_the_database() {
     let (model, sink, url) = (model().await, WebhookSink::start().await, database().await);
@@ -74,7 +74,7 @@ async fn what_lies_in_a_folder_moves_to_the_database() {
         (!kept.is_empty()).then(|| assert_eq!(serde_json::from_str::<Value>(&kept).unwrap(), stored))
     })
     .await;
-    // An entry of another journal stays, as a person may go back to that journal.
+    // The entry of a different journal stays in the file, because a person may go back to that journal.
     let left = eventually("the file is written", async || {
         let left: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
         left.get(id).is_none().then_some(left)
@@ -88,8 +88,8 @@ async fn what_lies_in_a_folder_moves_to_the_database() {
     assert_eq!(received.header("x-webhook-signature"), data_encoding::HEXLOWER.encode(&hmac(&received.body)));
 }
 
-/// A node that ends between storing a webhook and its event, or between the event and the removal, leaves a row. The
-/// next start removes it.
+/// A node may crash between storing a webhook and appending its event, or between the event of a removal and the
+/// removal itself. Both leave a row, which the next start removes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_crash_left_of_a_webhook_is_swept() {
     let (model, sink, url) = (model().await, WebhookSink::start().await, database().await);
@@ -104,13 +104,13 @@ async fn what_a_crash_left_of_a_webhook_is_swept() {
         (!names.contains(&past)).then_some(names)
     })
     .await;
-    // Another node may be about to write its event.
+    // A recent row stays, because a different node may be about to append its event.
     assert!(left.contains(&known) && left.contains(&recent), "{left}");
     paused(&one).await;
     sink.wait_for(1).await;
 }
 
-/// A single server also removes such an entry from its file, where nothing else writes.
+/// A single server also removes such an entry from its file, because no other process writes that file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_crash_left_in_the_file_is_swept() {
     let (model, sink) = (model().await, WebhookSink::start().await);

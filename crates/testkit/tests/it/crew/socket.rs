@@ -20,7 +20,7 @@ pub(super) async fn connected(server: &TestServer, token: &str, task: &str) -> R
     }
 }
 
-/// Returns the frames of a task up to the first one of this type.
+/// Returns the frames of a task up to and including the first frame of this type.
 pub(super) async fn frames(socket: &mut Socket, until: &str) -> Vec<Value> {
     let mut frames: Vec<Value> = Vec::new();
     while let Some(message) = socket.next().await {
@@ -45,7 +45,7 @@ async fn a_socket_tells_a_task_to_its_end() {
     post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
     told.extend(frames(&mut socket, "task_completed").await);
     let kinds: Vec<&str> = told.iter().map(|frame| frame["type"].as_str().unwrap()).collect();
-    // By these frames a client of the source system knows the status of the task.
+    // A client of the source system derives the status of the task from these frames.
     let expected = [
         "hitl_review_requested",
         "hitl_review_approved",

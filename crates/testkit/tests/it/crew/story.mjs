@@ -1,5 +1,5 @@
-// What the TypeScript client, the review form and the dashboard of the source system do (contract D9), one after the other,
-// against a server that runs. Prints one line of JSON; a surprise ends it.
+// Acts as the source system's TypeScript client, review form and dashboard do (contract D9), in sequence, against a
+// running server. Prints one line of JSON. Any unexpected response ends the script with an error.
 import assert from "node:assert/strict"
 
 const { CrewClient, ApiError } = await import(process.env.CLIENT)
@@ -20,7 +20,6 @@ for (const prefix of ["/api/v1", ""]) {
   const client = new CrewClient(url, token, prefix)
   const worker = new CrewClient(url, service, prefix)
 
-  // The pages that list things.
   const crews = await client.listCrews()
   assert.ok(crews.crews.some((crew) => crew.name === "fraud"))
   assert.deepEqual((await client.getCrew("fraud")).tasks, ["translate", "analyse", "hunt", "check", "report"])
@@ -32,14 +31,14 @@ for (const prefix of ["/api/v1", ""]) {
   assert.ok(crews.crews.every((crew) => crew.process_type && Array.isArray(crew.agents)))
   assert.deepEqual(await client.call("GET", `/crew/agents/${agents[0].id}`), agents[0])
 
-  // A webhook, whose secret never comes back.
+  // Register a webhook. Later responses never contain its secret.
   const hook = await client.registerWebhook({
     name: `hook${prefix}`, type: "custom_url", url: sink, secret: "s3cret-of-the-hook", headers: { "X-Team": "aml" }, active: true,
   })
   assert.equal(hook.webhook_id, hook.id)
   assert.ok(!JSON.stringify([hook, await client.listWebhooks()]).includes("s3cret-of-the-hook"))
 
-  // A synchronous run that pauses answers at once; every member is there.
+  // A synchronous run that pauses gets a response at once, with all its fields.
   const run = await client.runCrew("fraud", { case: "T123" })
   assert.deepEqual(Object.keys(run).sort(), ["crew_name", "error", "result", "status", "success", "task_id"])
   assert.equal(run.success, true)
@@ -47,7 +46,7 @@ for (const prefix of ["/api/v1", ""]) {
   assert.equal(run.result.status, "paused")
   assert.ok(run.result.message && run.result.review_id.startsWith("REV-"))
 
-  // What the dashboard draws of a task.
+  // The dashboard shows these fields of a task.
   const status = await client.getTaskStatus(run.task_id)
   for (const member of ["task_id", "crew_name", "inputs", "created_at", "last_updated", "current_agent", "paused_at", "review_id", "result", "error"]) {
     assert.ok(member in status, member)
@@ -56,20 +55,20 @@ for (const prefix of ["/api/v1", ""]) {
   assert.equal(status.status, "PAUSED")
   assert.equal((await client.listTasks("paused", "fraud")).tasks[0].task_id, run.task_id)
 
-  // The review form: flat, its lists never null, `risk_level` as it was sent.
+  // The review form expects a flat object whose lists are never null. `risk_level` is returned as it was sent.
   const review = await client.getReview(run.task_id)
   assert.ok(Array.isArray(review.regulatory_implications) && Array.isArray(review.responses))
   assert.equal(typeof review.findings, "string")
   assert.equal(review.risk_level, "high")
   assert.equal(review.status, "pending")
   assert.ok((await client.listReviews("pending")).reviews.some((each) => each.review_id === review.review_id))
-  // The dashboard asks for all, and draws those that wait.
+  // The dashboard requests all reviews, and shows the pending ones.
   const drawn = (await client.listReviews()).reviews.filter((each) => each.status === "pending")
   assert.ok(drawn.some((each) => each.review_id === review.review_id))
   await refused(client.resumeTask(run.task_id, "maybe", "", ""), 422)
   await refused(client.resumeTask(run.task_id, "approved", "somebody@else.example", ""), 403)
 
-  // The form sends what it has, and a name for whoever it does not know.
+  // The form sends all its fields. For an unknown user it sends this placeholder name.
   const sent = { status: "approved", reviewer: "Unknown Reviewer", comments: "Looks good", review_id: review.review_id, rating: 5 }
   const resumed = await client.call("POST", `/crew/resume/${run.task_id}`, sent)
   assert.equal(resumed.status, "resuming")
@@ -78,7 +77,7 @@ for (const prefix of ["/api/v1", ""]) {
   assert.deepEqual(done.result, { report: "done", cases: 1 })
   await refused(client.resumeTask(run.task_id, "rejected", "", ""), 409)
 
-  // In the background; a service holds it; a reviewer stops it.
+  // The task runs in the background, a service pauses it, and a reviewer stops it.
   const background = await client.runCrew("fraud", {}, true)
   assert.equal(background.result, null)
   await refused(client.pauseTask(background.task_id, "x", "low"), 403)
@@ -93,30 +92,29 @@ for (const prefix of ["/api/v1", ""]) {
   assert.equal((await client.poll(background.task_id)).state, "failed")
   await refused(worker.pauseTask(background.task_id, "x", "low"), 409)
 
-  // One that fails answers, too.
+  // A run that fails also gets a response.
   const broken = await client.runCrew("broken")
   assert.deepEqual([broken.success, broken.result, broken.crew_name], [false, null, "broken"])
   assert.ok(typeof broken.error === "string" && broken.error)
   assert.equal((await client.getTaskStatus(broken.task_id)).state, "failed")
 
-  // `detail` is a text, as its forms show it; who may not is told so before what is not there.
+  // `detail` is a text, because forms display it. A caller without permission gets 403 even if the target does not
+  // exist.
   const bare = await fetch(`${url}/edges/crew${prefix}/crew/status/none`, { headers: { Authorization: `Bearer ${token}` } })
   assert.equal(bare.status, 404)
   assert.equal(typeof (await bare.json()).detail, "string")
   await refused(worker.runCrew("none"), 403)
 
-  // What is not there, and who is nobody.
+  // A missing crew, and a caller without a valid token.
   await refused(client.runCrew("none"), 404)
   await refused(client.getTaskStatus("none"), 404)
   await refused(new CrewClient(url, "dead", prefix).getTaskStatus("none"), 401)
 
-  // What the webhook was told.
   const told = await client.webhookStatus(run.result.review_id)
   assert.ok(told.deliveries.some((delivery) => delivery.webhook_id === hook.id))
   await client.deleteWebhook(hook.id)
   await refused(client.deleteWebhook(hook.id), 404)
 
-  // The progress of a task that is over.
   if (globalThis.WebSocket) {
     const last = await client.watch(run.task_id, () => {})
     assert.equal(last.state, "completed")

@@ -1,5 +1,5 @@
-//! `HITL_ENABLED=false`, recorded on every run that it released (contract E20), and the other keys of the environment
-//! (D5).
+//! `HITL_ENABLED=false` is recorded in every run that it releases (contract E20). Also tests the other environment
+//! variables (D5).
 
 use holdshort_testkit::server::TestServer;
 use reqwest::Method;
@@ -25,7 +25,7 @@ async fn switched_off_nothing_pauses_and_the_journal_says_so() {
     let told = json!([review["status"], review["responses"], review["bypassed"]]);
     assert_eq!(told, json!(["approved", [], true]), "nobody looked: {review}");
 
-    // A service that would pause receives `bypassed`, and its findings are kept.
+    // A service that requests a pause gets the status `bypassed`, and the service's findings are stored.
     model.script("nlq_translator", vec![holdshort_testkit::model::Scripted::hang()]);
     let (_, run) = post(&server, "/crew/run", &json!({"crew_name": "fraud", "async_execution": true})).await;
     let task = run["task_id"].as_str().unwrap();

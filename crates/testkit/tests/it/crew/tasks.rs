@@ -1,4 +1,4 @@
-//! Tasks that start, pause and continue: cases 37 to 39, 42 and 43.
+//! Tasks start, pause and continue: cases 37 to 39, 42 and 43.
 
 use holdshort_testkit::model::Scripted;
 use holdshort_testkit::server::eventually;
@@ -150,7 +150,7 @@ async fn a_synchronous_run_tells_its_end() {
     assert!(run["error"].as_str().is_some_and(|error| !error.is_empty()), "{run}");
 }
 
-/// A waiting task survives a restart at each stage, without another request of the earlier agents.
+/// A waiting task survives a restart at each stage, and agents that have finished are not called again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn case_43_a_restart_changes_nothing_that_a_client_sees() {
     let (model, mut server) = server().await;
@@ -192,7 +192,7 @@ async fn a_service_pauses_a_task_and_nothing_begins_until_somebody_has_looked() 
     let words = json!([told["success"], told["review_id"]]);
     assert_eq!((status, words), (200, json!([false, review])), "paused already: the same review");
 
-    // The running request ends, and no other work begins.
+    // The model request that is already running ends, and no new work begins.
     model.release();
     eventually("its reply is kept", async || {
         let story = server.story(&task).await;
@@ -215,7 +215,7 @@ async fn a_service_pauses_a_task_and_nothing_begins_until_somebody_has_looked() 
     assert_eq!(request_counts(&model), [1, 1, 0, 0, 0]);
     let decision = json!({"status": "approved", "comments": "a namesake"});
     post(&server, &format!("/crew/resume/{task}"), &decision).await;
-    // The crew continues to its own review, and its agents know the decision.
+    // The crew continues until its own review, and its agents receive the decision on the service's review.
     let shown = eventually("its own review is open", async || {
         let shown = get(&server, &format!("/crew/status/{task}")).await;
         (shown["status"] == "PAUSED" && shown["review_id"] != json!(review)).then_some(shown)
@@ -229,7 +229,8 @@ async fn a_service_pauses_a_task_and_nothing_begins_until_somebody_has_looked() 
     assert_eq!(review["review_id"], shown["review_id"]);
 }
 
-/// A service that pauses a task with an open review receives that review, and its findings become a comment on it.
+/// A service that pauses a task with an open review receives this review. The service's findings become a comment on
+/// the review.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_service_that_finds_more_says_it_beside_the_open_review() {
     let (_model, server) = server().await;
@@ -253,7 +254,7 @@ async fn a_service_that_finds_more_says_it_beside_the_open_review() {
     assert!(comments[0]["text"].as_str().unwrap().contains("Sanctions hit on account B"), "{shown}");
 }
 
-/// A finding too long for a comment is cut to its beginning. If the list of comments is full, the finding is refused.
+/// A finding that is too long for a comment is truncated. If the list of comments is full, the finding is refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_finding_beside_the_open_review_is_cut_and_one_too_many_is_refused() {
     let (_model, server) = server().await;
@@ -282,15 +283,15 @@ async fn a_long_finding_beside_the_open_review_is_cut_and_one_too_many_is_refuse
     assert!(told["detail"].as_str().unwrap().starts_with("what was found is larger than"), "{told}");
 }
 
-/// If several pauses arrive at once, one opens the review. The others are answered with it, even if one service sent
-/// all.
+/// If several pauses arrive at the same time, one of them opens the review. The others return the same review, even if
+/// one service sent all of them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_pauses_at_once_one_opens_the_review() {
     let (model, server) = server().await;
     let service = key(&server, "watcher", "agent").await;
     let task = at_the_analyst(&model, &server).await;
     let path = format!("/crew/pause/{task}");
-    // Each character has three bytes, and the first line must be cut to a title.
+    // Each character has three bytes, and the first line must be truncated to fit a title.
     let bodies: Vec<Value> = ["一", "二", "三", "四", "五"]
         .iter()
         .map(|each| json!({"findings": each.repeat(300), "risk_level": "high", "details": {"amount": 14.0}}))
@@ -378,7 +379,7 @@ async fn one_base_serves_both_forms_of_the_paths() {
         assert_eq!(json!(ids), crew["agents"], "{of_crew}");
         let agent = server.get(&format!("{base}/crew/agents/compliance_checker")).await.ok();
         assert!(agent["goal"].is_string() && crew["process_type"] == "sequential", "{agent} {crew}");
-        // The shipped crew also has an agent of this name.
+        // A shipped crew also has an agent of this name, so the tools of both crews are listed.
         assert_eq!(agent["tools"], json!(["case_findings", "case_query", "request_review"]));
         assert_eq!(agent["crews"], json!(["compliance", "fraud"]));
         for path in
@@ -404,7 +405,7 @@ async fn the_same_request_under_one_key_starts_one_crew() {
     assert_eq!(run().await["task_id"], first["task_id"]);
     assert!(first.get("erased").is_none() && first.get("bypassed").is_none(), "{first}");
 
-    // The key also works after the task was erased; each view then says that it was erased.
+    // The idempotency key stays valid after the task was erased. Every view then says that the task was erased.
     let task = first["task_id"].as_str().unwrap();
     wait_state(&server, task, "PAUSED").await;
     post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
@@ -420,7 +421,7 @@ async fn the_same_request_under_one_key_starts_one_crew() {
     }
 }
 
-/// If the client that starts a crew sends a trace, the run becomes a part of it.
+/// If a client sends a trace when it starts a crew, the run joins that trace.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crew_joins_the_trace_of_who_started_it() {
     const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -433,7 +434,7 @@ async fn a_crew_joins_the_trace_of_who_started_it() {
     assert_eq!(started[0]["data"]["trace"], PARENT);
 }
 
-/// Agents without file tools only read their input, so a crew without a folder accepts any text as its case.
+/// Agents without file tools read only their input, so a crew without a directory accepts any text as its case.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crew_without_a_folder_takes_any_case() {
     let model = super::model().await;

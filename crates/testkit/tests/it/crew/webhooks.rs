@@ -1,4 +1,4 @@
-//! Webhooks that are registered over the API (contracts D4, D7; cases 39 to 41 and 43).
+//! Webhooks that clients register with the API (contracts D4, D7; cases 39 to 41 and 43).
 
 use std::process::Command;
 
@@ -130,8 +130,8 @@ async fn case_41_a_dead_webhook_holds_up_nothing_and_is_tried_again_by_hand() {
     assert_eq!(status, 200);
 }
 
-/// A webhook that never answers fails after the number of attempts and the timeout of the environment. The task waits
-/// for its decision all the time.
+/// Environment variables set the number of attempts and the timeout. A delivery to a webhook that never responds fails
+/// after these attempts. The task keeps waiting for its decision.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn case_41_a_webhook_that_never_answers_has_failed_after_the_attempts_that_the_environment_says() {
     let (model, sink) = (model().await, WebhookSink::start().await);
@@ -162,7 +162,7 @@ async fn case_41_a_webhook_that_never_answers_has_failed_after_the_attempts_that
     wait_state(&server, &task, "COMPLETED").await;
 }
 
-/// An inactive webhook is registered and listed, and receives nothing.
+/// An inactive webhook is registered and listed, but receives nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_that_is_not_active_is_told_nothing() {
     let (sink, server, _model) = server().await;
@@ -196,7 +196,7 @@ async fn case_43_a_webhook_survives_a_restart_and_its_secret_is_in_no_journal() 
     };
     assert!(received.iter().all(verifies));
 
-    // Only its own file holds the secret, with access for the owner alone.
+    // The secret is stored in only one file, which only the file's owner can read.
     let events = server.get("/v1/audit/events?stream=sys&limit=200").await.ok().to_string();
     assert!(events.contains("webhook_registered"), "{events}");
     let found = Command::new("grep").args(["-rlFe", SECRET]).arg(server.data()).output().unwrap();
@@ -216,7 +216,8 @@ async fn case_43_a_webhook_survives_a_restart_and_its_secret_is_in_no_journal() 
     assert_eq!(sink.received().len(), 2, "one that is removed is told nothing");
 }
 
-/// A webhook that is removed while its delivery waits is not tried again, and the task can still be decided.
+/// If a webhook is removed while its delivery waits for a retry, the delivery is not retried, and the task can still be
+/// decided.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_that_is_removed_is_tried_no_more() {
     let (sink, server, _model) = server().await;
@@ -230,7 +231,7 @@ async fn one_that_is_removed_is_tried_no_more() {
     let (status, _) = post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
     assert_eq!(status, 200);
     wait_state(&server, &task, "COMPLETED").await;
-    // Longer than the delivery would have waited.
+    // Wait longer than the delay of the retry.
     tokio::time::sleep(std::time::Duration::from_secs(3)).await;
     assert_eq!(sink.count(), told);
     let shown = &get(&server, &format!("/webhooks/status/{review}")).await["deliveries"][0];
@@ -320,7 +321,7 @@ async fn what_can_not_be_a_webhook_is_refused_where_it_stands() {
         (json!({"name": "aml", "type": "custom_url", "url": url}), "/name"),
         (json!({"name": "a", "type": "carrier_pigeon", "url": url}), "/type"),
         (json!({"name": "a", "type": "email", "url": url}), "/url"),
-        // No mail server is configured.
+        // The server has no mail configuration.
         (json!({"name": "a", "type": "email", "url": "mailto:a@example.org"}), "/type"),
         (
             json!({"name": "a", "type": "email", "url": "mailto:a@example.org", "headers": {"X": "x"}}),
@@ -353,14 +354,14 @@ async fn what_can_not_be_a_webhook_is_refused_where_it_stands() {
     ] {
         assert_eq!(server.get(&format!("{BASE}{path}")).await.status, 404, "{path}");
     }
-    // An interrupt of another kind is not a review of a task.
+    // An interrupt of a different kind is not a review of a task.
     let id = crate::notifications::ask(&server, json!({})).await;
     let path = format!("{BASE}/webhooks/status/{}", id.replace("int_", "REV-").to_uppercase());
     assert_eq!(server.get(&path).await.status, 404, "{path}");
 }
 
-/// Without an allowed network a webhook cannot have an address of this machine. An address in the URL is refused at
-/// once, and one behind a host name when it is sent to.
+/// Without an allowed network, a webhook must not have a loopback address. If the URL contains such an address, the
+/// registration is refused. If a host name resolves to such an address, the delivery is refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_address_that_is_not_public_is_refused() {
     let (model, sink) = (model().await, WebhookSink::start().await);
@@ -388,7 +389,7 @@ async fn an_address_that_is_not_public_is_refused() {
     assert!(sink.received().is_empty());
 }
 
-/// A delivery about a checkpoint names no task and no review.
+/// A delivery about a checkpoint contains neither a task nor a review.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_delivery_of_a_checkpoint_names_no_review() {
     let sink = WebhookSink::start().await;
@@ -412,7 +413,7 @@ async fn a_delivery_of_a_checkpoint_names_no_review() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_registered_is_shown_as_it_is_kept() {
     let (sink, server, _model) = server().await;
-    // The example of the source system: a secret that signs nothing, and a header that is always sent.
+    // Example of the source system: a secret that is not used for signatures, and a header that is always sent.
     let theirs = json!({
         "name": "compliance-review-slack", "type": "slack", "headers": {"Content-Type": "application/json"},
     });

@@ -1,8 +1,9 @@
-//! Hostile programs and file edits under every shipped workflow, with every card refused. Afterwards the workspace
-//! holds nothing new that a person's own tools run or load.
+//! Hostile programs and file edits with every shipped workflow. The person rejects every card. Afterwards the workspace
+//! must contain nothing new that a person's own tools would run or load.
 //!
-//! `programs` has the calls, `workspace` the folder that they attack and its comparison. The workflows `codelab_ide`,
-//! `coach` and `compliance` are left out: their agents have no tool that changes files here.
+//! `programs` contains the calls. `workspace` contains the attacked directory, and compares it before and after the
+//! attack. The workflows `codelab_ide`, `coach` and `compliance` are not tested, because their agents have no tool that
+//! changes files here.
 
 mod programs;
 mod workspace;
@@ -18,32 +19,33 @@ use crate::play::done;
 use programs::Share;
 use workspace::Attacked;
 
-/// Changes that the rules of a workflow release without asking.
+/// Changes that the rules of a workflow release without a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Releases {
-    /// None: commands that change ignored files alone pass, and their files are kept apart from the workspace.
+    /// No change in the workspace. Commands that change only ignored files pass, and the ignored files are stored
+    /// outside of the workspace.
     Nothing,
     /// Every change to which the guard does not object.
     Unguarded,
 }
 
-/// A shipped workflow, its agent that changes files, and the phases that this agent plays instead.
+/// Shipped workflow, its agent that changes files, and phases that replace those of the workflow.
 struct Attack {
     workflow: &'static str,
     agent: &'static str,
-    /// Phases by id. The agent attacks in the first one; in the others it only reports that it is done.
+    /// Phases by id. In the first phase the agent attacks. In every other phase the agent only reports that it is done.
     phases: &'static [&'static str],
     idle: &'static str,
     releases: Releases,
-    /// True if the agent ends its work with a tool.
+    /// True if the agent ends its work with the tool `finish`.
     finishes: bool,
     share: Share,
-    /// Offset into the ways of writing a file, so that each workflow writes each name in another way.
+    /// Offset into the list of ways to write a file, so that each workflow writes each file in a different way.
     turn: usize,
 }
 
 impl Attack {
-    /// Returns the shipped workflow with its own gates, and with one phase whose limits allow all the calls.
+    /// Returns the shipped workflow with its own gates. The limits of its phases allow all the calls.
     fn definition(&self) -> String {
         let phase = |(at, id): (usize, &&str)| {
             let agent = if at == 0 { self.agent } else { self.idle };
@@ -51,7 +53,7 @@ impl Attack {
         };
         let phases: String = self.phases.iter().enumerate().map(phase).collect();
         let limits = "limits: {rounds: 5000, tool_calls: 5000}\n";
-        // A preset extends another workflow: its own text is its only change.
+        // A preset extends a base workflow, so its own text contains only what it changes.
         let own = match holdshort_workflow::PRESETS
             .iter()
             .find(|it| it.workflow.contains("\nextends: ") && it.name == self.workflow)
@@ -62,7 +64,7 @@ impl Attack {
         format!("{own}phases:\n{phases}{limits}")
     }
 
-    /// Plays a fifth of its calls, as all would take too long for the test command.
+    /// Plays every fifth call, because all calls would take too long for the test command.
     async fn play_some(mut self) {
         self.share.step *= 5;
         self.play().await;
@@ -98,7 +100,7 @@ impl Attack {
     }
 }
 
-/// Refuses every call that asks, and continues at every other card. Returns the number of refused calls.
+/// Rejects every call that asks, and continues at every other card. Returns the number of rejected calls.
 async fn refuse_all(server: &TestServer, run: &str) -> usize {
     let mut refused = 0;
     loop {
@@ -125,14 +127,14 @@ async fn refuse_all(server: &TestServer, run: &str) -> usize {
     }
 }
 
-/// Returns true if the interrupt was closed before the decision came.
+/// Returns true if the interrupt was closed before the decision arrived.
 fn is_over(body: &Value) -> bool {
     matches!(body["code"].as_str(), Some("already_resolved" | "not_open"))
 }
 
-/// Number of calls in one reply.
+/// Number of calls per reply of the model.
 const CALLS_OF_A_REPLY: usize = 8;
-/// Pause between two looks at the run.
+/// Pause between two reads of the run.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 const PAIR: Attack = Attack {
@@ -187,7 +189,7 @@ const RESEARCH: Attack = Attack {
     ..PAIR
 };
 
-/// Presets that try commands and release what is not guarded, as `autonomous` does.
+/// Presets that try commands and release every change to which the guard does not object, as `autonomous` does.
 fn presets() -> [Attack; 4] {
     let each = |(first, workflow)| Attack {
         workflow,
@@ -231,7 +233,7 @@ async fn nothing_guarded_passes_the_presets_that_try_commands() {
     }
 }
 
-/// No hostile call passes any shipped workflow: more than 500 calls.
+/// More than 500 hostile calls, and no shipped workflow lets any of them pass.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a campaign: cargo xtask verify --long"]
 async fn campaign_of_hostile_calls_in_each_workflow() {

@@ -1,5 +1,5 @@
-//! The attacked workspace: a repository after a day of work, next to a folder and two processes that are not the
-//! agent's. All of it is compared before and after.
+//! Attacked workspace: a repository as it is after a day of work. Next to it are a directory and two processes that the
+//! agent must not reach. Everything is compared before and after the attack.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -33,7 +33,7 @@ const FILES: [(&str, &str); 16] = [
     ("../outside/app.conf", "mine\n"),
 ];
 
-/// Kind, mode, and content or target of each path.
+/// Kind, mode, and content or link target of each path.
 type Entries = BTreeMap<String, (char, u32, Vec<u8>)>;
 
 pub(super) struct Attacked {
@@ -61,14 +61,14 @@ impl Attacked {
         listener.set_nonblocking(true).unwrap();
         let fifo = workspace.join("app.fifo");
         assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-        // Opened for reading and writing: opening does not block, and a writer finds a reader.
+        // Open the pipe for reading and writing, so that opening does not block, and so that a writer finds a reader.
         let pipe = OpenOptions::new().read(true).write(true).custom_flags(NONBLOCK).open(fifo).unwrap();
         let outside = workspace.parent().unwrap().join("outside");
         let before = [entries(workspace), entries(&outside)];
         Self { workspace: workspace.to_owned(), outside, before, listener, pipe }
     }
 
-    /// Describes each change that the workflow's rules do not release.
+    /// Describes each change that the rules of the workflow do not release.
     pub(super) fn damage(&mut self, releases: Releases) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         if self.listener.accept().is_ok() {
@@ -91,7 +91,7 @@ impl Attacked {
     }
 }
 
-/// `O_NONBLOCK` of Linux.
+/// `O_NONBLOCK` on Linux.
 const NONBLOCK: i32 = 0o4000;
 
 fn git(workspace: &Path, arguments: &[&str]) {
@@ -103,7 +103,7 @@ fn changed(before: &Entries, after: &Entries) -> BTreeSet<String> {
     before.keys().chain(after.keys()).filter(differs).cloned().collect()
 }
 
-/// Returns true if no shipped workflow releases a change of this path without asking.
+/// Returns true if no shipped workflow may release a change of this path without a question.
 fn is_dangerous(path: &str, after: &Entries) -> bool {
     let lower = path.to_lowercase();
     let is_below = |name: &str| lower == name || lower.starts_with(&format!("{name}/"));
@@ -124,7 +124,7 @@ fn is_dangerous(path: &str, after: &Entries) -> bool {
     is_named || of_git.iter().any(|name| is_below(name)) || is_ignore_file || leads_out || is_in_repository
 }
 
-/// Returns everything below a folder, git's own files included.
+/// Returns everything below a directory, including git's own files.
 fn entries(folder: &Path) -> Entries {
     let mut found = Entries::new();
     let mut ahead = vec![folder.to_owned()];

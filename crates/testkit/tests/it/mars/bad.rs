@@ -1,4 +1,4 @@
-//! Invalid messages: an error frame with a pointer, an open connection, and an unchanged run.
+//! Invalid messages return an error frame with a JSON pointer. The connection stays open, and the run does not change.
 
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
@@ -29,7 +29,7 @@ async fn before_a_task_there_is_nothing_to_do() {
         ),
         (json!({"conversational": "true"}), "/config/conversational"),
         (json!({"sessionId": "ses_nobody"}), "/config/sessionId"),
-        // A step is never approved by a timeout.
+        // A timeout never approves a step, so `on_timeout` cannot be set to approve.
         (
             json!({"approval_mode": "before_step", "default_on_timeout": "approve"}),
             "/config/default_on_timeout",
@@ -49,7 +49,7 @@ async fn before_a_task_there_is_nothing_to_do() {
     mars.send(Message::binary(vec![1, 2, 3])).await;
     assert_eq!(mars.wait("error_occurred").await["error_type"], "malformed_json");
     assert_eq!(server.get("/v1/runs").await.ok()["items"], json!([]), "nothing was started");
-    // The connection still works afterwards.
+    // The connection still works after the errors.
     mars.say(&first(&server, "Build it.", json!({"mode": "planning-control", "n_plan_reviews": 0}))).await;
     mars.wait("workflow_completed").await;
 }
@@ -102,7 +102,7 @@ async fn a_decision_that_does_not_fit_leaves_the_request_open() {
     assert_eq!(error_summary(&refused), ("invalid_request", "/reason"), "{refused}");
     assert!(refused["message"].as_str().unwrap().starts_with("/reason "), "{refused}");
 
-    // An approval of another task is not accepted here.
+    // The approval id of a different task is refused.
     let mut other = Mars::start(&server, "t2", "Build it.", config).await;
     let foreign = other.wait_for_request().await;
     let frame =
@@ -112,7 +112,8 @@ async fn a_decision_that_does_not_fit_leaves_the_request_open() {
     mars.wait("workflow_completed").await;
 }
 
-/// The token is accepted in three places, and required. Agents' tokens and pages of other origins are refused.
+/// The token is accepted in three places of a request, and is required. Agent tokens and pages of other origins are
+/// refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_may_open_one() {
     type Headers<'a> = &'a [(&'static str, &'a str)];

@@ -1,4 +1,4 @@
-//! Changes of calls on the MARS wire: with the request, after the commit, and after an undo.
+//! File changes of calls in the MARS protocol: in the request, after the commit, and after an undo.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use super::tabs::get;
 use super::{Mars, check_invariants, options, reader};
 use crate::play::{command, done, one, write};
 
-/// The workflow of this edge. Tests change it so that commands are tried first.
+/// Workflow of this edge. The tests modify it so that commands are tried first.
 const BASE: &str = include_str!("../../../../edges/src/mars/base.yaml");
 
 pub(super) async fn tried(calls: &[(&'static str, Value)]) -> (ScriptedModel, TestServer) {
@@ -28,7 +28,7 @@ pub(super) async fn tried(calls: &[(&'static str, Value)]) -> (ScriptedModel, Te
 pub(super) const LINE: &str =
     "rm old.txt && mkdir -p made && echo b > made/b.txt && echo a > a.txt && echo new >> kept.txt";
 
-/// Returns the event type and path of each frame about a file.
+/// Returns the event type and the path of each frame about a file.
 fn names(frames: &[Value]) -> Vec<(&str, &str)> {
     let files = frames.iter().filter(|frame| frame["data"]["file_path"].is_string());
     files
@@ -85,7 +85,7 @@ async fn a_change_is_told_with_the_request_and_its_files_after_the_commit() {
         (data["files_tracked"].clone(), data["files_deleted"].clone())
     };
     assert_eq!(updated(&mars), (json!(4), json!(["old.txt"])));
-    // A tool that writes one file reports it in the form of a tried command.
+    // A tool that writes one file reports its change in the same form as a tried command.
     assert_eq!(asked["context"]["change"]["files"][0]["file_path"], "made/b.txt");
     assert!(asked["context"]["change"]["files"][0]["diff"].as_str().unwrap().ends_with("-b\n+more"));
     mars.resolve(&asked, "allow", json!({})).await;
@@ -101,7 +101,7 @@ async fn a_change_is_told_with_the_request_and_its_files_after_the_commit() {
     assert_eq!(listed(&files), [("kept.txt", 8), ("made/b.txt", 5), ("made/c", 1)]);
     assert_eq!(files.get("not_told"), None);
     check_invariants(&server, &mars).await;
-    // A client that connects again receives equal frames.
+    // A client that reconnects receives equal frames.
     let mut again = Mars::connect(&server, "t1").await;
     again.say(&json!({ "type": "request_state", "since": 0 })).await;
     while again.journal_frames().len() < mars.journal_frames().len() {
@@ -110,7 +110,8 @@ async fn a_change_is_told_with_the_request_and_its_files_after_the_commit() {
     assert_eq!(again.journal_frames(), mars.journal_frames());
 }
 
-/// A refused change sends no frame about a file. If many files changed, the first are sent and the others counted.
+/// A rejected change sends no frame about a file. If many files changed, frames are sent for the first files, and the
+/// remaining files are counted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_refused_is_not_told_and_many_files_are_counted() {
     let many = "mkdir many && for i in $(seq 100 349); do echo $i > many/$i; done";
@@ -135,7 +136,7 @@ async fn what_is_refused_is_not_told_and_many_files_are_counted() {
     check_invariants(&server, &mars).await;
 }
 
-/// In the shipped workflow a command asks before it runs anywhere, so its changes are unknown.
+/// In the shipped workflow a command asks before it runs, so the request cannot show any changes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn as_it_ships_nothing_runs_before_a_person_lets_it() {
     let model = ScriptedModel::start().await;
@@ -150,8 +151,8 @@ async fn as_it_ships_nothing_runs_before_a_person_lets_it() {
     assert_eq!((names(&mars.frames), server.lines("a.txt")), (Vec::new(), 1));
 }
 
-/// An undo is a run of its own: the task's clients receive nothing of it, and a client may follow and decide it by its
-/// id.
+/// An undo is a separate run. Clients of the task receive no frame of the undo. A client can follow and decide the undo
+/// under the id of its run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_undo_is_a_run_of_the_session_that_a_client_may_follow() {
     let (model, server) = tried(&[command(LINE)]).await;
@@ -162,13 +163,11 @@ async fn an_undo_is_a_run_of_the_session_that_a_client_may_follow() {
     let undo = undo["id"].as_str().unwrap();
     server.wait_one(undo).await;
 
-    // The task is unchanged.
     mars.say(&json!({ "type": "ping" })).await;
     assert_eq!(mars.next().await["event_type"], "pong");
     mars.say(&json!({ "type": "request_state" })).await;
     let status = mars.wait("status").await;
     assert_eq!((&status["status"], &status["open_approvals"]), (&json!("completed"), &json!([])));
-    // The session accepts the next task.
     model.script("engineer", [done()]);
     let mut next = Mars::start(&server, "t2", "Say it.", json!({"session_id": session})).await;
     next.wait("workflow_completed").await;
@@ -178,7 +177,7 @@ async fn an_undo_is_a_run_of_the_session_that_a_client_may_follow() {
     assert_eq!(kinds, ["one-shot", "undo", "one-shot"]);
     assert_eq!([&runs[1]["id"], &runs[1]["status"]], [&json!(undo), &json!("waiting_approval")]);
 
-    // A client follows and decides the undo under the id of its run. No task may begin under that id.
+    // A client follows and decides the undo under the id of its run. A task cannot begin under that id.
     let mut client = Mars::connect(&server, undo).await;
     let refused = client.refused(&json!({ "task": "Another one." })).await;
     assert_eq!(refused["error_type"], "idempotency_key_reused");
@@ -202,7 +201,7 @@ async fn an_undo_is_a_run_of_the_session_that_a_client_may_follow() {
         reader::answer(&path, &server.get(&path).await.ok());
     }
     assert_eq!(listed(&get(&server, &format!("runs/{undo}/files")).await), [("kept.txt", 4), ("old.txt", 4)]);
-    // A session of another surface is not served by this edge.
+    // This edge does not serve sessions of other surfaces.
     let elsewhere = server.post("/v1/sessions", &json!({})).await.ok();
     assert_eq!(
         server

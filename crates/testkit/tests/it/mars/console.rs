@@ -1,4 +1,5 @@
-//! Input that a console of the source system sends as typed: letters and free text (contracts A31, E34, E41).
+//! Input that a console of the source system sends exactly as the person typed it: letters and free text (contracts
+//! A31, E34, E41).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
@@ -7,17 +8,18 @@ use serde_json::{Value, json};
 use super::{Mars, around_steps, check_invariants, error_summary, plan, planned};
 use crate::play::{command, count, done, one};
 
-/// Returns a decision frame with the typed text.
+/// Returns a decision frame that contains the typed text.
 fn typed(asked: &Value, said: &str) -> Value {
     json!({ "type": "approval_response", "approval_id": asked["approval_id"], "resolution": said })
 }
 
-/// Returns the option and the text of a received decision.
+/// Returns the option and the text of an `approval_received` frame.
 fn came(received: &Value) -> (&str, &str) {
     (received["resolution"].as_str().unwrap(), received["feedback"].as_str().unwrap())
 }
 
-/// Sends text that is refused. The request is sent again, and nothing has happened. Returns the error.
+/// Sends text that must be refused. Checks that the request is sent again and that nothing else happened. Returns the
+/// error.
 async fn refused(mars: &mut Mars, asked: &Value, said: &str) -> Value {
     let error = mars.refused(&typed(asked, said)).await;
     assert_eq!(error_summary(&error), ("invalid_request", "/resolution"), "{said}: {error}");
@@ -32,7 +34,7 @@ async fn a_plan_takes_letters_and_any_text_revises_it() {
     let config = json!({"phases": [{"type": "hitl_planning"}, {"type": "control"}], "n_plan_reviews": 0});
     let mut mars = Mars::start(&server, "t1", "Build it.", config.clone()).await;
     let asked = mars.wait_for_request().await;
-    // A key of another kind of request is not a text.
+    // A letter or word that selects an option in a different kind of request is not accepted as free text.
     for said in ["retry", "s", ""] {
         refused(&mut mars, &asked, said).await;
     }
@@ -55,8 +57,8 @@ async fn a_plan_takes_letters_and_any_text_revises_it() {
     mars.wait("workflow_failed").await;
 }
 
-/// Around a step free text would approve, and this wire cannot show it for confirmation. It is refused unless an
-/// option is named.
+/// For requests around a step, free text would mean an approval, and this protocol cannot ask for confirmation. Free
+/// text is therefore refused, unless the frame names an option.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn around_a_step_letters_decide_and_text_alone_approves_nothing() {
     let steps = [("one", "engineer"), ("two", "engineer")];
@@ -71,7 +73,7 @@ async fn around_a_step_letters_decide_and_text_alone_approves_nothing() {
         assert!(message.contains("`feedback`"), "{message}");
     }
     assert_eq!((model.requests_of("engineer").len(), server.lines("count.txt")), (0, 0));
-    // Free text may be in one field only.
+    // A frame may contain free text in only one of its fields.
     let mut both = typed(&before, "only the fast ones");
     both["approved"] = json!(true);
     assert_eq!(error_summary(&mars.refused(&both).await), ("invalid_request", "/resolution"));
@@ -139,7 +141,7 @@ async fn a_conversation_is_led_and_ended_by_its_words() {
         let task = format!("t{n}");
         let mut mars = Mars::start(&server, &task, "write a poem on boats", config.clone()).await;
         let asked = mars.wait_for_request().await;
-        // An end of input together with text is neither.
+        // An end of input that comes together with text is accepted as neither of the two.
         let mut both = typed(&asked, "");
         both["feedback"] = json!("shorter");
         assert_eq!(error_summary(&mars.refused(&both).await), ("invalid_request", "/feedback"));

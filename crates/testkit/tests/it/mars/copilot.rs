@@ -1,4 +1,4 @@
-//! The copilot over the MARS wire: cases 12 to 16 and 19 to 23 (contracts A17 to A26).
+//! The copilot in the MARS protocol: cases 12 to 16 and 19 to 23 (contracts A17 to A26).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{TestServer, eventually};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Mars, check_invariants, options};
 use crate::play::{command, count, done, one};
 
-/// Returns the config of a copilot without a router, which rules route, with more keys.
+/// Returns the config of a copilot whose tasks are routed by rules instead of a router. `more` is added to its keys.
 pub(super) fn by_rules(more: &Value) -> Value {
     let mut config = json!({ "mode": "copilot", "use_copilot_control": false, "ask_satisfaction": false });
     config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -39,7 +39,7 @@ async fn a_vague_task_is_clarified_before_anybody_works() {
     );
     assert_eq!(asked["context"]["requires_text_input"], true);
     assert!(model.requests().is_empty());
-    // The request needs a text, and stays open without one.
+    // The request requires a text. A decision without a text is refused, and the request stays open.
     mars.refused(
         &json!({"type": "resolve_approval", "approval_id": asked["approval_id"], "resolution": "submit"}),
     )
@@ -57,7 +57,7 @@ async fn a_vague_task_is_clarified_before_anybody_works() {
     check_invariants(&server, &mars).await;
 }
 
-/// A clarification can be skipped, and minimal routing never asks for one (case 14).
+/// A person can skip a clarification, and minimal routing never asks for one (case 14).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_clarification_is_skipped_or_never_asked() {
     let (model, server) = server(&[("engineer", vec![done().repeat()])]).await;
@@ -100,7 +100,7 @@ async fn without_its_router_a_task_is_routed_by_rules() {
     )
     .await;
     mars.resolve(&asked, "option_2", json!({})).await;
-    // The task is not simple: the result of the round is reviewed.
+    // The task is not simple, so the result of the round is reviewed.
     let after = mars.wait_for_request().await;
     assert_eq!(
         (after["checkpoint_type"].as_str(), options(&after)),
@@ -111,7 +111,7 @@ async fn without_its_router_a_task_is_routed_by_rules() {
     check_invariants(&server, &mars).await;
 }
 
-/// A grant for the session covers all commands of a category; a command of another category asks (case 16).
+/// A grant for the session covers all commands of a category. A command of a different category still asks (case 16).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_is_allowed_for_the_session() {
     let calls = vec![one(count("a")), one(command("mkdir made")), one(command("pip install x")), done()];
@@ -152,7 +152,7 @@ async fn a_phase_that_a_model_calls_really_runs_and_pauses() {
     check_invariants(&server, &mars).await;
 }
 
-/// Flow 1: a phase makes a plan, a person decides on it, and it is carried out.
+/// Flow 1: a phase proposes a plan, a person decides the plan, and the plan is carried out.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn plan_and_control_are_chained() {
     let plan = json!({"subtasks": [{"id": "s1", "description": "count", "agent": "researcher"}]}).to_string();
@@ -200,7 +200,7 @@ async fn a_person_has_a_turn_after_every_round() {
     check_invariants(&server, &mars).await;
 }
 
-/// At its limit the copilot waits for a hint and continues (case 21).
+/// At its limit the copilot waits for a hint, and then continues (case 21).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn at_its_limit_it_waits_for_a_hint_and_goes_on() {
     let calls = vec![one(count("a")), one(count("b")), one(count("c")), done()];
@@ -217,7 +217,7 @@ async fn at_its_limit_it_waits_for_a_hint_and_goes_on() {
     assert_eq!(super::error_summary(&mars.refused(&again).await).0, "already_resolved");
     check_invariants(&server, &mars).await;
 
-    // In continuous mode the budget is renewed without asking.
+    // In continuous mode the budget is renewed without a question.
     let calls = vec![one(count("a")), one(count("b")), one(count("c")), done()];
     model.script("engineer", calls);
     let config = by_rules(&json!({"max_rounds": 2, "intelligentRouting": "minimal", "continuousMode": true}));
@@ -226,7 +226,8 @@ async fn at_its_limit_it_waits_for_a_hint_and_goes_on() {
     assert!(!mars.types().contains(&"approval_requested"));
 }
 
-/// A message reaches the next request, a pause stops new work, and neither waits for the model (case 22).
+/// A message is part of the next model request, and a pause stops new work. Neither waits for the running model request
+/// (case 22).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_speaks_pauses_and_cancels_while_it_works() {
     let config = || by_rules(&json!({"intelligentRouting": "minimal"}));
@@ -235,7 +236,8 @@ async fn a_person_speaks_pauses_and_cancels_while_it_works() {
     let mut mars = Mars::start(&server, "t1", "count the files of the folder", config()).await;
     mars.wait("step_started").await;
     model.wait_for_requests(1).await;
-    // This wire has no frame for a message. The run of a copilot accepts messages like any other run.
+    // This protocol has no frame for a message, so the native API sends it. The run of a copilot accepts messages like
+    // any other run.
     let run = mars.run();
     server.post(&format!("/v1/runs/{run}/messages"), &json!({"text": "use TypeScript"})).await.ok();
     mars.say(&json!({"type": "pause"})).await;
@@ -260,7 +262,7 @@ async fn a_person_speaks_pauses_and_cancels_while_it_works() {
     check_invariants(&server, &mars).await;
 }
 
-/// A person who is not satisfied names the changes that they want (case 23, flow 2).
+/// A person who is not satisfied describes the wanted changes (case 23, flow 2).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_is_not_satisfied_says_what_is_to_change() {
     let answers = ["One.", "Two."].map(Scripted::text).to_vec();
@@ -280,7 +282,7 @@ async fn whoever_is_not_satisfied_says_what_is_to_change() {
     check_invariants(&server, &mars).await;
 }
 
-/// Every message is a new task of its session, and the copilot remembers the earlier ones (contract A32).
+/// Every message is a new task in the same session, and the copilot remembers previous tasks (contract A32).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_next_message_goes_on_in_its_session() {
     let answers = ["The boat is blue.", "Red now."].map(Scripted::text).to_vec();

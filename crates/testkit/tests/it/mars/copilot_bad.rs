@@ -1,5 +1,6 @@
-//! Unsuitable inputs of a copilot on this wire: tasks, options, edits, handoffs, chains, models that never finish,
-//! people who write at once. `copilot_inputs.rs` and `swarm.rs` test the same with a native copilot.
+//! Unsuitable inputs of a copilot in this protocol: tasks, options, edits, handoffs, chains, models that never finish,
+//! and people who write at the same time. `copilot_inputs.rs` and `swarm.rs` test the same inputs with a native
+//! copilot.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
@@ -9,7 +10,7 @@ use super::copilot::{by_rules, server};
 use super::{Mars, check_invariants, error_summary};
 use crate::play::{count, done, one};
 
-/// Returns a config without a question before or after the work.
+/// Returns a config without questions before and after the work. `more` is added to its keys.
 fn at_once(more: &Value) -> Value {
     let mut config = by_rules(&json!({"intelligentRouting": "minimal", "approval_mode": "none"}));
     config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -59,7 +60,7 @@ async fn an_option_that_is_none_of_three_chooses_nothing() {
     check_invariants(&server, &mars).await;
 }
 
-/// An edit changes the arguments of a call, never its tool.
+/// An edit changes the arguments of a call, but never its tool.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edit_makes_no_other_tool_of_a_command() {
     let (_model, server) = server(&[("engineer", vec![one(count("made")), done()])]).await;
@@ -158,7 +159,7 @@ async fn a_chain_of_phases_that_are_not_there_begins_nothing() {
     }
 }
 
-/// A model that never finishes reaches its limit again with each new budget, until the person refuses.
+/// A model that never finishes reaches its limit again after each new budget, until the person refuses a new budget.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_model_that_never_finishes_stops_at_its_limit_each_time() {
     let (model, server) = server(&[]).await;
@@ -178,8 +179,8 @@ async fn a_model_that_never_finishes_stops_at_its_limit_each_time() {
     check_invariants(&server, &mars).await;
 }
 
-/// Two people each have a task in one session at once. Both tasks run, each person receives their own, and the session
-/// holds both.
+/// Two people start tasks in one session at the same time. Both tasks run, each person receives the frames of their own
+/// task, and the session contains both tasks.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_people_speak_in_one_session_at_once() {
     let model = ScriptedModel::start().await;
@@ -189,7 +190,7 @@ async fn two_people_speak_in_one_session_at_once() {
     let mut mars = Mars::start(&server, "m0", "paint the boat of the sample", at_once(&json!({}))).await;
     let session = mars.wait("result").await["session_id"].clone();
     mars.wait("workflow_completed").await;
-    // Both run before either ends.
+    // Both tasks run before either of them ends.
     let held = |colour: &str| Scripted::Hang(Box::new(boat(colour)));
     model.when("engineer", [("in red", held("red")), ("in green", held("green"))]);
     let config = at_once(&json!({ "copilotSessionId": session }));

@@ -1,5 +1,5 @@
-//! A copilot in the web UI: its form starts it, its panel decides on each request, and a page that reconnects shows the
-//! open request (contracts A32, E42).
+//! A copilot in the web UI. The form of the UI starts the copilot, and the panel of the UI decides each request. A page
+//! that reconnects shows the open request (contracts A32, E42).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::ui::{Page, form};
 
-/// Starts a copilot whose task is routed by rules, without questions about steps.
+/// Starts a copilot that asks no questions about steps, and whose task is routed by rules.
 async fn begun(more: &Value, answers: &[&str]) -> (ScriptedModel, TestServer, Page) {
     let model = ScriptedModel::start().await;
     model.script("engineer", answers.iter().map(|text| Scripted::text(*text)).collect::<Vec<_>>());
@@ -30,7 +30,7 @@ async fn begun(more: &Value, answers: &[&str]) -> (ScriptedModel, TestServer, Pa
     (model, server, page)
 }
 
-/// Reloads the page with an empty panel, and waits until it draws this kind of request.
+/// Reloads the page with an empty panel, and waits until the panel shows this kind of request.
 async fn comes_back_to(page: &mut Page, server: &TestServer, drawn: &str) {
     page.comes_back(server).await;
     page.panel.asked = None;
@@ -69,7 +69,8 @@ async fn a_question_that_is_left_ends_the_task() {
     assert!(model.requests().is_empty());
 }
 
-/// In a question of satisfaction the form's two buttons are also valid: `submit` names changes, `exit` is satisfied.
+/// A request about the person's satisfaction also accepts the two buttons of the text form: `submit` describes changes,
+/// and `exit` means satisfied.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whether_it_is_well_is_decided_on_in_the_panel() {
     let (model, server, mut page) =

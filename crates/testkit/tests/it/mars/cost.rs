@@ -1,4 +1,5 @@
-//! Cost on this wire: by the prices of the workflow, in numbers that are never null (contracts A28, A32).
+//! Cost in this protocol. It is computed from the prices in the workflow, and its numbers are never null (contracts
+//! A28, A32).
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::TestServer;
@@ -8,11 +9,11 @@ use super::tabs::get;
 use super::{Mars, check_invariants};
 use crate::play::{count, done, one};
 
-/// The workflow of this edge.
+/// Workflow of this edge.
 const BASE: &str = include_str!("../../../../edges/src/mars/base.yaml");
 
-/// Runs a task of two replies, each with 100 tokens of input and 10 of output. Returns its cost frames, its cost tab
-/// and the cost of the run.
+/// Runs a task with two replies. Each reply reports 100 input tokens and 10 output tokens. Returns the cost frames, the
+/// cost tab, and the cost of the run.
 async fn paid(models: &str) -> (Vec<Value>, Value, Value) {
     let model = ScriptedModel::start().await;
     model.script("engineer", [one(count("a")), done()]);
@@ -46,7 +47,7 @@ async fn a_reply_costs_what_the_workflow_says() {
     }
 }
 
-/// The clients add up dollars: a cost in another currency is not part of the sum, and is sent separately.
+/// Clients add up dollars, so a cost in a different currency is not part of the sum and is sent separately.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_currency_is_no_dollar() {
     let models = "models:\n  default: {price: {input_per_million: \"2.50\", output_per_million: \"10\", currency: EUR}}\n";

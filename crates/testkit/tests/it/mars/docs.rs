@@ -1,5 +1,5 @@
-//! Tests of `docs/reference/edges/mars.md`: the server accepts the messages that the page shows, and sends the frames
-//! that it shows.
+//! Tests of `docs/reference/edges/mars.md`: the server accepts each message that the page shows, and sends frames like
+//! those that the page shows.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ fn examples(part: &str) -> Vec<Value> {
     crate::docs::json_of("docs/reference/edges/mars.md", part)
 }
 
-/// Returns true if both values have equal fields. The contents of `context`, `config` and `result` are not compared.
+/// Returns true if both values have the same fields. The contents of `context`, `config` and `result` are not compared.
 fn alike(shown: &Value, real: &Value) -> bool {
     match (shown, real) {
         (Value::Object(shown), Value::Object(real)) => {
@@ -31,7 +31,7 @@ fn alike(shown: &Value, real: &Value) -> bool {
     }
 }
 
-/// The server accepts each message of the page. A refusal means only that the approval does not exist.
+/// The server accepts each message of the page. A refusal is expected only because the approval does not exist.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_client_sends_is_understood() {
     let (_model, server) = planned(&[]).await;
@@ -66,7 +66,7 @@ async fn what_a_client_sends_is_understood() {
     }
 }
 
-/// Stories that receive each type of frame: every example of the page resembles a real frame.
+/// The stories receive each type of frame, and every example of the page has the fields of a real frame.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_client_hears_is_what_is_shown() {
     let (model, server) = planned(&[plan(&[("build", "engineer")]), plan(&[("build", "engineer")])]).await;
@@ -90,7 +90,7 @@ async fn what_a_client_hears_is_what_is_shown() {
     let asked = mars.wait_for_request().await;
     mars.resolve(&asked, "approve", json!({})).await;
     let before = mars.wait_for_request().await;
-    // A person adds a step to the plan while it runs.
+    // A person adds a step to the running plan.
     let run = mars.run();
     let plans = server.get(&format!("/v1/runs/{run}/plans")).await.ok();
     let phase = plans["items"][0]["phase"].as_str().unwrap();
@@ -114,7 +114,7 @@ async fn what_a_client_hears_is_what_is_shown() {
     mars.resolve(&second, "skip", json!({})).await;
     mars.wait("workflow_completed").await;
     heard.extend(mars.frames);
-    // A step that fails permanently, and a cancelled task.
+    // A step fails permanently, and then a task is cancelled.
     model.script("planner", [plan(&[("read", "researcher")])]);
     model.script("researcher", [Scripted::status(400)]);
     let config = || json!({"mode": "planning-control", "n_plan_reviews": 0});
@@ -137,7 +137,7 @@ async fn what_a_client_hears_is_what_is_shown() {
     let mut mars = Mars::start(&server, "t5", "Nothing.", config()).await;
     mars.wait("workflow_failed").await;
     heard.extend(mars.frames);
-    // A provider that stays down, one that recovers, and files.
+    // A provider stays unavailable, a provider recovers, and files are written.
     let file = |content: &str| one(write("notes/plan.md", content));
     model.script("engineer", [Scripted::status(500)]);
     let mut mars = Mars::start(&server, "t6", "Write it.", json!({"max_n_attempts": 2})).await;

@@ -1,4 +1,4 @@
-//! The programs of `examples/mars` in the repository, with a person at a terminal.
+//! Tests the programs in `examples/mars`, with a person at a terminal.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Stdio};
@@ -38,7 +38,7 @@ impl Terminal {
             .arg("--work-dir")
             .arg(server.workspace())
             .args(arguments)
-            // Python's cache files are not part of the examples.
+            // Python's cache files must not appear among the examples.
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("HOLDSHORT_URL", server.base())
             .env("HOLDSHORT_TOKEN", server.token())
@@ -58,7 +58,7 @@ impl Terminal {
         Self { keys: child.stdin.take(), child, lines, seen: Vec::new() }
     }
 
-    /// Returns the next line with this beginning.
+    /// Reads lines until one begins with this text. Returns that line.
     fn until(&mut self, start: &str) -> String {
         loop {
             let Ok(line) = self.lines.recv_timeout(PATIENCE) else {
@@ -88,7 +88,7 @@ impl Drop for Terminal {
     }
 }
 
-/// The answers of A31 with E34: free text is confirmed, and the end of input leaves the client.
+/// Answers of A31 with E34: free text must be confirmed, and the end of input ends the client.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_at_the_terminal() {
     let drafts = [plan(&[("build", "engineer")]), plan(&[("build with tests", "engineer")])];
@@ -108,12 +108,12 @@ async fn a_person_at_the_terminal() {
     terminal.until("revise by operator: approved is False");
     terminal.until("  - build with tests (engineer)");
     terminal.until("? ");
-    // The input ends: the client exits, and the task still waits.
+    // At the end of the input the client exits, but the task still waits.
     assert_eq!(terminal.exit_code(), Some(4));
     assert_eq!(server.lines("count.txt"), 0);
 
     let mut terminal = Terminal::open(&server, "t1");
-    // Earlier decisions are shown, and not asked again.
+    // The client shows previous decisions, and does not ask for them again.
     terminal.until("holds at after_planning");
     terminal.until("revise by operator");
     assert!(!terminal.seen.iter().any(|line| line.starts_with('?')), "{:?}", terminal.seen);
@@ -128,7 +128,7 @@ async fn a_person_at_the_terminal() {
     terminal.type_in("only the fast ones");
     terminal.until("? \"only the fast ones\" means: approve");
     terminal.type_in("y");
-    // Text of an agent is marked, and its control characters are escaped.
+    // Text from an agent is marked as such, and its control characters are escaped.
     terminal.until("engineer: I count.\\u{1b}[2J");
     terminal.until("holds at tool_approval: run_command");
     terminal.until("  engineer says: I count.\\u{1b}[2J");
@@ -142,7 +142,7 @@ async fn a_person_at_the_terminal() {
     assert_eq!(runs["items"].as_array().map(Vec::len), Some(1));
 }
 
-/// Answers around steps (A31): each letter is offered where it is valid.
+/// Answers around steps (A31). Each letter is offered only where it is valid.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_answers_around_steps() {
     let (_model, server) = planned(&[plan(&[("build", "engineer"), ("ship", "engineer")])]).await;
@@ -165,7 +165,7 @@ async fn a_person_answers_around_steps() {
 }
 
 /// Flow 1 (contract A26) with `copilot.py`: a vague task is clarified, planned, approved, carried out and adapted. The
-/// next message knows of it.
+/// next message can refer to that task.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_conversation_with_a_copilot() {
     let model = ScriptedModel::start().await;
@@ -183,7 +183,7 @@ async fn a_conversation_with_a_copilot() {
         model.push("copilot", reply);
     }
     let server = TestServer::setup().model(&model).start().await;
-    // Rules route, so that the model gets only requests of the work. Each change asks.
+    // Rules route the task, so that the model receives only requests for the work. Each change needs an approval.
     let config = json!({"use_copilot_control": false, "tool_approval": "prompt"}).to_string();
     let mut terminal = Terminal::run(&server, "copilot.py", &["--config", &config]);
     terminal.until("> ");

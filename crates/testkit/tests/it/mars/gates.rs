@@ -1,4 +1,4 @@
-//! Gates around steps and on calls: cases 06 to 09, and 45.
+//! Gates around steps and on calls: cases 06 to 09 and case 45.
 
 use holdshort_core::time::Timestamp;
 use holdshort_testkit::model::{Scripted, ScriptedModel};
@@ -12,7 +12,6 @@ fn two() -> Scripted {
     plan(&[("build", "engineer"), ("test", "engineer")])
 }
 
-/// Before each step a person is asked (case 06).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn before_each_step_a_person_is_asked() {
     let (model, server) = planned(&[two()]).await;
@@ -38,7 +37,7 @@ async fn before_each_step_a_person_is_asked() {
     check_invariants(&server, &mars).await;
 }
 
-/// A person can rewrite the text of a step. A rejection ends the run.
+/// A person can rewrite the text of a step. A rejected step ends the run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_is_modified_and_the_next_one_rejected() {
     let (model, server) = planned(&[two()]).await;
@@ -56,7 +55,8 @@ async fn a_step_is_modified_and_the_next_one_rejected() {
     check_invariants(&server, &mars).await;
 }
 
-/// The agent receives a modified step whole, with its bullets. Its agent cannot be changed, and no field is ignored.
+/// The agent receives the complete modified step, including its bullets. A modification cannot change the agent of the
+/// step, and no field is silently ignored.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_is_told_all_that_was_sent() {
     let plan = json!([
@@ -98,14 +98,14 @@ async fn a_step_is_told_all_that_was_sent() {
     assert_eq!(received["modifications"], "build it\n- ONLY SEPTEMBER\n- in Rust");
     let second = mars.wait_for_request().await;
     assert!(model.requests_of("engineer")[0].texts().join("\n").contains("- ONLY SEPTEMBER"));
-    // Sent in the form of the plan, the step keeps its dependencies.
+    // If the modification has the form of a planned step, the step keeps its dependencies.
     let step = json!({"sub_task": "test it", "sub_task_agent": null, "depends_on": ["s1"]});
     mars.resolve(&second, "modify", json!({"modifications": step})).await;
     mars.wait("workflow_completed").await;
     check_invariants(&server, &mars).await;
 }
 
-/// A text is passed on exactly, even if it looks like a number.
+/// A text is passed on unchanged, even if it looks like a number.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_is_told_the_text_that_was_sent() {
     let (model, server) = planned(&[two()]).await;
@@ -127,7 +127,7 @@ async fn a_step_is_told_the_text_that_was_sent() {
     check_invariants(&server, &mars).await;
 }
 
-/// `allow_session` releases its own call only: the other open call still asks.
+/// `allow_session` releases only the call that was decided. The other open call still asks.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_grant_releases_no_other_open_call() {
     let (model, server) = planned(&[]).await;
@@ -145,7 +145,7 @@ async fn a_grant_releases_no_other_open_call() {
     check_invariants(&server, &mars).await;
 }
 
-/// Gates of the server's own workflow ask, whatever a config says.
+/// The gates of the server's own workflow ask, whatever the client's config says.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_servers_own_workflow_is_a_floor() {
     let model = ScriptedModel::start().await;
@@ -174,7 +174,7 @@ async fn the_servers_own_workflow_is_a_floor() {
     check_invariants(&server, &mars).await;
 }
 
-/// A step can be redone; after `max_redos` the option is no longer offered (case 07).
+/// A person can have a step redone. After `max_redos` the option is no longer offered (case 07).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn after_a_step_it_is_done_again_or_accepted() {
     let (model, server) = planned(&[plan(&[("build", "engineer")])]).await;
@@ -210,7 +210,7 @@ async fn after_a_step_it_is_done_again_or_accepted() {
     check_invariants(&server, &mars).await;
 }
 
-/// A failed step asks: retry, skip or abort (case 08).
+/// A failed step asks whether to retry, skip or abort (case 08).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_that_fails_asks() {
     let fails = || one(("run_command", json!({"command": "false"})));
@@ -234,7 +234,6 @@ async fn a_step_that_fails_asks() {
     }
 }
 
-/// A step that is stopped at its limit has not succeeded (contract E22).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_that_is_stopped_at_its_limit_has_not_succeeded() {
     let (model, server) = planned(&[plan(&[("build", "engineer")])]).await;
@@ -250,7 +249,7 @@ async fn a_step_that_is_stopped_at_its_limit_has_not_succeeded() {
     check_invariants(&server, &mars).await;
 }
 
-/// A mandatory checkpoint before a file edit asks, and the step gates do not (case 09, second layer).
+/// A mandatory checkpoint asks before a file edit, even if the gates around steps do not ask (case 09, second layer).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_edit_is_asked_about_before_it_happens() {
     let (model, server) = planned(&[plan(&[("configure", "engineer")])]).await;
@@ -275,7 +274,7 @@ async fn a_file_edit_is_asked_about_before_it_happens() {
     assert_eq!(std::fs::read_to_string(server.workspace().join("config.yaml")).unwrap(), "a: 1\n");
     assert_eq!(model.requests_of("engineer").len(), 2, "the same agent went on");
 
-    // Abort ends the run; instructions answer the call.
+    // The option to abort ends the run. Instructions become the result of the call.
     let mut settings = config("never");
     settings["use_ag2_handoffs"] = json!(true);
     settings["ag2_mandatory_checkpoints"] = json!(["before_file_edit"]);
@@ -293,7 +292,7 @@ async fn a_file_edit_is_asked_about_before_it_happens() {
     check_invariants(&server, &mars).await;
 }
 
-/// With `tool_approval: prompt` calls ask (case 17). The default on this wire is `none` (E32).
+/// With `tool_approval: prompt` calls ask (case 17). The default in this protocol is `none` (E32).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_ask_where_tool_approval_is_prompt() {
     let (model, server) = planned(&[]).await;
@@ -316,7 +315,7 @@ async fn calls_ask_where_tool_approval_is_prompt() {
     check_invariants(&server, &mars).await;
 }
 
-/// Edited arguments replace the whole arguments. Other fields are refused with their pointer.
+/// Edited arguments replace all arguments of the call. Unknown fields in the frame are refused with a JSON pointer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_stands_beside_arguments_is_refused() {
     let (model, server) = planned(&[]).await;
@@ -341,10 +340,11 @@ async fn what_stands_beside_arguments_is_refused() {
     check_invariants(&server, &mars).await;
 }
 
-/// `message` holds the question as the runtime knows it. The text of the agent is separate, escaped and cut (A27).
+/// `message` contains the question in the runtime's own words. The agent's text is in a separate field, escaped and
+/// truncated (A27).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_asked_stands_apart_from_what_the_agent_says() {
-    // Text and call of the agent; then the end of `description`, `message`, and `agent_says`.
+    // Columns: text and call of the agent, and the expected ends of `description`, `message` and `agent_says`.
     type Row<'a> = (&'a str, Option<(&'a str, Value)>, &'a str, &'a str, Value);
     let ask =
         |question: &str| ("ask_human", json!({"question": question, "context": "for the door\u{202e}"}));
@@ -393,7 +393,7 @@ async fn what_is_asked_stands_apart_from_what_the_agent_says() {
             }
             None => Scripted::text(text),
         };
-        // A question in plain text is returned to the agent once; the second time a person is asked.
+        // The first question in plain text is returned to the agent. The second question is shown to a person.
         let steps =
             if call.is_none() { vec![says_it, Scripted::text(text), done()] } else { vec![says_it, done()] };
         model.script("engineer", steps);
@@ -405,7 +405,7 @@ async fn what_is_asked_stands_apart_from_what_the_agent_says() {
             (&json!(format!("{message}{whole}")), &json!(message), &says)
         );
     }
-    // The runtime's additions to the title are in the message.
+    // The message contains what the runtime adds to the title.
     model.script("planner", [plan(&[("build", "engineer")])]);
     model.script("engineer", [one(("run_command", json!({"command": "false"})))]);
     let mut mars = Mars::start(&server, "t", "Build it.", config("on_error")).await;
@@ -418,7 +418,7 @@ async fn what_is_asked_stands_apart_from_what_the_agent_says() {
     assert_eq!(asked["context"].get("agent_says"), None);
 }
 
-/// A checkpoint expires after its own timeout, and an expiry approves only if that was configured (E9).
+/// A checkpoint expires after its own timeout. Its expiry approves only if the config says so (E9).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_expiry_approves_only_what_was_configured() {
     let (_model, server) = planned(&[]).await;
@@ -444,7 +444,7 @@ async fn an_expiry_approves_only_what_was_configured() {
     }
 }
 
-/// A checkpoint with a default approves itself at its timeout. The next step has its own timeout, which never approves
+/// A checkpoint with a default is approved by its timeout. The next step has a separate timeout, which never approves
 /// (A12, A14).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_phase_has_its_own_time_and_options() {
@@ -477,7 +477,7 @@ async fn each_phase_has_its_own_time_and_options() {
     check_invariants(&server, &mars).await;
 }
 
-/// The timeout of a phase also holds for its calls: a call without approval in time does not run (A5).
+/// The timeout of a phase also applies to its calls. A call that is not approved in time does not run (A5).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_waits_as_long_as_its_phase_says() {
     let (_model, server) = planned(&[]).await;
@@ -490,7 +490,7 @@ async fn a_call_waits_as_long_as_its_phase_says() {
     check_invariants(&server, &mars).await;
 }
 
-/// Without a connection nothing is approved: the task waits, and is listed (case 45).
+/// Without a connected client nothing is approved. The task waits, and is listed (case 45).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_connection_it_is_parked_and_listed() {
     let (_model, server) = planned(&[plan(&[("build", "engineer")])]).await;
@@ -504,7 +504,7 @@ async fn without_a_connection_it_is_parked_and_listed() {
     assert_eq!(server.lines("count.txt"), 0);
 }
 
-/// Options that the config disables are not offered. A successful step asks nobody.
+/// Options that the config disables are not offered. A successful step needs no decision.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn options_that_are_switched_off_are_not_offered() {
     let (_model, server) = planned(&[two()]).await;
@@ -528,7 +528,7 @@ async fn options_that_are_switched_off_are_not_offered() {
     check_invariants(&server, &mars).await;
 }
 
-/// An agent stops for a person's instructions (A5, A7, second layer).
+/// An agent stops and asks for a person's instructions (A5, A7, second layer).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agent_hands_over_to_a_person() {
     let (model, server) = planned(&[plan(&[("build", "engineer")])]).await;
@@ -554,8 +554,8 @@ async fn an_agent_hands_over_to_a_person() {
     check_invariants(&server, &mars).await;
 }
 
-/// Smart approval: a read is not held, a deletion is held with its reason (cases 10 and 11). The agent reads the
-/// person's text as the result.
+/// Smart approval releases a read, but asks about a deletion and states the reason (cases 10 and 11). The person's text
+/// becomes the result that the agent reads.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn smart_approval_holds_what_speaks_of_risk() {
     let (model, server) = planned(&[plan(&[("tidy up", "engineer")])]).await;
@@ -595,7 +595,7 @@ async fn smart_approval_holds_what_speaks_of_risk() {
     check_invariants(&server, &mars).await;
 }
 
-/// An edit that does not fit the tool is refused with its pointer, and the approval stays open.
+/// An edit that does not match the tool's schema is refused with a JSON pointer, and the approval stays open.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edit_that_no_tool_could_carry_out_leaves_the_approval_open() {
     let (model, server) = planned(&[]).await;

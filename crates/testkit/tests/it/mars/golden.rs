@@ -1,5 +1,5 @@
-//! Whole stories, frame by frame: the client receives exactly the frames in `golden/`. `UPDATE_SNAPSHOTS=1` writes
-//! them.
+//! Complete stories. The client must receive exactly the frames in `golden/`. `UPDATE_SNAPSHOTS=1` rewrites these
+//! files.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use super::{Mars, around_steps as config, check_invariants, plan};
 use crate::play::{ask, count, done, one, write};
 
-/// A story that is recorded for comparison with its golden file.
+/// Story whose frames are compared with a golden file.
 struct Story<'s> {
     server: &'s TestServer,
     mars: Mars,
-    /// Answers to `request_state`, in order.
+    /// Responses to `request_state`, in order.
     statuses: Vec<Value>,
 }
 
@@ -45,7 +45,8 @@ impl<'s> Story<'s> {
         self.statuses.push(status);
     }
 
-    /// Ends the story, compares it with its golden file, and checks that a replay from the first event is equal.
+    /// Ends the story, compares its frames with the golden file, and checks that a replay from the first event is
+    /// equal.
     async fn is(mut self, name: &str) {
         self.status().await;
         check_invariants(self.server, &self.mars).await;
@@ -76,8 +77,8 @@ fn compare(name: &str, found: &str) {
     assert_eq!(golden.lines().count(), found.lines().count(), "{name}");
 }
 
-/// Returns the text without run-specific parts: ids become numbers, and times, folders, digests and durations are
-/// replaced.
+/// Replaces the parts of a text that differ from run to run. Ids become numbers. Timestamps, directories, digests and
+/// durations become placeholders.
 fn settle(text: &str, workspace: &Path) -> String {
     let text = text.replace(workspace.to_str().unwrap(), "WORK");
     let mut ids: Vec<String> = Vec::new();
@@ -105,7 +106,7 @@ fn settle(text: &str, workspace: &Path) -> String {
             out.push_str(" after DURATION");
             length
         } else if rest.starts_with("\"over\":\"copy\"") {
-            // A machine that allows no overlay uses a copy.
+            // A machine that does not allow an overlay tries commands on a copy.
             out.push_str("\"over\":\"overlay\"");
             "\"over\":\"copy\"".len()
         } else if let Some(spent) = rest.strip_prefix("\"ms\":") {
@@ -129,7 +130,7 @@ fn id(text: &str) -> Option<&str> {
     id[4..].bytes().all(|byte| byte.is_ascii_alphanumeric()).then_some(id)
 }
 
-/// Returns the length of the RFC 3339 time at the beginning of the text.
+/// Returns the length of the RFC 3339 timestamp at the beginning of the text.
 fn time(text: &str) -> Option<usize> {
     let time = text.get(..24)?;
     let fits = |(at, byte): (usize, u8)| match at {
@@ -143,7 +144,7 @@ fn time(text: &str) -> Option<usize> {
     time.bytes().enumerate().all(fits).then_some(24)
 }
 
-/// Returns the length of the words ` after 2.1 s` at the beginning of the text.
+/// Returns the length of words such as ` after 2.1 s` at the beginning of the text.
 fn spent(text: &str) -> Option<usize> {
     let seconds = text.strip_prefix(" after ")?;
     let after = seconds.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').strip_prefix(" s")?;
@@ -154,7 +155,6 @@ fn is_digest(text: &str) -> bool {
     text.get(..64).is_some_and(|digest| digest.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Starts a server whose planner proposes these plans.
 async fn planned(plans: &[Scripted]) -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
     model.script("task_improver", [Scripted::text("Build it well.").repeat()]);
@@ -163,7 +163,7 @@ async fn planned(plans: &[Scripted]) -> (ScriptedModel, TestServer) {
     (model, server)
 }
 
-/// Sets the replies of an agent, in this order whatever the request.
+/// Sets the replies of an agent. The order of these replies does not depend on the requests.
 fn says(model: &ScriptedModel, agent: &str, all: impl IntoIterator<Item = Scripted>) {
     for each in all {
         model.push(agent, each);
@@ -175,8 +175,8 @@ fn calls(calls: Vec<(&str, Value)>) -> Scripted {
     Scripted::Calls { text: "I write.".to_owned(), calls }
 }
 
-/// A plan is paused, revised, approved and replaced while it runs. One step fails, is retried and redone; another is
-/// skipped.
+/// A plan is paused, revised, approved, and replaced while it runs. One step fails, is retried, and is redone. A second
+/// step is skipped.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_with_every_turn() {
     let (model, server) = planned(&[plan(&[("build", "engineer")]), plan(&[("build", "engineer")])]).await;
@@ -218,7 +218,7 @@ async fn a_plan_with_every_turn() {
     story.is("plan").await;
 }
 
-/// Two requests of one step are decided in either order, with pauses between them.
+/// Two open requests of one step are decided in both orders, with a pause before each decision.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_open_requests() {
     let steps = [("build", "engineer"), ("test", "engineer"), ("ship", "engineer")];
@@ -245,14 +245,14 @@ async fn two_open_requests() {
     let question = story.wait_for_request().await;
     let write = story.wait_for_request().await;
     story.resolve(&write, "allow_session", "").await;
-    // The event of this write may come before or after the next frame.
+    // The event of this write may arrive before or after the next frame.
     story.mars.wait("file_created").await;
     story.resolve(&question, "skip", "").await;
     story.mars.wait("workflow_completed").await;
     story.is("two_requests").await;
 }
 
-/// A tried command is asked about with its change, and its files are sent after the commit.
+/// A person approves a tried command together with its changes. Its file frames are sent after the commit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_that_was_tried() {
     let (_model, server) = super::changes::tried(&[crate::play::command(super::changes::LINE)]).await;
@@ -263,7 +263,7 @@ async fn a_command_that_was_tried() {
     story.is("changes").await;
 }
 
-/// A provider fails once, then permanently, and the person retries, skips or aborts.
+/// The provider fails once, and then permanently. The person retries, skips, or aborts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_provider_that_fails() {
     let steps = [("build", "engineer"), ("test", "engineer"), ("ship", "engineer")];
@@ -298,7 +298,7 @@ async fn a_provider_that_fails() {
     }
 }
 
-/// A subtask fails without a question: its dependents are skipped.
+/// A subtask fails without a question, and the subtasks that depend on it are skipped.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_subtask_that_fails_alone() {
     let steps = json!([
@@ -312,7 +312,7 @@ async fn a_subtask_that_fails_alone() {
     story.is("fails_alone").await;
 }
 
-/// An agent hands off to another, which hands off to a person; a step is stopped at its limit.
+/// An agent hands off to a second agent, which hands off to a person. A step is stopped at its limit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn hand_offs_and_a_limit() {
     let (model, server) = planned(&[plan(&[("build", "engineer"), ("test", "engineer")])]).await;
@@ -339,7 +339,7 @@ async fn hand_offs_and_a_limit() {
     story.is("hand_offs").await;
 }
 
-/// Checkpoints between phases, one of which asks nobody; a message; and a cancellation during the work.
+/// Checkpoints between phases (one of them needs no decision), a message, and a cancellation during the work.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn checkpoints_and_a_cancellation() {
     let (model, server) = planned(&[plan(&[("build", "engineer"), ("test", "engineer")])]).await;

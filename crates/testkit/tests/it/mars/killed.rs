@@ -1,5 +1,5 @@
-//! A server that is killed while a copilot waits for a person, in each of its waiting states (issue 16, case 44). A
-//! client that reconnects receives the open request, the decision takes effect once, and nothing runs twice.
+//! A server is killed while a copilot waits for a person, in each state in which a copilot can wait (issue 16, case
+//! 44). A client that reconnects receives the open request, the decision takes effect once, and nothing runs twice.
 
 use holdshort_testkit::model::Scripted;
 use serde_json::{Value, json};
@@ -16,9 +16,9 @@ struct State {
     config: Value,
     scripts: Vec<(&'static str, Vec<Scripted>)>,
     decision: (&'static str, &'static str),
-    /// Decision on any later request.
+    /// Decision on every later request.
     then: &'static str,
-    /// Lines that the commands of the task write in total.
+    /// Number of lines that the commands of the task write in total.
     lines: usize,
 }
 
@@ -130,8 +130,8 @@ async fn a_copilot_that_waits_is_found_as_it_was() {
     }
 }
 
-/// A decision before the kill is carried on after it: the model is called again with the answer, which it receives
-/// once.
+/// A decision that was made before the kill takes effect after the restart. The model is called again with the person's
+/// answer, which it receives once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_decision_before_the_kill_is_carried_on_after_it() {
     let (model, mut server) =

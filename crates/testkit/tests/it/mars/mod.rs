@@ -1,4 +1,4 @@
-//! The MARS edge over the real binary: the MARS cases at the level of phases, on their own wire.
+//! Tests of the MARS edge over the real binary: the MARS cases at the level of phases, in MARS' own protocol.
 
 mod bad;
 mod changes;
@@ -35,10 +35,10 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use crate::play::{count, done, one};
 
-/// A client of the source system.
+/// Client of the source system.
 pub(crate) struct Mars {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
-    /// All received frames, oldest first.
+    /// All received frames, in the order of arrival.
     pub(crate) frames: Vec<Value>,
 }
 
@@ -48,7 +48,7 @@ impl Mars {
         Self::open(server, &path, &[]).await.unwrap_or_else(|status| panic!("{status}"))
     }
 
-    /// Opens a connection. Returns the status if it is refused.
+    /// Opens a connection. Returns the HTTP status if the server refuses the connection.
     pub(crate) async fn open(
         server: &TestServer,
         path: &str,
@@ -66,7 +66,7 @@ impl Mars {
         }
     }
 
-    /// Opens a connection, and starts the task or attaches to it.
+    /// Opens a connection and sends the first frame, which starts the task or attaches the client to it.
     pub(crate) async fn start(server: &TestServer, id: &str, task: &str, config: Value) -> Self {
         let mut mars = Self::connect(server, id).await;
         mars.say(&first(server, task, config)).await;
@@ -81,14 +81,14 @@ impl Mars {
         timeout(PATIENCE, self.socket.send(message)).await.unwrap().unwrap();
     }
 
-    /// Sends a frame. Returns true if it could be sent.
+    /// Sends a frame. Returns false if the connection is closed.
     pub(crate) async fn try_say(&mut self, frame: &Value) -> bool {
         timeout(PATIENCE, self.socket.send(Message::text(frame.to_string()))).await.unwrap().is_ok()
     }
 
-    /// Returns the next frame, or the close code of the connection.
+    /// Returns the next frame. At the end of the connection, returns the close code as the error.
     pub(crate) async fn receive(&mut self) -> Result<Value, Option<u16>> {
-        // Pings do not extend the deadline of the next frame.
+        // Pings must not extend the deadline for the next frame.
         let deadline = tokio::time::Instant::now() + PATIENCE;
         loop {
             let so_far = || self.frames.iter().map(short).collect::<Vec<_>>().join("\n");
@@ -118,7 +118,7 @@ impl Mars {
         }
     }
 
-    /// Returns the data of the next frame of this type.
+    /// Skips frames until one of this type arrives. Returns the data of that frame.
     pub(crate) async fn wait(&mut self, event_type: &str) -> Value {
         loop {
             let frame = self.next().await;
@@ -128,7 +128,7 @@ impl Mars {
         }
     }
 
-    /// Returns the next new request. A repeated request has no id.
+    /// Returns the next new request. (A request that is sent again has no frame id.)
     pub(crate) async fn wait_for_request(&mut self) -> Value {
         loop {
             let frame = self.next().await;
@@ -147,13 +147,13 @@ impl Mars {
         self.wait("approval_received").await
     }
 
-    /// Sends a frame that is refused. Returns the data of the error.
+    /// Sends a frame that must be refused. Returns the data of the error frame.
     pub(crate) async fn refused(&mut self, frame: &Value) -> Value {
         self.say(frame).await;
         self.wait("error_occurred").await
     }
 
-    /// Returns the frames of journal events.
+    /// Returns the frames that belong to journal events.
     pub(crate) fn journal_frames(&self) -> Vec<Value> {
         self.frames.iter().filter(|frame| frame["id"].is_string()).cloned().collect()
     }
@@ -172,20 +172,20 @@ fn short(frame: &Value) -> String {
     text.chars().take(300).collect()
 }
 
-/// Returns a config with a plan and its steps, with the gates of `approval_mode`.
+/// Returns a config that plans and then carries out the steps. `approval_mode` sets the gates around the steps.
 pub(crate) fn around_steps(approval_mode: &str) -> Value {
     json!({"n_plan_reviews": 0, "phases": [
         {"type": "planning"}, {"type": "control", "config": {"approval_mode": approval_mode}},
     ]})
 }
 
-/// Returns the first frame, with the server's workspace.
+/// Returns the first frame of a connection. Its config contains the server's workspace.
 pub(crate) fn first(server: &TestServer, task: &str, mut config: Value) -> Value {
     config["work_dir"] = json!(server.workspace());
     json!({ "task": task, "config": config })
 }
 
-/// Returns a plan in the form of the source system's planner.
+/// Returns a reply with a plan in the format of the source system's planner.
 pub(crate) fn plan(steps: &[(&str, &str)]) -> Scripted {
     let steps: Vec<Value> = steps
         .iter()
@@ -194,7 +194,7 @@ pub(crate) fn plan(steps: &[(&str, &str)]) -> Scripted {
     Scripted::text(json!({ "sub_tasks": steps }).to_string())
 }
 
-/// Starts a server whose planner proposes these plans, and whose engineer writes a line for each step.
+/// Starts a server whose planner replies with these plans, and whose engineer writes one line per step.
 pub(crate) async fn planned(plans: &[Scripted]) -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
     model.script("task_improver", [Scripted::text("Build it well.").repeat()]);
@@ -215,18 +215,18 @@ pub(crate) fn error_summary(value: &Value) -> (&str, &str) {
     (text("error_type"), value["errors"][0]["pointer"].as_str().unwrap_or_default())
 }
 
-/// Checks the invariants at the end of a run: complete events without a gap, and one end of each request.
+/// Checks the invariants at the end of a run: the events have no gap and are complete, and each request has one end.
 pub(crate) async fn check_invariants(server: &TestServer, mars: &Mars) {
     let run = mars.run();
     let events = server.events(&run).await;
     let of = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
     assert_eq!(of("interrupt_opened"), of("interrupt_resolved"), "{run}");
     let told = |kind: &str| mars.journal_frames().iter().filter(|frame| frame["event_type"] == kind).count();
-    // An interrupt that resolves itself is not sent as a request.
+    // An interrupt that no person needs to decide is not sent as a request.
     let unasked = events.iter().filter(|event| event["data"]["cause"] == "unasked").count();
     assert_eq!(told("approval_requested"), of("interrupt_opened") - unasked);
     assert_eq!(told("approval_received"), of("interrupt_resolved"));
-    // Each call has one frame for its start and one for its end (contract A32).
+    // Each call has one frame for its start and one frame for its end (contract A32).
     let of_calls = |kinds: &[&str]| {
         let frames = mars.journal_frames();
         let is_one = |frame: &&Value| kinds.contains(&frame["event_type"].as_str().unwrap());

@@ -1,11 +1,11 @@
-//! Other modes than planning and control: ideas, one agent, a list of phases with a checkpoint.
+//! Modes other than planning and control: ideas, a single agent, and a list of phases with a checkpoint.
 
 use holdshort_testkit::model::Scripted;
 use serde_json::{Value, json};
 
 use super::{Mars, check_invariants, error_summary, first, options, plan, planned};
 
-/// Ideas are generated and judged, without a folder, as no phase uses files.
+/// Ideas are generated and judged. The task needs no directory, because none of its phases uses files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ideas_are_had_and_judged() {
     let (model, server) = planned(&[]).await;
@@ -25,7 +25,7 @@ async fn ideas_are_had_and_judged() {
     check_invariants(&server, &mars).await;
 }
 
-/// The context of a checkpoint between plan and work holds the plan, and its note reaches the engineer (A12).
+/// A checkpoint between plan and work has the plan in its context. The note of its approval reaches the engineer (A12).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_checkpoint_stands_between_two_phases() {
     let (model, server) = planned(&[plan(&[("build", "engineer")])]).await;
@@ -58,7 +58,8 @@ async fn a_checkpoint_stands_between_two_phases() {
     assert_eq!(mars.wait("workflow_failed").await["reason"], "rejected");
 }
 
-/// Changes at a checkpoint reach the engineer. A checkpoint without approval is only recorded (A12, E8).
+/// Changes that a person makes at a checkpoint reach the engineer. A checkpoint that requires no approval is only
+/// recorded (A12, E8).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_checkpoint_takes_changes_or_asks_nobody() {
     let (model, server) = planned(&[]).await;
@@ -87,7 +88,7 @@ async fn a_checkpoint_takes_changes_or_asks_nobody() {
     );
     mars.wait("workflow_completed").await;
     check_invariants(&server, &mars).await;
-    // A client that reconnects receives equal frames, from each place.
+    // A client that reconnects at any place receives equal frames.
     let told = mars.journal_frames();
     for (n, frame) in told.iter().enumerate() {
         let mut again = Mars::connect(&server, "t2").await;
@@ -99,7 +100,8 @@ async fn a_checkpoint_takes_changes_or_asks_nobody() {
     }
 }
 
-/// If the client declares that nobody answers, a checkpoint approves itself, and no other request does (E8, case 45).
+/// If the client declares that nobody can decide, checkpoints are approved by themselves, but no other request is (E8,
+/// case 45).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_channel_a_checkpoint_approves_itself() {
     let (_model, server) = planned(&[plan(&[("build", "engineer")])]).await;
@@ -124,7 +126,7 @@ async fn without_a_channel_a_checkpoint_approves_itself() {
     check_invariants(&server, &mars).await;
 }
 
-/// A second checkpoint of a type reports that type, and a list of phases is not the mode `one-shot`.
+/// A checkpoint of the second type reports its own type. A list of phases does not report the mode `one-shot`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn checkpoints_are_what_they_are_called() {
     let (_model, server) = planned(&[]).await;
@@ -141,7 +143,7 @@ async fn checkpoints_are_what_they_are_called() {
     check_invariants(&server, &mars).await;
 }
 
-/// Without required approval, the plan is carried out after a number of iterations (A13).
+/// If the plan needs no approval, it is carried out after a fixed number of iterations (A13).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_settles_after_its_iterations() {
     let (_model, server) = planned(&[plan(&[("one", "engineer")]), plan(&[("two", "engineer")])]).await;
@@ -157,7 +159,7 @@ async fn a_plan_settles_after_its_iterations() {
     check_invariants(&server, &mars).await;
 }
 
-/// The agent asks during its work (E24). The researcher has no tool that writes.
+/// An agent asks a question during its work (E24). The researcher has no tool that writes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_agent_asks_and_goes_on() {
     let (model, server) = planned(&[]).await;

@@ -1,18 +1,18 @@
-//! State of the web UI without a browser, by the rules of its reducer (contract A32). It has one panel, drawn from the
-//! request. Sending a decision clears the panel, and so does any `approval_received`.
+//! State of the web UI without a browser, according to the UI's reducer (contract A32). The UI has one panel, which
+//! shows a request. The panel is cleared when the person sends a decision, and on every `approval_received` frame.
 
 use serde_json::{Value, json};
 
 #[derive(Default)]
 pub(crate) struct Panel {
-    /// The drawn request.
+    /// Request that the panel shows.
     pub(crate) asked: Option<Value>,
     pub(crate) console: Vec<String>,
     pub(crate) bubbles: Vec<String>,
     pub(crate) status: String,
     pub(crate) nodes: Vec<(String, String)>,
     pub(crate) tokens: u64,
-    /// Session of the next task.
+    /// Session in which the next task will run.
     pub(crate) session: Option<String>,
     pub(crate) is_running: bool,
 }
@@ -74,12 +74,12 @@ impl Panel {
         self.console.push(line);
     }
 
-    /// Chooses an option of the panel, as a person does. Panics if the option is not drawn.
+    /// Selects an option of the panel, as a person does. Panics if the panel does not show this option.
     pub(crate) fn choose(&mut self, option: &str, words: &str, modifications: &str) -> Value {
         let asked = self.asked.take().expect("a panel");
         let offered: Vec<&str> =
             asked["options"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-        // A panel that needs text has a box and two buttons instead of options.
+        // A panel that requires a text shows a text field and two buttons instead of options.
         let is_a_box = asked["context"]["requires_text_input"] == true;
         let has = if is_a_box { ["submit", "exit"].contains(&option) } else { offered.contains(&option) };
         assert!(has, "{option} is not drawn: {asked:#}");

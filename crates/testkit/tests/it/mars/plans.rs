@@ -1,4 +1,4 @@
-//! Plans on this wire: cases 01 to 05.
+//! Plans in this protocol: cases 01 to 05.
 
 use serde_json::{Value, json};
 
@@ -12,10 +12,11 @@ fn config() -> Value {
     json!({"mode": "hitl-interactive", "hitlVariant": "planning_only", "n_plan_reviews": 0})
 }
 
-/// The plan is shown, no step runs before the approval, and its note reaches the engineer (cases 01 and 02).
+/// The client receives the plan, no step runs before the approval, and the note of the approval reaches the engineer
+/// (cases 01 and 02).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_is_shown_and_approved_with_a_note() {
-    // The planner answers again after its reviewer.
+    // The planner replies twice, because it replies again after its reviewer.
     let (model, server) = planned(&[plan(&three()), plan(&three())]).await;
     let config = json!({
         "mode": "hitl-interactive", "hitlVariant": "planning_only", "n_plan_reviews": 1,
@@ -73,7 +74,7 @@ async fn a_plan_is_shown_and_approved_with_a_note() {
         .map(|frame| &frame["data"]["status"])
         .collect();
     assert_eq!(states, ["planning", "waiting_approval", "planning", "executing", "completed"]);
-    // All frames share one shape.
+    // All frames have the same fields.
     for frame in &mars.frames {
         assert!(frame["timestamp"].as_str().is_some_and(|at| at.ends_with('Z')), "{frame}");
         assert!(frame["data"].is_object() && frame["run_id"] == mars.run(), "{frame}");
@@ -81,7 +82,6 @@ async fn a_plan_is_shown_and_approved_with_a_note() {
     check_invariants(&server, &mars).await;
 }
 
-/// A rejected plan fails the run (case 03).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rejected_plan_fails_the_run() {
     let (_model, server) = planned(&[plan(&three())]).await;
@@ -96,7 +96,8 @@ async fn a_rejected_plan_fails_the_run() {
     check_invariants(&server, &mars).await;
 }
 
-/// Each revision brings another plan and lists all earlier feedback, until the iterations are used up (case 04, A13).
+/// Each revision brings a new plan and lists all previous feedback, until the maximum number of iterations is reached
+/// (case 04, A13).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_is_revised_until_there_is_none_left() {
     let (model, server) = planned(&[plan(&three()), plan(&three()[..2]), plan(&three()[..1])]).await;
@@ -128,7 +129,8 @@ async fn a_plan_is_revised_until_there_is_none_left() {
     check_invariants(&server, &mars).await;
 }
 
-/// A plan can be replaced by an object or by JSON text. An invalid plan leaves the request open (case 05).
+/// A person can replace a plan with a JSON object or with JSON text. If the new plan is invalid, the request stays open
+/// (case 05).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_is_replaced_by_one_that_is_a_plan() {
     let (_model, server) = planned(&[plan(&three())]).await;
@@ -174,7 +176,7 @@ async fn a_plan_is_replaced_by_one_that_is_a_plan() {
     assert_eq!(server.lines("count.txt"), 2, "exactly those two");
 }
 
-/// A planner with far too many steps receives an error, and the run finally fails with its reason.
+/// A planner that proposes far too many steps receives an error. Finally the run fails, and states the reason.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_of_a_thousand_steps_is_none() {
     let many: Vec<(String, &str)> = (0..1_000).map(|n| (format!("step {n}"), "engineer")).collect();

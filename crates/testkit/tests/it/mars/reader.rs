@@ -1,5 +1,6 @@
-//! A strict reader of this wire, written from contract A32 alone. Each frame and each answer is read into a type with
-//! the fields and field types that the web UI reads. A frame that the UI would drop or misread is a panic.
+//! Strict reader of the MARS protocol, written from contract A32 only. The reader parses each frame and each response
+//! into a type with exactly the fields that the web UI reads. It panics on a frame that the web UI would drop or
+//! misread.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
-/// A text that is not empty.
+/// Text that must not be empty.
 #[derive(Debug)]
 struct NonEmptyText;
 
@@ -18,7 +19,7 @@ impl<'de> Deserialize<'de> for NonEmptyText {
     }
 }
 
-/// Deserializes a required field that may be null.
+/// Deserializes a field that is required but may be null.
 fn there<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     Option::deserialize(deserializer)
 }
@@ -162,7 +163,7 @@ fn check<T: DeserializeOwned>(value: &Value) -> Result<(), serde_json::Error> {
     T::deserialize(value).map(drop)
 }
 
-/// Reads a frame as the client does.
+/// Reads a frame as the web UI does.
 pub(crate) fn frame(text: &str) -> Value {
     let frame: Value = serde_json::from_str(text).unwrap();
     let data = &frame["data"];
@@ -210,7 +211,7 @@ pub(crate) fn frame(text: &str) -> Value {
     frame
 }
 
-/// Reads an answer of the REST API, by the end of its path.
+/// Reads a response of the REST API. The end of its path selects the type.
 pub(crate) fn answer(path: &str, body: &Value) {
     type Check = fn(&Value) -> Result<(), serde_json::Error>;
     let (path, _) = path.split_once('?').unwrap_or((path, ""));
@@ -235,7 +236,7 @@ pub(crate) fn answer(path: &str, body: &Value) {
     }
 }
 
-/// The reader refuses frames that the web UI would drop, misread or fail on.
+/// The reader rejects frames that the web UI would drop or misread, or on which it would crash.
 #[test]
 fn what_the_client_would_misread_is_refused() {
     let cost = |usd: Value| {

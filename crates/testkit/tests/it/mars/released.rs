@@ -1,5 +1,5 @@
-//! Calls that ask nobody (case 18, contracts A24, E32): no request is sent, and the journal names the rule that
-//! released them.
+//! Calls that need no approval (case 18, contracts A24, E32). No request is sent, and the journal names the rule that
+//! released the call.
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::TestServer;
@@ -39,7 +39,7 @@ async fn case_18_a_command_runs_unasked_and_the_audit_says_what_let_it() {
         let events = server.events(&mars.run()).await;
         assert!(!events.iter().any(|event| event["type"] == "interrupt_opened"), "{more}");
         let released = only(&events, "tool_authorised");
-        // Not a person, but a rule of the run's workflow, with its reason.
+        // The releaser is not a person but a rule of the run's workflow, recorded with its reason.
         let rule = &released["data"]["by"]["gate"]["rule"];
         assert_eq!((&rule["source"], rule["rule"].is_u64()), (&json!("workflow"), true), "{released:#}");
         assert_eq!(released["data"]["content"]["text"], why, "{released:#}");
@@ -53,7 +53,7 @@ async fn case_18_a_command_runs_unasked_and_the_audit_says_what_let_it() {
     }
 }
 
-/// With `prompt` the command asks, and the journal names the person's decision instead.
+/// With `prompt` the command asks, and the journal names the person's decision instead of a rule.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_person_let_run_names_their_decision() {
     let model = ScriptedModel::start().await;

@@ -24,7 +24,7 @@ async fn a_session_is_its_runs() {
         [&found["session_id"], &found["name"], &found["mode"], &found["status"], &found["run_count"]],
         [&json!(session), &json!("Build it."), &json!("step_by_step"), &json!("active"), &json!(1)]
     );
-    // The suspension also pauses the connected client's run, until the session is resumed.
+    // Suspending the session also pauses the run of the connected client, until the session is resumed.
     let suspended = server.post(&format!("{path}/suspend"), &json!({})).await.ok();
     assert_eq!(suspended["status"], "suspended");
     mars.wait("workflow_paused").await;
@@ -35,7 +35,7 @@ async fn a_session_is_its_runs() {
     mars.resolve(&asked, "approve", json!({})).await;
     mars.wait("workflow_completed").await;
 
-    // The next task continues in the session.
+    // The next task continues in the same session.
     let config = json!({"mode": "one-shot", "sessionId": session});
     let mut next = Mars::start(&server, "t2", "And once more.", config).await;
     next.wait("workflow_completed").await;
@@ -98,16 +98,16 @@ async fn lists_and_ends() {
     let ended = server.send(server.request(Method::DELETE, &path)).await.ok();
     assert_eq!(ended["status"], "completed");
     waiting.wait("workflow_cancelled").await;
-    // The ended session can still be read.
+    // The session has ended, but can still be read.
     assert_eq!(read(&server, &path).await["status"], "completed");
-    // Agents may not read sessions. A client that cannot send headers passes the token in the query.
+    // Agents may not read sessions. A client that cannot send headers passes its token in the query.
     let agent = server.send(server.agent_request(Method::GET, BASE)).await;
     assert_eq!(agent.refusal(), (403, "forbidden_role"));
     let url = format!("{}{BASE}?token={}", server.base(), server.token());
     assert_eq!(holdshort_http::plain().build().unwrap().get(url).send().await.unwrap().status(), 200);
 }
 
-/// A client creates a session, and its tasks run in it until the client ends it.
+/// A client creates a session. The client's tasks run in that session until the client ends it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_is_made_before_its_first_task() {
     let (_model, mut server) = planned(&[]).await;
@@ -147,7 +147,7 @@ async fn a_session_is_made_before_its_first_task() {
         [&json!("Release 1.2"), &json!("one-shot"), &json!("active"), &json!(1)]
     );
 
-    // A suspended session begins no task, also after a restart. The task begins once the session is resumed.
+    // No task begins in a suspended session, even after a restart. The task begins when the session is resumed.
     let suspended = server.post(&format!("{path}/suspend"), &json!({})).await.ok();
     assert_eq!([&suspended["status"], &suspended["version"]], [&json!("suspended"), &json!(2)]);
     server.restart().await;
@@ -191,19 +191,20 @@ async fn what_no_session_is_made_of() {
     assert_eq!(server.get(BASE).await.ok()["sessions"], json!([]));
     let agent = server.agent_request(Method::POST, BASE).json(&json!({}));
     assert_eq!(server.send(agent).await.refusal(), (403, "forbidden_role"));
-    // An empty body uses the default mode. A null field is ignored.
+    // An empty body selects the default mode. A field with the value null is ignored.
     for body in [json!({}), json!({"mode": null, "config": null, "name": null})] {
         assert_eq!(server.post(BASE, &body).await.ok()["mode"], "one-shot", "{body}");
     }
-    // A folder that a task would replace by a default does not refuse its session (contract E40).
+    // A task would replace this directory with a default, so the directory does not prevent the creation of a session
+    // (contract E40).
     for folder in [json!("/nonexistent"), json!(server.data())] {
         let made = server.post(BASE, &json!({"config": {"work_dir": folder}})).await;
         assert_eq!(made.status, 201, "{made:?}");
     }
 }
 
-/// The next start expires a session whose time passed while the server was down. Sessions of this edge last a day; this
-/// one is native and lasts less.
+/// If a session's expiry passes while the server is down, the next start expires the session. Sessions of this edge
+/// last one day, so this test uses a native session with a shorter lifetime.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_idle_session_has_expired_after_a_restart() {
     let (_model, mut server) = planned(&[]).await;
@@ -219,11 +220,10 @@ async fn an_idle_session_has_expired_after_a_restart() {
     })
     .await;
     assert_eq!(read(&server, &format!("{BASE}?status=expired")).await["sessions"][0]["session_id"], session);
-    // The session has already ended.
     assert_eq!(server.send(server.request(Method::DELETE, &path)).await.ok()["status"], "expired");
 }
 
-/// The end of a session ends all its runs, however many.
+/// The end of a session ends all its runs, however many there are.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_end_reaches_every_run() {
     let (_model, server) = planned(&[]).await;
@@ -248,8 +248,8 @@ async fn the_end_reaches_every_run() {
     assert_eq!(history["messages"].as_array().map(Vec::len), Some(53));
 }
 
-/// The config of a session holds for its tasks, key by key. A task with other phases takes the keys that concern no
-/// phase.
+/// Each key of a session's config applies to the tasks of the session. A task with different phases takes only the keys
+/// that do not concern phases.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_session_was_made_with_holds_for_its_tasks() {
     let (_model, server) = planned(&[plan(&[("build", "engineer")])]).await;

@@ -1,4 +1,4 @@
-//! Connections: one task is one run, whatever happens to the wire (lessons 16, 22 to 28, 31).
+//! Connections. A task stays one run, whatever happens to its connections (lessons 16, 22 to 28, 31).
 
 use holdshort_core::time::Timestamp;
 use holdshort_testkit::by_hand;
@@ -27,8 +27,8 @@ async fn the_first_frame_starts_or_attaches() {
     let told = mars.journal_frames();
     drop(mars);
 
-    // Clients of the source system send their first frame again: no frame is repeated, and the open request is sent
-    // again.
+    // Clients of the source system send their first frame again after a reconnect. The server does not repeat any
+    // frames, except that it sends the open request again.
     let mut again = Mars::start(&server, "t1", "Build it.", config()).await;
     let status = again.wait("status").await;
     assert_eq!(
@@ -37,7 +37,7 @@ async fn the_first_frame_starts_or_attaches() {
     );
     assert_eq!(again.wait("approval_requested").await, asked);
     assert_eq!((again.run(), again.journal_frames()), (run.clone(), Vec::new()));
-    // From the beginning as its place, a client receives all frames again.
+    // A client that reconnects from the beginning receives all frames again.
     let mut whole = first(&server, "Build it.", config());
     whole["since"] = json!(0);
     let mut again = Mars::connect(&server, "t1").await;
@@ -46,7 +46,7 @@ async fn the_first_frame_starts_or_attaches() {
     assert_eq!((again.run(), again.journal_frames()), (run.clone(), told.clone()));
     assert_eq!(runs(&server).await, 1);
 
-    // A different task or config under this id is refused, and the run is unchanged.
+    // A different task or config under the same id is refused, and the run is unchanged.
     for other in [first(&server, "Burn it.", config()), first(&server, "Build it.", json!({}))] {
         let refused = again.refused(&other).await;
         assert_eq!(refused["error_type"], "idempotency_key_reused", "{refused}");
@@ -56,7 +56,7 @@ async fn the_first_frame_starts_or_attaches() {
     }
     assert_eq!((runs(&server).await, &server.run(&run).await["status"]), (1, &json!("waiting")));
 
-    // From a place, a client receives only later frames.
+    // A client that reconnects at a place receives only later frames.
     let place = &told[told.len() - 3]["id"];
     again.say(&json!({"type": "request_state", "since": place})).await;
     again.wait("status").await;
@@ -66,13 +66,14 @@ async fn the_first_frame_starts_or_attaches() {
     let beyond = again.refused(&json!({"type": "request_state", "since": "10000"})).await;
     assert_eq!(beyond["errors"][0]["pointer"], "/since");
 
-    // Another id begins another run, even with an equal task.
+    // A different id begins a new run, even if the task is equal.
     let mut other = Mars::start(&server, "t2", "Build it.", config()).await;
     other.wait_for_request().await;
     assert_ne!(other.run(), run);
 }
 
-/// A client that reconnects receives each missed frame once, whichever frame was its last, also after SIGKILL.
+/// A client that reconnects receives each missed frame once, whichever frame was its last, even after SIGKILL of the
+/// server.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_comes_back_gets_what_follows() {
     let (_model, mut server) = planned(&[one_step()]).await;
@@ -107,7 +108,7 @@ async fn who_comes_back_gets_what_follows() {
     assert_eq!(ids(&seen), ids(&whole.journal_frames()));
     assert_eq!(seen, whole.journal_frames());
     assert_eq!((runs(&server).await, server.lines("count.txt")), (1, 1));
-    // From each time, a client receives the later events.
+    // A client that reconnects with a timestamp receives the later events.
     let time = |frame: &Value| frame["timestamp"].as_str().unwrap().parse::<Timestamp>().unwrap().as_millis();
     for at in [0, seen.len() / 2, seen.len() - 1] {
         whole.say(&json!({"type": "request_state", "since": time(&seen[at])})).await;
@@ -117,7 +118,7 @@ async fn who_comes_back_gets_what_follows() {
             assert_eq!(whole.frames.last(), Some(expected));
         }
     }
-    // From each place, a client receives the rest.
+    // A client that reconnects at any place receives the remaining frames.
     for at in 0..seen.len() {
         whole.say(&json!({"type": "request_state", "since": seen[at]["id"]})).await;
         whole.wait("status").await;
@@ -128,8 +129,8 @@ async fn who_comes_back_gets_what_follows() {
     }
 }
 
-/// For a loaded run, events before a client's place are not read again, so an unreadable earlier event does no harm.
-/// The last frame of an event completes it.
+/// When a client reconnects to a loaded run, events before the client's place are not read again, so an unreadable old
+/// event does no harm. An event is complete for the client when the client has received the last frame of that event.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_read_before_the_place_of_who_comes_back() {
     let (_model, server) = planned(&[one_step()]).await;
@@ -151,7 +152,7 @@ async fn nothing_is_read_before_the_place_of_who_comes_back() {
     back.resolve(&asked, "approve", json!({})).await;
     assert_eq!(back.wait_for_request().await["checkpoint_type"], "after_step");
     assert!(!back.types().contains(&"error_occurred"), "{:?}", back.types());
-    // The story cannot be replayed from the beginning.
+    // A replay from the beginning fails.
     let refused = back.refused(&json!({"type": "request_state", "since": "0"})).await;
     assert_eq!(error_summary(&refused), ("journal_damaged", ""));
 }
@@ -173,13 +174,12 @@ async fn the_newest_connection_has_the_task() {
     assert_eq!(runs(&server).await, 1);
 }
 
-/// Many connections at once start one run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_connections_start_one_run() {
     let (_model, server) = planned(&[one_step()]).await;
     let rush = (0..8).map(async |_| {
         let mut mars = Mars::connect(&server, "t1").await;
-        // A newer connection may already have closed this one.
+        // The server may already have closed this connection, because a newer connection was opened.
         mars.try_say(&first(&server, "Build it.", config())).await;
         while let Ok(frame) = mars.receive().await {
             if frame["event_type"] == "approval_requested" {
@@ -193,7 +193,7 @@ async fn many_connections_start_one_run() {
     assert_eq!(runs(&server).await, 1);
 }
 
-/// A decision in the browser or the terminal is sent as `approval_received` with its true outcome (lesson 31).
+/// A decision in the browser or in the terminal is sent as `approval_received` with its real outcome (lesson 31).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_decision_elsewhere_is_told_here() {
     let (_model, server) = planned(&[one_step()]).await;
@@ -206,7 +206,7 @@ async fn a_decision_elsewhere_is_told_here() {
         (&received["approval_id"], &received["approved"], &received["resolution"], &received["by"]),
         (&json!(id), &json!(true), &json!("approve"), &json!("operator"))
     );
-    // A repeated decision is answered with the resolution; a different one is too late.
+    // A repeated decision returns the resolution. A different decision is too late.
     let again = mars.resolve(&before, "approved", json!({})).await;
     assert_eq!(again, received);
     let late =
@@ -235,7 +235,7 @@ async fn pause_resume_and_cancel_get_in_while_the_model_works() {
     mars.wait("workflow_paused").await;
     mars.say(&json!({"type": "request_state"})).await;
     assert_eq!(mars.wait("status").await["status"], "paused");
-    // A command without effect is answered with the current status.
+    // If a command has no effect, the response contains the current status.
     mars.say(&json!({"type": "pause"})).await;
     assert_eq!(mars.wait("status").await["status"], "paused");
     mars.say(&json!({"type": "resume"})).await;
@@ -248,7 +248,7 @@ async fn pause_resume_and_cancel_get_in_while_the_model_works() {
     assert_eq!(late["error_type"], "run_ended");
 }
 
-/// A place that was never sent starts nothing. A refused frame does not attach the connection to a run.
+/// A place that was never sent is refused and starts nothing. A refused frame does not attach the connection to a run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_refused_attaches_nobody() {
     let (_model, server) = planned(&[]).await;
@@ -267,7 +267,7 @@ async fn what_is_refused_attaches_nobody() {
     let asked = mars.wait_for_request().await;
     let run = mars.run();
 
-    // A new connection knows the run by its task, too.
+    // A new connection can also find the run by its task id.
     let mut back = Mars::connect(&server, "t1").await;
     let other = back.refused(&json!({"type": "pause", "run_id": "run_01k6f0000000000000000000aa"})).await;
     assert_eq!(error_summary(&other), ("invalid_request", "/run_id"));
@@ -276,7 +276,8 @@ async fn what_is_refused_attaches_nobody() {
         (error_summary(&beyond), &beyond["in_reply_to"]),
         (("invalid_request", "/since"), &json!("request_state"))
     );
-    // The next frame attaches the connection, which receives later frames. A refusal names the frame that it answers.
+    // The next frame attaches the connection, which then receives later frames. A refusal names the frame that was
+    // refused.
     back.say(
         &json!({"type": "resolve_approval", "approval_id": asked["approval_id"], "resolution": "maybe"}),
     )
@@ -288,7 +289,7 @@ async fn what_is_refused_attaches_nobody() {
     back.wait("workflow_paused").await;
 }
 
-/// If the client that opens the connection sends a trace, the run that it starts becomes a part of it.
+/// If a client sends a trace when it opens the connection, the run that it starts joins that trace.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_joins_the_trace_of_its_connection() {
     const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";

@@ -1,5 +1,5 @@
-//! The tabs of the web UI over REST (contract A32): sessions, and the graph, history, files, cost and console of a run.
-//! The strict reader reads each answer.
+//! Tabs of the web UI over REST (contract A32): sessions, and the graph, history, files, cost and console of a run. The
+//! strict reader checks each response.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
@@ -11,7 +11,7 @@ use crate::play::{count, done, one, write};
 
 const BASE: &str = "/edges/mars/api";
 
-/// Returns an answer that the client can read.
+/// Sends a GET request and checks the response with the strict reader.
 pub(crate) async fn get(server: &TestServer, path: &str) -> Value {
     let path = if path.starts_with(BASE) { path.to_owned() } else { format!("{BASE}/{path}") };
     let body = server.get(&path).await.ok();
@@ -19,7 +19,8 @@ pub(crate) async fn get(server: &TestServer, path: &str) -> Value {
     body
 }
 
-/// Plays a task that plans, asks, writes, runs and fails once, up to the request after its first step.
+/// Plays a task that plans, asks, writes, runs a command and fails once. Returns when the request after the first step
+/// is open.
 async fn asked_about_a_step() -> (ScriptedModel, TestServer, Page) {
     let (model, server) = planned(&[plan(&[("build", "engineer"), ("ship", "engineer")])]).await;
     let fails = one(("run_command", json!({"command": "false"})));
@@ -58,7 +59,7 @@ async fn every_tab_of_a_run_has_data() {
         files[0]["agent_name"]
     ]);
     assert_eq!(file, json!(["notes/plan.md", "plan.md", 4, "s1", "engineer"]));
-    // The id of the task also finds the run, for a client that has received no frame yet.
+    // A client that has not received a frame yet can use the task id instead of the run id.
     assert_eq!(get(&server, "runs/t1/files").await["files"], files);
     assert_eq!(get(&server, &format!("nodes/s1/files?run_id={run}")).await["files"], files);
     assert_eq!(get(&server, &format!("nodes/s2/files?run_id={run}")).await["files"], json!([]));
@@ -111,7 +112,8 @@ async fn every_tab_of_a_run_has_data() {
     assert_eq!(graph["nodes"][1]["status"], "skipped");
 }
 
-/// A session is listed, shown in full, with its runs and messages. After a resume its next task continues in it.
+/// A session is listed, and shown in full with its runs and messages. After a resume the next task continues in the
+/// session.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_is_listed_shown_and_resumed() {
     let (_model, server, mut page) = asked_about_a_step().await;
@@ -153,7 +155,8 @@ async fn a_session_is_listed_shown_and_resumed() {
     let run = get(&server, &format!("sessions/{id}/runs")).await["runs"][0].clone();
     assert!(run["completed_at"].is_string(), "{run}");
 
-    // Resumes as the UI does: a POST whose answer it does not read, and a task with the session's config.
+    // Resume the session as the web UI does: a POST request whose response is ignored, and then a task with the config
+    // of the session.
     server.post(&format!("{BASE}/sessions/{id}/resume"), &json!({})).await;
     let shown = get(&server, &format!("sessions/{id}")).await;
     let mut config = shown["config"].clone();
@@ -166,7 +169,7 @@ async fn a_session_is_listed_shown_and_resumed() {
     assert_eq!(get(&server, &format!("sessions/{id}/runs")).await["runs"].as_array().map(Vec::len), Some(2));
 }
 
-/// Runs of other edges, unknown runs and nodes without a run have no tabs. An agent may not read any.
+/// Tabs exist only for runs of this edge and for their nodes. An agent may not read any tab.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_run_of_this_edge_has_no_tabs() {
     let (model, server) = planned(&[]).await;
@@ -186,7 +189,7 @@ async fn what_is_no_run_of_this_edge_has_no_tabs() {
     assert_eq!(server.get(&format!("{BASE}/runs/t1/dag?x=1")).await.refusal().1, "invalid_query");
     let mut page = Page::start(&server, "t1", form("one-shot", &json!({}))).await;
     page.until("step_started").await;
-    // A task of one step has no plan to draw.
+    // A task with a single step has no plan to draw.
     assert_eq!(get(&server, "runs/t1/dag").await["nodes"], json!([]));
     let tabs = ["dag", "history", "files", "costs", "console-log"].map(|tab| format!("runs/t1/{tab}"));
     let of_nodes = ["files", "events"].map(|tab| format!("nodes/s1/{tab}?run_id=t1"));

@@ -1,4 +1,4 @@
-//! The web UI as a client (contract A32): its form, its one panel, and its way to reconnect.
+//! The web UI as a client (contract A32): its form, its single panel, and how it reconnects.
 
 use holdshort_testkit::model::Scripted;
 use holdshort_testkit::server::TestServer;
@@ -8,7 +8,7 @@ use super::panel::Panel;
 use super::{Mars, error_summary, plan, planned};
 use crate::play::{ask, count, done, one, write};
 
-/// Returns every key of the form with its default value, and with the touched values.
+/// Returns every key of the form, with the default value or with the value in `touched`.
 pub(crate) fn form(mode: &str, touched: &Value) -> Value {
     let mut form: Value = serde_json::from_str(
         r#"{
@@ -35,13 +35,14 @@ pub(crate) fn form(mode: &str, touched: &Value) -> Value {
     form
 }
 
-/// The page: a connection, and the state from its frames. After a reconnect it is the same page.
+/// Page of the web UI: a connection, and the state that its frames produced. The page keeps its state when it
+/// reconnects.
 pub(crate) struct Page {
     pub(crate) mars: Mars,
     pub(crate) panel: Panel,
     task: String,
     first: Value,
-    /// Number of frames that were handled.
+    /// Number of frames that the page has handled.
     heard: usize,
 }
 
@@ -76,7 +77,7 @@ impl Page {
         }
     }
 
-    /// Waits until a panel of this kind is drawn.
+    /// Waits until the panel shows a request of this type.
     pub(crate) async fn drawn(&mut self, checkpoint_type: &str) -> Value {
         loop {
             if let Some(asked) =
@@ -108,7 +109,8 @@ fn hitl(more: &Value) -> Value {
     form
 }
 
-/// The form starts a task in each mode. Keys without effect are named once, and the folder is one of the run's.
+/// The form can start a task in each mode. Keys without an effect are reported once. The directory of the run is set by
+/// the form.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_form_begins_in_every_mode() {
     let (model, server) = planned(&[]).await;
@@ -151,7 +153,7 @@ async fn the_form_begins_in_every_mode() {
     }
 }
 
-/// An unknown key and an invalid value are refused by name.
+/// An unknown key or an invalid value is refused, and the error names the key.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_form_does_not_have_is_refused_by_name() {
     let (_model, server) = planned(&[]).await;
@@ -168,7 +170,7 @@ async fn what_the_form_does_not_have_is_refused_by_name() {
     assert_eq!(server.get("/v1/runs").await.ok()["items"], json!([]));
 }
 
-/// The first drawing holds the whole plan and the whole step. Each decision is one button with its text.
+/// The first request shows the complete plan or the complete step. Each decision is one button, with an optional text.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_and_its_steps_are_decided_on_in_the_panel() {
     let long = "x".repeat(3_000);
@@ -227,7 +229,7 @@ async fn a_plan_and_its_steps_are_decided_on_in_the_panel() {
 async fn a_plan_is_modified_or_rejected_in_the_panel() {
     let (_model, server) = planned(&[plan(&[("build", "engineer")]), plan(&[("build", "engineer")])]).await;
     let mut page = Page::start(&server, "t1", hitl(&json!({"hitlVariant": "planning_only"}))).await;
-    // Text that is not a plan is refused, and the panel is drawn again.
+    // A text that is not a plan is refused, and the panel shows the request again.
     page.drawn("plan_approval").await;
     page.decide("modify", "", "{\"step_1\": \"other\"}").await;
     assert_eq!(error_summary(&page.until("error_occurred").await).0, "invalid_request");
@@ -244,7 +246,7 @@ async fn a_plan_is_modified_or_rejected_in_the_panel() {
     assert!(page.lines("wrong") > 0 && page.panel.session.is_some(), "{:?}", page.panel.console);
 }
 
-/// The panel of a failed step shows its error.
+/// The panel of a failed step shows the error of the step.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_failed_step_is_decided_on_in_the_panel() {
     let (model, server) = planned(&[plan(&[("build", "engineer")])]).await;
@@ -258,8 +260,8 @@ async fn a_failed_step_is_decided_on_in_the_panel() {
     assert!(page.lines("false: exit code 1") == 1, "{:?}", page.panel.console);
 }
 
-/// If two requests are open, the second is drawn after the first is decided, in either order. A panel that needs text
-/// sends `submit`.
+/// If two requests are open, the panel shows the second after the first is decided, whichever is decided first. A panel
+/// that requires a text sends `submit`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_second_request_is_not_lost() {
     let (model, server) = planned(&[]).await;
@@ -297,7 +299,7 @@ async fn a_second_request_is_not_lost() {
     assert!(model.requests().last().unwrap().texts().join("\n").contains("left"));
 }
 
-/// After a refused decision come the error and the request again (contract E41).
+/// After a refused decision the client receives the error, and then the request again (contract E41).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refused_decision_loses_no_panel() {
     let (_model, server) = planned(&[plan(&[("build", "engineer")])]).await;
@@ -308,7 +310,7 @@ async fn a_refused_decision_loses_no_panel() {
     assert_eq!(error_summary(&refused), ("invalid_request", "/feedback"));
     assert_eq!(page.receive_frame().await["event_type"], "approval_requested");
     assert_eq!(page.panel.asked.as_ref(), Some(&asked));
-    // `submit` without a text, and an option that is not offered, release nothing (contract E42).
+    // `submit` without a text releases nothing, and neither does an option that is not offered (contract E42).
     let id = &asked["approval_id"];
     for resolution in ["submit", "skip"] {
         page.mars
@@ -317,8 +319,8 @@ async fn a_refused_decision_loses_no_panel() {
         page.until("error_occurred").await;
         page.until("approval_requested").await;
     }
-    // A decision that is malformed, or names another run, releases nothing either. The panel is cleared by sending it,
-    // and drawn again.
+    // A malformed decision, or a decision that names a different run, also releases nothing. Sending it clears the
+    // panel, and the panel then shows the request again.
     for wrong in [json!({"extra": 1}), json!({"approved": "yes"}), json!({"run_id": "t2"})] {
         let mut frame = json!({"type": "resolve_approval", "approval_id": id, "resolution": "approve"});
         frame.as_object_mut().unwrap().extend(wrong.as_object().unwrap().clone());
@@ -336,8 +338,8 @@ async fn a_refused_decision_loses_no_panel() {
     page.until("workflow_failed").await;
 }
 
-/// A page that reconnects and repeats its first frame receives no frame twice, all missed frames, and its panel. This
-/// also holds if the server was killed in between.
+/// A page that reconnects and repeats its first frame receives all missed frames, no frame twice, and its panel. This
+/// is also true if the server was killed before the reconnect.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_that_comes_back_is_told_nothing_twice() {
     let (model, mut server) = planned(&[plan(&[("build", "engineer")])]).await;
@@ -351,7 +353,7 @@ async fn a_page_that_comes_back_is_told_nothing_twice() {
     page.drawn("plan_approval").await;
     assert_eq!((&page.panel.bubbles, page.panel.tokens), (&bubbles, tokens));
 
-    // A page that was away receives the missed frames.
+    // A page that was disconnected receives the missed frames.
     let asked = page.panel.asked.clone().unwrap();
     drop(page.mars);
     let id = asked["approval_id"].as_str().unwrap();
@@ -376,7 +378,7 @@ async fn a_page_that_comes_back_is_told_nothing_twice() {
     let made = std::path::Path::new(result["work_dir"].as_str().unwrap()).join("count.txt");
     let lines = std::fs::read_to_string(made).unwrap();
     assert_eq!((lines.lines().count(), model.requests_of("engineer").len()), (1, 2));
-    // A page that reconnects after the end receives the end, and nothing before it.
+    // A page that reconnects after the end of the run receives the end, and no frame from before the end.
     page.panel.is_running = true;
     page.comes_back(&server).await;
     page.until("workflow_completed").await;
@@ -389,7 +391,7 @@ async fn a_page_that_comes_back_is_told_nothing_twice() {
     assert!(page.panel.bubbles.is_empty() && page.panel.session.is_some());
 }
 
-/// Pause, resume and cancel name the run by its task.
+/// Pause, resume and cancel name the run by its task id.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_it_steers_it_names_by_its_task() {
     let (_model, server) = planned(&[Scripted::hang()]).await;

@@ -1,5 +1,5 @@
-//! Several people decide: the request lists the approvers, the votes, the missing votes, and the client's own right to
-//! vote.
+//! Several people decide. The request lists the approvers, the votes, the missing votes, and whether the client's own
+//! person may vote.
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::TestServer;
@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use super::Mars;
 use crate::play::{count, done, one};
 
-/// The workflow of this edge.
+/// Workflow of this edge.
 const BASE: &str = include_str!("../../../../edges/src/mars/base.yaml");
 
 const PEOPLE: &str =
     "people:\n  anna: {roles: [reviewer], groups: [legal]}\n  ben: {roles: [reviewer], groups: [legal]}\n";
 
-/// Starts a task whose one call asks these approvers. Returns the request that the client receives.
+/// Starts a task with one call that is assigned to these approvers. Returns the request that the client receives.
 async fn asked_of(assignment: &str) -> (TestServer, Mars, Value) {
     let model = ScriptedModel::start().await;
     model.script("engineer", [one(count("a")), done()]);
