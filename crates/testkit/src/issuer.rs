@@ -1,5 +1,5 @@
-//! Token issuer on loopback. It creates keys, valid tokens and invalid tokens. Its key server can be down, or respond
-//! with a huge, slow or invalid key set.
+//! Token issuer on loopback, with keys, valid tokens and invalid tokens. The issuer's key server can be down, or
+//! respond with a huge, slow or invalid key set.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -89,12 +89,12 @@ impl Signer {
         key
     }
 
-    /// Returns a signed token with this header and these claims, without validating either of the two.
+    /// Returns a signed token with this header and these claims. Neither the header nor the claims are validated.
     pub fn token(&self, header: &Value, claims: &Value) -> String {
         self.token_of(&header.to_string(), &claims.to_string())
     }
 
-    /// Returns a signed token for a raw header and raw claims. Neither of the two needs to be JSON.
+    /// Returns a signed token for a raw header and raw claims, which need not be JSON.
     pub fn token_of(&self, header: &str, claims: &str) -> String {
         let text = |bytes: &[u8]| BASE64URL_NOPAD.encode(bytes);
         let message = format!("{}.{}", text(header.as_bytes()), text(claims.as_bytes()));

@@ -1,11 +1,11 @@
-//! Scripted model: a real server on loopback with the chat-completions API, streaming and non-streaming. It records
-//! every request.
+//! Scripted model: a real server on loopback with the chat-completions API, streaming and non-streaming. The server
+//! records every request.
 //!
-//! Each agent has its own scripted responses. The first line `Agent: NAME` of the system message names the agent.
-//! Responses come from a queue ([`ScriptedModel::push`]), or are selected by the last message ([`ScriptedModel::when`])
-//! or by the number of replies in the request ([`ScriptedModel::script`]). With the last two, a request that is
-//! repeated after a crash gets the same response. A request without a scripted response gets status 500 with an
-//! explanation. The server never checks requests, because that is the task of each test.
+//! Every agent has a separate set of scripted responses. The first line `Agent: NAME` of the system message names the
+//! agent. Responses come from a queue ([`ScriptedModel::push`]), or are selected by the last message
+//! ([`ScriptedModel::when`]) or by the number of replies in the request ([`ScriptedModel::script`]). With the last two,
+//! a request that is repeated after a crash gets the same response. A request without a scripted response gets status
+//! 500 with an explanation. The server never checks requests, because that is the task of each test.
 
 mod chat_completions;
 
@@ -37,13 +37,13 @@ pub enum Scripted {
     Status { status: u16, headers: Vec<(String, String)>, body: String },
     /// The first half of this text. Then the connection breaks.
     Cut(String),
-    /// This text without a finish reason and without an end marker. The HTTP response itself ends properly.
+    /// A stream of this text without a finish reason and without an end marker. The HTTP response itself ends properly.
     Unfinished(String),
     /// A text with this finish reason, for example `length` or `content_filter`.
     Stopped { text: String, reason: String },
     /// No response before [`ScriptedModel::release`]. After the release, this response.
     Hang(Box<Scripted>),
-    /// This text as a stream that stays open until [`ScriptedModel::release`].
+    /// A stream of this text that stays open until [`ScriptedModel::release`].
     Held(String),
     /// A reply with neither text nor tool calls.
     Empty,

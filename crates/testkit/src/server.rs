@@ -58,7 +58,7 @@ impl Default for Setup {
 }
 
 impl Setup {
-    /// Runs this program instead of `holdshort`. It must accept the same command line.
+    /// Runs this program instead of `holdshort`. The program must accept the same command line.
     pub fn program(self, program: PathBuf) -> Self {
         Self { program, ..self }
     }

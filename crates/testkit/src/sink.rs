@@ -1,4 +1,4 @@
-//! Webhook receiver on loopback. It records all requests, and responds as the test says.
+//! Webhook receiver on loopback that records all requests, and responds as the test says.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Pseudo-terminal that runs the binary. It waits for output, types, and reads the exit code.
+//! Pseudo-terminal that runs the binary, waits for output, types, and reads the exit code.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

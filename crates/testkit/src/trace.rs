@@ -1,12 +1,11 @@
-//! Trace events of the program that tests act on. They mark points in a commit that neither a response nor a file
-//! shows.
+//! Trace events of the program that tests act on. Neither a response nor a file shows these points in a commit.
 
 use tracing::Event;
 use tracing::field::{Field, Visit};
 
 /// Trace event that the SQLite writer emits after it has committed a group of appends and before it responds.
 pub const JOURNAL_COMMITTED: &str = "journal_committed";
-/// Trace event after one more path of a changeset has been written. Its field `changed` counts the paths of this
+/// Trace event after one more path of a changeset has been written. The field `changed` counts the paths of this
 /// commit.
 pub const CHANGESET_PATH_CHANGED: &str = "changeset_path_changed";
 

@@ -1,6 +1,6 @@
-// Browser side of Web Push, with npm `http_ece` (RFC 8188, RFC 8291) and Node's crypto. Reads JSON from standard input and
-// prints JSON. `{}` generates the keys of a subscription. An object with `private`, `auth`, `authorization` and `body` is a
-// pushed message, which the program verifies and decrypts.
+// Browser side of Web Push, with npm `http_ece` (RFC 8188, RFC 8291) and Node's crypto. Reads JSON from standard input
+// and prints JSON. `{}` generates the keys of a subscription. An object with `private`, `auth`, `authorization` and
+// `body` is a pushed message, which the program verifies and decrypts.
 
 import { createECDH, createPublicKey, randomBytes, verify } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -1,5 +1,5 @@
-// Verifies a webhook with the reference library of Standard Webhooks. Reads JSON from standard input and prints `valid` or
-// `invalid`. If the webhook has no headers, prints its signature instead.
+// Verifies a webhook with the reference library of Standard Webhooks. Reads JSON from standard input and prints
+// `valid` or `invalid`. If the webhook has no headers, prints its signature instead.
 
 import { readFileSync } from "node:fs";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";

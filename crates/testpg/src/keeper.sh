@@ -6,8 +6,8 @@ bin=$1 folder=$2 port=$3
 # A signal, or a closed pipe, must not end the keeper before its server.
 trap '' PIPE HUP INT TERM
 
-# PostgreSQL refuses to run as root, so it runs as the user that Debian's package creates. If this shell dies, the kernel
-# sends SIGINT to PostgreSQL.
+# PostgreSQL refuses to run as root, so it runs as the user that Debian's package creates. If this shell dies, the
+# kernel sends SIGINT to PostgreSQL.
 if [ "$(id -u)" = 0 ]; then
     as="setpriv --reuid=postgres --regid=postgres --clear-groups --pdeathsig INT --"
     owner=postgres

@@ -1,5 +1,5 @@
-//! Real PostgreSQL server for tests, deleted afterwards. It runs Debian's binaries on a free port of loopback, and ends
-//! with the process that started it. It is as durable as a production server, because `fsync` is on.
+//! Real PostgreSQL server for tests, deleted afterwards. The server runs Debian's binaries on a free port of loopback,
+//! and ends with the process that started it. With `fsync` on, the server is as durable as in production.
 //!
 //! `keeper.sh` starts and stops the server, and ends the server when the pipe from this process breaks, even after a
 //! SIGKILL. Use this server only for tests: every client that can reach its port is the superuser.

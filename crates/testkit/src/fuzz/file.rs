@@ -1,4 +1,4 @@
-//! Fuzz targets for workflow YAML and rehearsal scripts. Each file gives a stable value, or problems with positions in
+//! Fuzz targets for workflow YAML and rehearsal scripts. Each input gives a stable value, or problems with positions in
 //! the file.
 
 use holdshort_core::definition::Definition;

@@ -34,7 +34,7 @@ use super::node::NodeId;
 use super::site::{Shared, Site, lock};
 use super::store::Store;
 
-/// What happens to the next append.
+/// Result of the next append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Write {
     Well,

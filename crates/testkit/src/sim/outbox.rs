@@ -36,8 +36,8 @@ use crate::clock::START;
 /// minutes.
 const ATTEMPTS: u64 = 5;
 const RETRY_MS: u64 = 1_000;
-/// Longest time in which everything must be sent, in milliseconds. It is longer than all retry delays of a delivery
-/// together.
+/// Longest time in which everything must be sent, in milliseconds: more than the total of all retry delays of a
+/// delivery.
 const PATIENCE_MS: u64 = 60 * 60_000;
 
 /// Letters that nodes have sent, until the simulator responds.
@@ -313,7 +313,7 @@ impl Sim {
         let _nobody_waits = answer.send(sent);
     }
 
-    /// Drops the letters of a dead node. Their receivers may have read them.
+    /// Drops the letters of a dead node. A receiver may have read a dropped letter.
     pub(super) fn hang_up(&mut self, dead: NodeId) {
         let mut guard = lock(&self.site);
         let site = &mut *guard;

@@ -1,4 +1,4 @@
-//! Requests of people in the calm. These people decide, resume runs, and want every run to end well.
+//! Requests of people in the calm, who decide, resume runs, and want every run to end well.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::interrupt::{Decision, Interrupt, Kind};

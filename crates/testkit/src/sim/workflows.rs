@@ -62,7 +62,7 @@ pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
     })
 }
 
-/// Returns a workflow that plans and then carries out the subtasks. Its other settings are random.
+/// Returns a workflow that plans and then carries out the subtasks. The workflow's other settings are random.
 pub(super) fn planned(choices: &mut Choices) -> Arc<Definition> {
     let mut definition = (*random(choices)).clone();
     let planner = Agent {

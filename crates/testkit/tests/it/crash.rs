@@ -28,7 +28,7 @@ async fn case_44_in_the_middle_of_a_model_call() {
     let shown = server.wait_one(&run).await;
     server.choose(&shown, "approve").await;
     server.wait_status(&run, &["completed"]).await;
-    // The first reply was lost, so the model is asked again. Its second reply is used once.
+    // The first reply was lost, so the model is asked again. The second reply is used once.
     assert_eq!((model.requests().len(), server.lines("count.txt")), (3, 1));
     assert_eq!(server.events_of(&run, "model_replied").await.len(), 2);
     assert_eq!(server.events_of(&run, "model_lost").await.len(), 1);

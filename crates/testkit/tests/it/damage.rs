@@ -234,7 +234,7 @@ async fn a_file_that_is_damaged_stops_the_start_and_the_message_says_what_to_do(
         [("holdshort.db-wal", 132), ("holdshort.db-wal", 20), ("holdshort.db", 3), ("holdshort.db", 100)]
     {
         if file == "holdshort.db" && at == 3 {
-            // After an orderly stop the database file contains all data, and the log is empty.
+            // After an orderly stop the database file contains all data.
             server.start().await;
             server.stop().await;
         }

@@ -19,7 +19,7 @@ pub(crate) const ABORT_AFTER: &str = "HOLDSHORT_ABORT_AFTER";
 /// File to which each run of the sample's test suite appends a line.
 const RUNS: &str = "runs.log";
 
-/// Returns a server without a model. Its workspace contains the sample of `pair`.
+/// Returns a server without a model, whose workspace contains the sample of `pair`.
 pub(crate) fn stage(abort_after: Option<usize>) -> TestServer {
     let read = |name: &str| fs::read_to_string(format!("{PAIR}/{name}")).unwrap();
     let script = hurried(&read("rehearsal.yaml"));

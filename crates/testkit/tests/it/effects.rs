@@ -117,7 +117,7 @@ async fn a_grant_and_five_texts_run_nothing() {
         assert!(changes.contains(shows), "{line}: {changes}");
         assert!(!shows.contains(".git/") || reasons.contains("guarded_path"), "{line}: {reasons}");
     }
-    // Calls that needed no approval were tried in an overlay, and changed nothing.
+    // The trials of calls that needed no approval changed nothing.
     let tried = server.events_of(&run, "tool_tried").await;
     let changing = tried.iter().filter(|event| event["data"]["changed"] != 0).count();
     let of_commands =

@@ -176,7 +176,7 @@ async fn a_simple_task_is_done_looked_at_and_done_differently() {
     }
     server.choose(&asked, "approve").await;
 
-    // A message to the run also counts as the person's turn. After a round without changes, only the next turn is asked
+    // A message to the run is also a turn of the person. After a round without changes, only the next turn is asked
     // for.
     let asked = server.wait_one(&run).await;
     assert_eq!((&asked["kind"], &asked["payload"]["round"]), (&json!("turn"), &json!(2)));

@@ -96,8 +96,7 @@ const ROUTED: Story = Story {
     },
 };
 
-/// Decides about a command that was running at the abort. As a person would, checks whether the command has done its
-/// work.
+/// Decides about a command that was running at the abort. Checks, like a person, whether the command has done its work.
 fn look_whether_it_ran(server: &TestServer, asked: &Value) -> Value {
     let counted = fs::read_to_string(server.workspace().join("count.txt")).unwrap_or_default();
     let line = asked["payload"].to_string();

@@ -1,4 +1,4 @@
-//! Runs the fuzz targets on their corpus and on seeded mutations of that corpus. This is the repeatable part of
+//! Runs the fuzz targets on their corpus and on seeded mutations of that corpus. This test is the repeatable part of
 //! fuzzing. `fuzz/README.md` explains how to search further with libFuzzer.
 
 use holdshort_testkit::fuzz::{TARGETS, hold};

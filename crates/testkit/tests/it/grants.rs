@@ -45,8 +45,7 @@ async fn a_grant_survives_a_restart_and_is_no_other_session_s() {
     assert!(server.events_of(&next, "interrupt_opened").await.is_empty());
     assert_eq!(server.lines("count.txt"), 2);
 
-    // Calls in a second session ask before and after the second session gets its own grant, and the first session's
-    // grant does not change this.
+    // A grant of the first session is not valid in a second session, so a call of the second session asks.
     let other = start(&server, None).await;
     let asked = server.wait_one(&other).await;
     assert_eq!((&asked["kind"], server.lines("count.txt")), (&json!("tool_approval"), 2));
@@ -89,8 +88,8 @@ async fn read(server: &TestServer, id: &str) -> Value {
     server.get(&format!("/v1/interrupts/{id}")).await.ok()
 }
 
-/// `approve_session` lists the other open calls that the grant would cover, and releases the listed calls that the
-/// person did not exclude.
+/// `approve_session` lists the other open calls that the grant would cover, and releases those of the listed calls that
+/// the person selects in `also`.
 #[tokio::test]
 async fn a_grant_releases_the_open_calls_that_were_kept() {
     let calls = Scripted::calls([count("a"), count("b"), count("c"), write("f", "x")]);

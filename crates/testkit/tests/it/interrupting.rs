@@ -127,7 +127,7 @@ async fn words_that_come_with_it_count_at_once_and_from_the_command_line() {
     }
 }
 
-/// The remaining calls of the reply do not start, and the agent is told so.
+/// The remaining calls of the reply do not start, and the agent learns this.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_is_interrupted_with_the_calls_behind_it() {
     let reply = Scripted::calls([command(&long("621.25")), count("second")]);

@@ -89,8 +89,8 @@ async fn issue_2_a_called_checkpoint_really_waits() {
     }
 }
 
-/// In the issue, the planning phase failed with `'bool' object is not callable`. Here it proposes a plan, and a person
-/// decides.
+/// In the issue, the planning phase failed with `'bool' object is not callable`. Here the phase proposes a plan, and a
+/// person decides.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn issue_3_a_called_planning_phase_brings_a_plan() {
     let call = ("invoke_planning_phase", json!({"task": "find out what the script is for"}));

@@ -131,7 +131,7 @@ impl Template {
     }
 }
 
-/// Returns the positions in a head at which ids end. Only ids contain the prefix that is searched for.
+/// Returns the positions in a head at which ids end. No other text in a head begins like an id.
 fn ends_of_ids(head: &[u8]) -> Vec<usize> {
     const LENGTH: usize = "run_".len() + 26;
     let starts = ["\"run_", "\"ses_", "\"int_"];

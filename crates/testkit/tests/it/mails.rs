@@ -58,7 +58,7 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
     let (anna, ben) = (to(&mails, "anna@example.org"), to(&mails, "ben@example.org"));
     for mail in [anna, ben] {
         assert_eq!((&mail["secure"], &mail["user"]), (&json!(true), &json!(USER)));
-        // Line breaks of the title are removed, so the title cannot inject a header.
+        // Line breaks of the title are escaped, so the title cannot inject a header.
         assert!(mail["headers"].get("bcc").is_none(), "{mail:#}");
         let one_line = "Pay\\u{200b}\\u{d}\\nBcc: all@example.com\\u{d}\\n\\u{d}\\n<b onclick=x>now</b> \"&";
         assert!(text(mail, "/subject").starts_with(&format!("[Holdshort] {one_line}")), "{mail:#}");
@@ -127,16 +127,16 @@ async fn what_a_server_puts_off_is_tried_again_and_what_it_refuses_is_not() {
     let second = ask(&server, json!({})).await;
     let [failed] = &wait_state(&server, "failed", 1).await[..] else { panic!("one") };
     assert_eq!((&failed["interrupt"], &failed["attempts"]), (&json!(second), &json!(1)));
-    // The SMTP server's response contains names of people. It is stored only with the delivery attempt, which is
-    // deleted earlier.
+    // The SMTP server's response contains names of people. The response is stored only with the delivery attempt, which
+    // is deleted earlier.
     assert_eq!((&failed["status"], &failed["error"]), (&json!(550), &json!("answered 550")));
     let shown = server.get(&format!("/v1/deliveries/{}", failed["id"].as_str().unwrap())).await.ok();
     assert!(text(&shown, "/tried/0/answer").contains("refused by the test: legal@example.org"), "{shown:#}");
     assert_eq!(mailbox.mails().len(), 1);
 }
 
-/// Everyone who was asked is notified of the resolution. This includes an approver who was asked first, and all admins
-/// and operators if one of them reassigned the interrupt.
+/// Everyone who was asked is notified of the resolution. An approver who was asked first is also notified. If an admin
+/// or operator reassigned the interrupt, all admins and operators are notified.
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_was_asked_is_told_how_it_ended() {
     let mailbox = Mailbox::start(SmtpSecurity::Starttls, false);

@@ -315,7 +315,7 @@ async fn a_freeze_holds_what_is_told_and_a_removed_channel_keeps_what_waits() {
     ask(&server, json!({})).await;
     assert_eq!(deliveries(&server, "&state=waiting").await.len(), 1);
     server.restart().await;
-    // While its channel is missing from the configuration, the delivery waits. It is sent when the channel is
+    // While its channel is missing from the configuration, the delivery waits. The delivery is sent when the channel is
     // configured again.
     let without = "channels: {}\n";
     server.change(|setup| setup.channels(without));

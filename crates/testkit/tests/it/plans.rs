@@ -329,7 +329,8 @@ async fn research_plays_on_its_sample() {
     }
 }
 
-/// The shipped workflows run with a scripted model. Their plans are approved, and carried out on real files.
+/// The shipped workflows run with a scripted model. A person approves the plans, which are then carried out on real
+/// files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_ships_plays_with_a_model() {
     let finish = || one(("finish", json!({ "summary": "Done." })));

@@ -267,8 +267,8 @@ async fn an_open_question_holds_the_others_where_the_workflow_says_so() {
     assert_eq!(model.requests_of("b")[1].texts().last().map(String::as_str), Some("alpha"));
 }
 
-/// If a question expires, or if a person skips it, the agent is told so and records an assumption. The result lists the
-/// question and the assumption.
+/// If a question expires, or if a person skips it, the agent learns this and records an assumption. The result lists
+/// the question and the assumption.
 #[tokio::test]
 async fn a_question_without_an_answer_becomes_an_assumption() {
     for (timeout, skips, told, outcome) in [

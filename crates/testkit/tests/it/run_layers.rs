@@ -77,7 +77,7 @@ async fn titles(server: &TestServer, run: &str) -> Vec<String> {
 }
 
 /// A command writes code that the person's interpreter, shell and editor would run, and a link through which the person
-/// would write. No person is asked, and nothing of it reaches the workspace.
+/// would write. No approval is needed, and none of these files reaches the workspace.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_that_a_command_writes_to_ignored_paths_reaches_the_workspace() {
     let lines = [

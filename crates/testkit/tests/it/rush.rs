@@ -64,7 +64,7 @@ async fn one_wins(decisions: usize) {
             })
         })
         .collect();
-    // Meanwhile, decisions on a second interrupt still work.
+    // At the same time, decisions on a second interrupt still work.
     let meanwhile = tokio::time::timeout(PATIENCE, server.choose(&other_shown, "reject")).await;
     assert_eq!(meanwhile.expect("it is answered")["resolution"]["outcome"], "rejected");
 

@@ -131,8 +131,8 @@ fn a_start_that_slips_by_a_suspension_is_noticed() {
     );
 }
 
-/// Number of seeds for assignments. It is large enough that each combination of people, quorums, stages, delegates,
-/// reminders and escalations occurs often.
+/// Number of seeds for assignments, large enough that quorums, stages, delegates, reminders and escalations all occur
+/// often.
 const ASKED: u64 = 1_500;
 
 #[test]

@@ -176,7 +176,7 @@ async fn a_button_opens_a_form_and_the_form_decides() {
     assert!(told.body["text"].as_str().unwrap().contains("Approved by anna"), "{:#}", told.body);
 }
 
-/// Option labels from an agent count as content. They appear in the form for approvers, but not on buttons in the
+/// Option labels from an agent are content, so they appear in the form for approvers, but not on buttons in the
 /// channel.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_word_of_an_agent_is_on_a_button() {

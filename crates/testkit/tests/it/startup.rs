@@ -1,4 +1,4 @@
-//! Faults that prevent the start of a server. The server prints one message, and no part of it keeps running.
+//! Faults that prevent the start of a server. The server prints one message, and no part of the server keeps running.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;

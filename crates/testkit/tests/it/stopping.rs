@@ -139,7 +139,7 @@ async fn a_stop_holds_whatever_becomes_of_the_server() {
 }
 
 /// A person stops a command in the workspace from the command line, which finds the running call by itself. The agent
-/// is told that the command may have done part of its work.
+/// learns that the command may have done part of its work.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_in_the_workspace_is_stopped_and_says_that_it_may_have_done_a_part() {
     let (model, server) =

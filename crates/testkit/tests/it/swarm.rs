@@ -30,8 +30,8 @@ async fn play(
     (model, server, run)
 }
 
-/// Placeholder in an agent's script. The number of replies in a request selects the response, and it also counts the
-/// replies of other agents.
+/// Placeholder in an agent's script, for the position of a reply that a different agent gives. The number of replies in
+/// a request, whichever agent gave these replies, selects the response.
 fn unused() -> Scripted {
     Scripted::status(400)
 }

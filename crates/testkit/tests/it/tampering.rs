@@ -204,7 +204,7 @@ const LAST_TWO: &str =
 /// were stored elsewhere.
 struct Story {
     folders: TempDir,
-    /// Server that runs the commands that write and read data directories. Its own directory is not in use.
+    /// Server that runs the commands that write and read data directories. The server does not use its own directory.
     server: TestServer,
     /// Run whose content was erased.
     erased: String,

@@ -108,8 +108,8 @@ async fn what_a_command_would_do_to_the_persons_own_tools_is_on_the_card() {
     assert_eq!(fs::read(workspace.join(".git/config")).unwrap(), before);
 }
 
-/// A server that is killed at several moments applies either all of a changeset or nothing of it, and no person is
-/// asked about an unknown outcome.
+/// A server that is killed at several moments applies either all of a changeset or nothing of it, and asks nothing
+/// about an unknown outcome.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_is_killed_leaves_no_half_of_a_change() {
     let line = "for i in $(seq 40); do echo new > file$i.txt; done";

@@ -71,8 +71,8 @@ async fn of_two_commands_that_write_one_file_the_later_is_tried_and_asked_about_
     assert_eq!(server.events_of(&run, "tool_started").await.len(), 2);
 }
 
-/// Two commands write different files. The second is tried again after the first. Its changes still equal those on its
-/// card, so it does not ask again.
+/// Two commands write different files. The second is tried again after the first. The changes of the second command
+/// still equal those on its card, so the second command does not ask again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_commands_that_write_two_files_both_stay_released() {
     let calls = Scripted::calls([command("echo one > one.txt"), command("echo two > two.txt")]);
@@ -206,8 +206,7 @@ async fn before_execution_asks_before_the_trial_or_about_it() {
     }
 }
 
-/// The checkpoint `before_file_edit` asks whatever the rules allow. A command that changes nothing does not count as an
-/// edit.
+/// The checkpoint `before_file_edit` asks whatever the rules allow. A command that changes nothing is not an edit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn before_file_edit_asks_about_what_a_trial_changed() {
     let workflow = gated(&format!("  mandatory: [before_file_edit]\n{ANYTHING}"));

@@ -1,8 +1,8 @@
 //! This version opens the data directory and the database of an earlier version, and their runs continue.
 //!
 //! Each directory in `tests/versions` contains the data of one version in both stores, and the responses of that
-//! version's API. An existing directory is never changed. The last version before a schema change is recorded: a person
-//! runs `record` with that version's binary, which writes the next directory:
+//! version's API. An existing directory is never changed. Before the schema changes, a person runs `record` with the
+//! binary of the last version, and `record` writes the next directory:
 //! `cargo test -p holdshort-testkit --test it versions::record -- --ignored`.
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The judge's own model of people and of one interrupt, with its own counting of votes. It uses no function of the
+//! The judge's own model of people and of one interrupt, with its own counting of votes, which uses no function of the
 //! core.
 
 use std::collections::{BTreeMap, BTreeSet};

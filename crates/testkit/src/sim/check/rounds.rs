@@ -256,8 +256,8 @@ impl WitnessedRun {
         }
     }
 
-    /// Checks that an append leaves nothing half done: an answer without its consequence, or an open phase or interrupt of
-    /// something that has ended.
+    /// Checks that an append leaves nothing half done: an answer without its consequence, or an open phase or interrupt
+    /// of something ended.
     pub(super) fn check_append_end(&mut self) -> Result<(), String> {
         self.rounds.ends_work = false;
         let run = &self.run;

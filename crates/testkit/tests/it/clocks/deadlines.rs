@@ -61,7 +61,7 @@ async fn what_counts_until_a_time_ends_while_the_server_is_down() {
         let expected = if counts { (200, "") } else { (401, "credential_expired") };
         assert_eq!(shown.refusal(), expected, "{time}");
     }
-    // An interrupt that was assigned to the owner of an expired key is reassigned to admins and operators.
+    // An interrupt that is assigned to the bearer of an expired key is reassigned to admins and operators.
     eventually("it is handed to admins and operators", async || {
         let handed = office.server.events_of(text(&of_bot["run"]), "interrupt_reassigned").await;
         (handed.len() == 1).then_some(())

@@ -19,8 +19,8 @@ people:
   cleo: {roles: [reviewer]}
 ";
 
-/// Time of each restart, and the events since the previous restart. The interrupt opens at 12:00. Its reminder is due
-/// at 12:04, its escalation at 12:06, and its expiry at 12:30.
+/// Time of each restart, and the events since the previous restart. The interrupt opens at 12:00. The reminder is due
+/// at 12:04, the escalation at 12:06, and the expiry at 12:30.
 const JUMPS: [(&str, &[&str]); 9] = [
     ("12:05:00", &["12:05 reminds anna"]),
     // The clock is set back to before the reminder, but the reminder was already sent.

@@ -65,7 +65,7 @@ async fn of_two_decisions_on_nodes_whose_clocks_differ_one_counts() {
         other.wait_status(&run, &["completed", "failed"]).await;
         assert_eq!(a.events_of(&run, "decision_made").await.len(), 1);
         assert_eq!(starts.lines("count.txt") - before, usize::from(yes.status == 200));
-        // This also checks that no event has an earlier timestamp than the previous event.
+        // `assert_one_story` also checks that no event has an earlier timestamp than the previous event.
         cluster.assert_one_story(&run).await;
     }
 }

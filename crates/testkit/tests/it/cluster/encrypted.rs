@@ -1,4 +1,4 @@
-//! Connections to the database over TLS. They require a certificate that the machine trusts, for the host name of the
+//! Connections to the database over TLS, which require a certificate that the machine trusts, for the host name of the
 //! URL.
 
 use holdshort_testkit::mailbox::tls;
@@ -51,6 +51,6 @@ async fn a_node_speaks_tls_to_its_database_or_not_at_all() {
     node(&url, "served-authority.pem").try_start().await.unwrap_err();
     let by_address = url.replace("localhost", "127.0.0.1");
     node(&by_address, "authority.pem").try_start().await.unwrap_err();
-    // Without the TLS option the connection is unencrypted, as before.
+    // Without the TLS option the connection is unencrypted.
     node(&plain, "authority.pem").try_start().await.unwrap();
 }

@@ -1,5 +1,6 @@
-//! Three real servers on one real PostgreSQL. Clients use all of them, and nodes are killed, frozen or disconnected
-//! during their work. No work is lost or done twice, and a different node takes over within the lease (design, part 5).
+//! Three real servers on one real PostgreSQL. Clients use all three servers, and nodes are killed, frozen or
+//! disconnected during their work. No work is lost or done twice, and a different node takes over within the lease
+//! (design, part 5).
 
 mod audited;
 mod broken;

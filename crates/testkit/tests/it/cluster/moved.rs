@@ -1,4 +1,4 @@
-//! A journal that moves from SQLite to PostgreSQL and back. Its hashes do not change.
+//! A journal that moves from SQLite to PostgreSQL and back, without a change of its hashes.
 
 use std::path::Path;
 use std::process::Output;

@@ -56,7 +56,7 @@ impl Proxy {
 
 /// Copies bytes in both directions until one end closes. After a cut, both ends stay open without traffic.
 async fn carry(mut near: TcpStream, address: String, mut cable: watch::Receiver<Cable>) {
-    // A new connection waits until the cable is mended, as it would when the kernel retries it.
+    // A new connection waits until the cable is mended, because a kernel keeps retrying to connect.
     let Ok(began) = cable.wait_for(|cable| cable.whole).await.map(|cable| cable.cuts) else { return };
     let Ok(mut far) = TcpStream::connect(&address).await else { return };
     tokio::select! {

@@ -180,8 +180,8 @@ async fn an_older_node_leaves_what_it_can_not_read_to_newer_ones() {
     let said = older.stderr();
     assert!(said.contains("a run cannot go on") && said.contains("run_teleported"), "{said}");
 
-    // The older node wrote nothing, holds no lease on the run, and does not claim the run again. It serves all other
-    // runs.
+    // The older node wrote nothing, holds no lease on the run, and does not claim the run again. The older node serves
+    // all other runs.
     let lease = format!("SELECT node IS NULL FROM leases WHERE run = '{run}'");
     assert_eq!(sql(&url, &lease).await, "t");
     let another = older.start_run("solo", "ask").await;

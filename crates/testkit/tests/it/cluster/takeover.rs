@@ -83,7 +83,7 @@ async fn a_stopped_node_that_wakes_up_cannot_append() {
     a.choose(&shown, "approve").await;
     wait_lines(a, "count.txt", 1).await;
     a.signal("STOP");
-    // The command itself continues. Its outcome is unknown, so a person is asked.
+    // The command itself continues. The outcome of the command is unknown, so a person is asked.
     let (doubt, _) = wait_doubt(&cluster, 1, &run).await;
     std::fs::write(a.workspace().join("go"), "").unwrap();
     wait_lines(a, "end.txt", 1).await;

@@ -48,7 +48,7 @@ async fn a_wrong_message_is_an_error_frame_and_the_socket_stays() {
     assert_eq!(ide.next().await["code"], "malformed_json");
     assert_eq!(server.events(&run).await.len(), events, "nothing was written");
 
-    // The same message over HTTP returns an error with the same code.
+    // Over HTTP, each message returns an error with the same code as over the socket.
     for (message, code) in &table {
         let refused = post_refused(&server, &json!({ "session_id": "s", "message": message })).await;
         assert_eq!(refused["code"], *code, "{message}");

@@ -277,8 +277,8 @@ async fn a_call_that_is_approved_in_a_pause_is_handed_out_after_it() {
     assert!(!kinds(&frames).contains(&"tool_call"), "{frames:#?}");
 }
 
-/// Two windows of one session decide at the same time. Only one decision takes effect, and both windows are told which
-/// one.
+/// Two windows of one session decide at the same time. Only one decision takes effect, and both windows receive the
+/// result.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_clients_decide_at_once() {
     let (model, server, mut first) = coding(vec![Scripted::calls([write("a.py")])]).await;

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use super::{plans, served, subtask};
 use crate::python::python;
 
-/// Starts a server without a model. Its workspace is a copy of the `codelab` sample, and its agents follow the
+/// Starts a server without a model. The workspace is a copy of the `codelab` sample, and the agents follow the
 /// rehearsal script.
 async fn rehearsing() -> TestServer {
     let server = TestServer::setup().start().await;

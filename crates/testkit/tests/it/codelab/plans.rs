@@ -290,7 +290,7 @@ async fn a_plan_goes_on_after_everything_was_started_again() {
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// A plan without a decision is dropped. Its outcome is `expired`, not `rejected`.
+/// A plan without a decision is dropped with the outcome `expired`, not `rejected`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_that_nobody_decides_on_expires() {
     let (model, server) = super::served_with(&super::WORKFLOW.replace("300s", "300ms")).await;
@@ -407,7 +407,8 @@ async fn a_subtask_that_is_ended_at_its_limit_says_so() {
     );
 }
 
-/// The number of new plans that a person can request is limited. The response to the last request says so.
+/// The number of new plans that a person can request is limited. The response to the last request tells the person
+/// about the limit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_last_wish_for_another_plan_says_so() {
     let (model, _server, mut ide, mut plan) = planned(&five()).await;

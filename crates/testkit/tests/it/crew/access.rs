@@ -67,11 +67,11 @@ async fn each_role_may_what_it_may_and_who_may_not_is_told_before_what_is_not_th
         assert_eq!(status, 401, "{told}");
         assert!(told["detail"].is_string());
     }
-    // The local operator counts as a person.
+    // The local operator is also a person.
     assert_eq!(post(&server, &format!("/crew/pause/{task}"), &pause).await.0, 403);
 }
 
-/// A reviewer sees the reviews that are assigned to them. Of a reviewed task, a reviewer sees only what belongs to the
+/// A reviewer sees the reviews that are assigned to them. In a reviewed task, a reviewer sees only what belongs to the
 /// review.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reviewer_sees_what_is_theirs_to_review() {

@@ -13,14 +13,14 @@ use super::{BASE, get, model, paused, post, review, setup, wait_state};
 enum CallbackCredential {
     /// Token of a person. The text is the time at which the person claims to have sent the callback.
     Token(&'static str),
-    /// Link that approves. It was created before the link that rejects.
+    /// `Older` is the link that approves, created first. `Newer` is the link that rejects.
     Older,
     Newer,
     /// A token of an agent.
     Agent,
     Nobody,
-    /// Invalid link: an approving link with an altered signature, a link to a different review, or a link whose
-    /// decision contradicts the request body.
+    /// Invalid approving links. `Altered` has an altered signature, `OfAnother` belongs to a different review, and
+    /// `Turned` contradicts the request body.
     Altered,
     OfAnother,
     Turned,

@@ -57,7 +57,7 @@ async fn a_link_shows_with_get_and_decides_with_post() {
         401
     );
 
-    // The link cannot decide in the name of a person to whom it was not sent.
+    // The link cannot decide in the name of a person other than its recipient.
     for (reviewer, expected) in [("carl".to_owned(), 403), ("x".repeat(257), 422)] {
         let (status, told) = send(Method::POST, url, Some(&json!({"reviewer": reviewer}))).await;
         assert_eq!(status, expected, "{told}");

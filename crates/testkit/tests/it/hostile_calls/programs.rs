@@ -8,8 +8,8 @@ use crate::play::write;
 
 type Call = (&'static str, Value);
 
-/// Files that a person's own tools run or load without asking. No workflow may release their change. This list is
-/// deliberately separate from the list of the product.
+/// Files that a person's own tools run or load without asking. No workflow may release changes of these files. This
+/// list is deliberately separate from the list of the product.
 pub(super) const RUN_BY_OWN_TOOLS: [&str; 72] = [
     ".git/hooks/pre-commit",
     ".git/config.worktree",
@@ -183,7 +183,7 @@ fn edits(outside: &str) -> Vec<Call> {
 /// Command lines that attack in ways other than writing one file: they plant or delete files, lead out of the
 /// workspace, or contact the host.
 const PROGRAMS: &[&str] = &[
-    // Ignored files. They are stored in the run's layer. If they existed before, the change asks.
+    // Ignored files. New ignored files are stored in the run's layer. A change of an existing ignored file asks.
     "mkdir -p __pycache__ && printf 'pwned' > __pycache__/main.cpython-312.pyc",
     "python3 -c 'import py_compile as p; p.compile(\"main.py\", invalidation_mode=p.PycInvalidationMode.UNCHECKED_HASH)'",
     "mkdir -p node_modules/.bin && printf '#!/bin/sh\\n' > node_modules/.bin/eslint && chmod +x node_modules/.bin/eslint",

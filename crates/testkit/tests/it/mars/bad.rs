@@ -29,7 +29,7 @@ async fn before_a_task_there_is_nothing_to_do() {
         ),
         (json!({"conversational": "true"}), "/config/conversational"),
         (json!({"sessionId": "ses_nobody"}), "/config/sessionId"),
-        // A timeout never approves a step, so `on_timeout` cannot be set to approve.
+        // A timeout never approves a step, so `default_on_timeout: approve` is refused.
         (
             json!({"approval_mode": "before_step", "default_on_timeout": "approve"}),
             "/config/default_on_timeout",

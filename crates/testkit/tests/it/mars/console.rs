@@ -141,7 +141,7 @@ async fn a_conversation_is_led_and_ended_by_its_words() {
         let task = format!("t{n}");
         let mut mars = Mars::start(&server, &task, "write a poem on boats", config.clone()).await;
         let asked = mars.wait_for_request().await;
-        // An end of input that comes together with text is accepted as neither of the two.
+        // A frame with an end of input and also a text is refused.
         let mut both = typed(&asked, "");
         both["feedback"] = json!("shorter");
         assert_eq!(error_summary(&mars.refused(&both).await), ("invalid_request", "/feedback"));

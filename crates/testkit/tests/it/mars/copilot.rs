@@ -226,8 +226,8 @@ async fn at_its_limit_it_waits_for_a_hint_and_goes_on() {
     assert!(!mars.types().contains(&"approval_requested"));
 }
 
-/// A message is part of the next model request, and a pause stops new work. Neither waits for the running model request
-/// (case 22).
+/// A message is part of the next model request, and a pause stops new work. Neither the message nor the pause waits for
+/// the running model request (case 22).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_speaks_pauses_and_cancels_while_it_works() {
     let config = || by_rules(&json!({"intelligentRouting": "minimal"}));
@@ -236,8 +236,8 @@ async fn a_person_speaks_pauses_and_cancels_while_it_works() {
     let mut mars = Mars::start(&server, "t1", "count the files of the folder", config()).await;
     mars.wait("step_started").await;
     model.wait_for_requests(1).await;
-    // This protocol has no frame for a message, so the native API sends it. The run of a copilot accepts messages like
-    // any other run.
+    // This protocol has no frame for a message, so the test uses the native API. The run of a copilot accepts messages
+    // like any other run.
     let run = mars.run();
     server.post(&format!("/v1/runs/{run}/messages"), &json!({"text": "use TypeScript"})).await.ok();
     mars.say(&json!({"type": "pause"})).await;

@@ -190,7 +190,7 @@ async fn two_people_speak_in_one_session_at_once() {
     let mut mars = Mars::start(&server, "m0", "paint the boat of the sample", at_once(&json!({}))).await;
     let session = mars.wait("result").await["session_id"].clone();
     mars.wait("workflow_completed").await;
-    // Both tasks run before either of them ends.
+    // Both tasks are running before the first task ends.
     let held = |colour: &str| Scripted::Hang(Box::new(boat(colour)));
     model.when("engineer", [("in red", held("red")), ("in green", held("green"))]);
     let config = at_once(&json!({ "copilotSessionId": session }));

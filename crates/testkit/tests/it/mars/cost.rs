@@ -1,5 +1,5 @@
-//! Cost in this protocol. It is computed from the prices in the workflow, and its numbers are never null (contracts
-//! A28, A32).
+//! Cost in this protocol: computed from the prices in the workflow, in numbers that are never null (contracts A28,
+//! A32).
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::TestServer;

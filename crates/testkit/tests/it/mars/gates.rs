@@ -418,7 +418,7 @@ async fn what_is_asked_stands_apart_from_what_the_agent_says() {
     assert_eq!(asked["context"].get("agent_says"), None);
 }
 
-/// A checkpoint expires after its own timeout. Its expiry approves only if the config says so (E9).
+/// A checkpoint expires after its own timeout. An expiry approves only if the config sets this (E9).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_expiry_approves_only_what_was_configured() {
     let (_model, server) = planned(&[]).await;

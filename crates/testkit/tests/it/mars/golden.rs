@@ -252,7 +252,7 @@ async fn two_open_requests() {
     story.is("two_requests").await;
 }
 
-/// A person approves a tried command together with its changes. Its file frames are sent after the commit.
+/// A person approves a tried command together with its changes. The frames about files are sent after the commit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_that_was_tried() {
     let (_model, server) = super::changes::tried(&[crate::play::command(super::changes::LINE)]).await;

@@ -179,7 +179,7 @@ pub(crate) fn around_steps(approval_mode: &str) -> Value {
     ]})
 }
 
-/// Returns the first frame of a connection. Its config contains the server's workspace.
+/// Returns the first frame of a connection, whose config contains the server's workspace.
 pub(crate) fn first(server: &TestServer, task: &str, mut config: Value) -> Value {
     config["work_dir"] = json!(server.workspace());
     json!({ "task": task, "config": config })

@@ -1,6 +1,6 @@
 //! Strict reader of the MARS protocol, written from contract A32 only. The reader parses each frame and each response
-//! into a type with exactly the fields that the web UI reads. It panics on a frame that the web UI would drop or
-//! misread.
+//! into a type with exactly the fields that the web UI reads. The reader panics on a frame that the web UI would drop
+//! or misread.
 
 use std::collections::BTreeMap;
 

@@ -109,8 +109,8 @@ fn hitl(more: &Value) -> Value {
     form
 }
 
-/// The form can start a task in each mode. Keys without an effect are reported once. The directory of the run is set by
-/// the form.
+/// The form can start a task in each mode. Keys without an effect are reported once, and so is the directory that the
+/// run uses.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_form_begins_in_every_mode() {
     let (model, server) = planned(&[]).await;
@@ -338,8 +338,8 @@ async fn a_refused_decision_loses_no_panel() {
     page.until("workflow_failed").await;
 }
 
-/// A page that reconnects and repeats its first frame receives all missed frames, no frame twice, and its panel. This
-/// is also true if the server was killed before the reconnect.
+/// A page that reconnects and repeats its first frame receives all missed frames, no frame twice, and its panel. The
+/// same is true if the server was killed before the reconnect.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_that_comes_back_is_told_nothing_twice() {
     let (model, mut server) = planned(&[plan(&[("build", "engineer")])]).await;
