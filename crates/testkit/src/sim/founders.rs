@@ -16,7 +16,7 @@ use super::site::Site;
 /// Names of these people. All of them are operators.
 pub(super) const NAMES: [&str; 2] = ["alice", "bob"];
 
-/// Returns the append that adds these people to the installation.
+/// Returns the append that adds the people of [`NAMES`] to the installation.
 pub(super) fn made(site: &Site) -> Append {
     let person = Person {
         roles: BTreeSet::from([Role::Operator]),

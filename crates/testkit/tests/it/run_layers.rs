@@ -172,8 +172,8 @@ async fn a_second_run_of_a_build_asks_nobody_and_finds_the_cache_of_the_first() 
     assert!(told.contains("gone"), "{told}");
 }
 
-/// A command changes the workspace and also ignored files. After the release, the changes of the workspace go to the
-/// workspace, and the ignored files go to the layer. Later commands see the writes of file tools.
+/// A command changes the workspace and also ignored files. After the release, changes of files that git does not ignore
+/// go to the workspace, and the ignored files go to the layer. Later commands see the writes of file tools.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_that_changes_both_is_released_for_the_workspace() {
     let steps = [

@@ -101,7 +101,7 @@ async fn play(server: &TestServer, model: &ScriptedModel) -> Value {
     let session = server.run(&suspended).await["session"].as_str().unwrap().to_owned();
     server.post(&format!("/v1/sessions/{session}/suspend"), &json!({})).await.ok();
 
-    // An external agent asks two questions. One stays open, and one is decided.
+    // An external agent asks two questions: one question stays open, and one is decided.
     for title in ["Which runway?", "Which gate?"] {
         let body = json!({ "kind": "question", "title": title, "message": "", "payload": {} });
         let asked = server.send(server.agent_request(Method::POST, "/v1/interrupts").json(&body)).await.ok();

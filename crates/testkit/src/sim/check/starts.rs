@@ -1,6 +1,6 @@
-//! Checks the starts of actions. Each start is performed at most once, by the node that wrote the start, while that
-//! node believes that it drives the run. A node takes over an action only if the action's node is gone, or if the lease
-//! of the action's node has ended since the start.
+//! Checks the starts of actions. Each start is performed at most once. Only the node that wrote the start performs it,
+//! and only while this node believes that it drives the run. A node takes over an action only if the action's node is
+//! gone, or if the lease of the action's node has ended since the start.
 //!
 //! A node can freeze after it has checked its lease and before the side effect. The store cannot prevent the side
 //! effect, so this window is accepted. The side effect is then *late*: the lease of the start had ended when the tool
@@ -80,7 +80,7 @@ impl WitnessedRun {
     }
 
     /// Checks a takeover. A node may take over only actions that no other node works on, and may keep only actions that
-    /// it started itself.
+    /// this node started.
     pub(super) fn adopts(&self, node: NodeId, leases: &Leases, fact: &Fact) -> Result<(), String> {
         let Fact::Adopted { epoch, kept } = fact else { return Ok(()) };
         for action in kept {

@@ -105,8 +105,8 @@ impl ClockedServer {
         self.server.kill();
         self.clock.set(now);
         self.server.start().await;
-        // The server handles deadlines in order, so when this last question has expired, all earlier deadlines are
-        // handled.
+        // The server handles all due deadlines together and the latest one last, so when this question has expired, all
+        // other deadlines are handled.
         let last = self.ask(&json!({"kind": "question", "title": "Is it time?", "expires_in_ms": 300})).await;
         self.settled(&last).await;
     }

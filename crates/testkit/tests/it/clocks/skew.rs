@@ -47,8 +47,8 @@ async fn wait_story(node: &TestServer, asked: &Value, expected: &[&str]) {
     eventually(&format!("{expected:?}"), async || (story(node, asked).await == expected).then_some(())).await;
 }
 
-/// At the same time one node receives an approval and the other node a rejection. Only one of the two decisions takes
-/// effect.
+/// One node receives an approval, and at the same time the second node receives a rejection. Only one of the two
+/// decisions takes effect.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_decisions_on_nodes_whose_clocks_differ_one_counts() {
     let (cluster, _clocks) = apart([one(count("one")), done()]).await;

@@ -114,7 +114,7 @@ async fn a_session_never_has_two_runs() {
         ide.say(&user(&format!("word {n}"))).await;
     }
     model.wait_for_requests(1).await;
-    // No message was lost: the first one started the run, and the run received all others.
+    // No message was lost: the first message started the run, and the run received all other messages.
     let run = holdshort_testkit::server::eventually("five words", async || {
         let runs = server.get("/v1/runs").await.ok()["items"].as_array().cloned()?;
         assert_eq!(runs.len(), 1, "{runs:#?}");

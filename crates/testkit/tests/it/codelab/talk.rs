@@ -13,7 +13,7 @@ async fn a_question_is_answered_by_the_next_word() {
     let (model, server) = served().await;
     let ask = json!({ "question": "Light or dark?", "choices": ["light", "dark"] });
     model.push("orchestrator", Scripted::call("ask_human", ask));
-    // The first question in plain text is returned to the model. The second one is shown to the person.
+    // The first question in plain text is returned to the model. The second question is shown to the person.
     model.push("orchestrator", Scripted::text("Which page?"));
     model.push("orchestrator", Scripted::text("And which page do you mean?"));
     model.push("orchestrator", Scripted::text("Then it is dark."));

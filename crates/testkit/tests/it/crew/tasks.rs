@@ -283,8 +283,8 @@ async fn a_long_finding_beside_the_open_review_is_cut_and_one_too_many_is_refuse
     assert!(told["detail"].as_str().unwrap().starts_with("what was found is larger than"), "{told}");
 }
 
-/// If several pauses arrive at the same time, one of them opens the review. The others return the same review, even if
-/// one service sent all of them.
+/// If several pauses arrive at the same time, one of them opens the review. All other pauses return the same review,
+/// even if one service sent all pauses.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_pauses_at_once_one_opens_the_review() {
     let (model, server) = server().await;

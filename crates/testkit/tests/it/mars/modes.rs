@@ -126,7 +126,8 @@ async fn without_a_channel_a_checkpoint_approves_itself() {
     check_invariants(&server, &mars).await;
 }
 
-/// A checkpoint of the second type reports its own type. A list of phases does not report the mode `one-shot`.
+/// If a list of phases has two checkpoints of the same type, both requests report that type. A list of phases does not
+/// report the mode `one-shot`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn checkpoints_are_what_they_are_called() {
     let (_model, server) = planned(&[]).await;
