@@ -142,7 +142,7 @@ impl Setup {
         self
     }
 
-    /// Uses this data directory instead of a temporary one.
+    /// Uses this data folder instead of a temporary one.
     pub fn data(self, data: &Path) -> Self {
         Self { data: Some(data.to_owned()), ..self }
     }
@@ -307,7 +307,7 @@ impl TestServer {
         command
     }
 
-    /// Returns a command that runs the program on this server's data directory, without the developer's own
+    /// Returns a command that runs the program on this server's data folder, without the developer's own
     /// configuration.
     pub fn client_command(&self) -> Command {
         let mut command = Command::new(&self.setup.program);

@@ -143,7 +143,7 @@ fn ends_of_ids(head: &[u8]) -> Vec<usize> {
     ends.collect()
 }
 
-/// Writes the copies into a data directory. Returns the number of events and the journal's head hash.
+/// Writes the copies into a data folder. Returns the number of events and the journal's head hash.
 async fn fill(folder: &Path, template: &Template) -> (u64, String) {
     let store = Sqlite::open(folder).unwrap();
     for first in (0..RUNS).step_by(usize::try_from(TOGETHER).unwrap()) {
@@ -155,7 +155,7 @@ async fn fill(folder: &Path, template: &Template) -> (u64, String) {
     (head.events, head.to_string())
 }
 
-/// Runs `audit verify` on a data directory that no server uses. Returns the exit code and the output.
+/// Runs `audit verify` on a data folder that no server uses. Returns the exit code and the output.
 fn verify(folder: &Path) -> (i32, Value) {
     let output = Command::new(real())
         .args(["--json", "--data"])

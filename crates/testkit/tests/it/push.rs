@@ -341,7 +341,7 @@ async fn any_node_tells_a_browser_that_another_one_was_told_of() {
     let browser = Browser::at(&sink, "/one");
     subscribe(&one, &browser).await.ok();
     drop(one);
-    // The data directory of this node does not contain the browser's file.
+    // The data folder of this node does not contain the browser's file.
     other.restart().await;
     ask(&other, json!({})).await;
     browser.read(&sink.wait_for(1).await[0]);

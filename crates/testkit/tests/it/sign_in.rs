@@ -364,7 +364,7 @@ async fn a_provider_that_is_away_lets_nobody_in_and_stops_nothing_else() {
     assert_eq!((status, said.split(':').next()), (503, Some("identity_unavailable")), "{said}");
 }
 
-/// Returns a command as a person on a different machine would run it, with a separate data directory.
+/// Returns a command as a person on a different machine would run it, with a separate data folder.
 fn terminal(server: &TestServer, folder: &std::path::Path) -> Command {
     let mut command = server.client_command();
     command.env("HOLDSHORT_DATA", folder).env("HOLDSHORT_SERVER", server.base());

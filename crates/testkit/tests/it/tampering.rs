@@ -256,7 +256,7 @@ async fn completed(server: &TestServer, task: &str) -> String {
     run
 }
 
-/// Stops the server, and copies its data directory.
+/// Stops the server, and copies its data folder.
 async fn leave(server: &mut TestServer, copy: &Path) {
     assert!(server.stop().await.success());
     copy_files(&server.data(), copy);
@@ -387,7 +387,7 @@ impl<'s> Files<'s> {
         assert!(server.stop().await.success());
     }
 
-    /// Runs a command of the binary on this data directory.
+    /// Runs a command of the binary on this data folder.
     fn ran(&self, arguments: &[&str]) -> Output {
         let mut command = self.story.server.client_command();
         command.args(arguments).env("HOLDSHORT_DATA", self.folder.path()).output().unwrap()

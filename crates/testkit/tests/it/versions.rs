@@ -1,4 +1,4 @@
-//! This version opens the data directory and the database of an earlier version, and their runs continue.
+//! This version opens the data folder and the database of an earlier version, and their runs continue.
 //!
 //! Each directory in `tests/versions` contains the data of one version in both stores, and the responses of that
 //! version's API. An existing directory is never changed. Before the schema changes, a person runs `record` with the
@@ -20,7 +20,7 @@ use crate::play::{SOLO, ask, done, one};
 /// Version number of the directory that `record` writes.
 const NEXT: &str = "3";
 
-/// Files of the data directory, without the lock and the tokens, which are not part of the journal.
+/// Files of the data folder, without the lock and the tokens, which are not part of the journal.
 const FILES: [&str; 2] = ["holdshort.db", "holdshort.head"];
 
 fn folder(version: &str) -> PathBuf {

@@ -71,7 +71,7 @@ fn verify(received: &ReceivedRequest) {
     assert_eq!(received.header("webhook-signature"), format!("v1,{}", BASE64.encode(signature.as_ref())));
 }
 
-/// Returns the files below the data directory that contain a text.
+/// Returns the files below the data folder that contain a text.
 fn files(server: &TestServer, text: &str) -> Vec<PathBuf> {
     let found = Command::new("grep").args(["-rlFe", text]).arg(server.data()).output().unwrap();
     String::from_utf8(found.stdout).unwrap().lines().map(PathBuf::from).collect()

@@ -85,7 +85,7 @@ fn at(text: &str) -> Timestamp {
     text.parse().expect("a time")
 }
 
-/// Server with one data directory. A test kills the server and restarts it with a different wall-clock time.
+/// Server with one data folder. A test kills the server and restarts it with a different wall-clock time.
 struct ClockedServer {
     clock: WallClock,
     server: TestServer,
@@ -147,7 +147,7 @@ impl ClockedServer {
         happened(&self.server, asked).await.iter().map(|(at, what)| format!("{} {what}", &at[..16])).collect()
     }
 
-    /// Asserts that `audit verify` finds no error in the data directory.
+    /// Asserts that `audit verify` finds no error in the data folder.
     fn assert_verified(&self) {
         let mut command = self.server.client_command();
         let output = command.args(["audit", "verify"]).output().expect("it runs");

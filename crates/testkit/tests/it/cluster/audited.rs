@@ -88,7 +88,7 @@ async fn an_audit_beside_servers_elsewhere_is_no_node_of_theirs() {
     let nodes =
         "SELECT last_value, (SELECT string_agg(node::text, ',' ORDER BY node) FROM nodes) FROM epochs";
     let before = sql(&url, nodes).await;
-    // A different machine, on which the data directory does not exist.
+    // A different machine, on which the data folder does not exist.
     let elsewhere = setup(&cluster.model).stopped();
     let (code, printed, said) = verb(&elsewhere, &["audit", "verify", "--store", &url]);
     assert_eq!((code, printed.contains("every one as it was written")), (0, true), "{printed}{said}");

@@ -1,4 +1,4 @@
-//! Invalid content in the database stops the start. The advice is about the database, not about the data directory.
+//! Invalid content in the database stops the start. The advice is about the database, not about the data folder.
 
 use holdshort_testkit::model::ScriptedModel;
 
