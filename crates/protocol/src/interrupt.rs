@@ -51,8 +51,9 @@ pub struct Interrupt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     pub kind: Kind,
-    /// Place in the run at which the interrupt was opened: `before_step`, `after_step`, `phase`, `on_error`, `plan` (of
-    /// a phase), or a mandatory checkpoint: `after_planning`, `before_file_edit`, `before_execution`, `before_deploy`.
+    /// Place in the run at which the interrupt was opened: `before_step`, `after_step`, `phase`, `on_error`, `plan`
+    /// (the plan of a phase), or a mandatory checkpoint: `after_planning`, `before_file_edit`, `before_execution`,
+    /// `before_deploy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
     pub origin: Origin,
@@ -402,8 +403,8 @@ pub struct Ask {
     #[serde(default)]
     #[schema(value_type = Option<Value>)]
     pub payload: Value,
-    /// Options from the table of the kind, with optional new labels. A `choice` takes option ids of your own, and the
-    /// option `custom` is appended. Defaults to all options of the kind.
+    /// Options that the person can choose: ids that the kind defines, with optional new labels. For the kind `choice`,
+    /// use ids of your own; the option `custom` is appended. Defaults to all options that the kind defines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<AskChoice>,
     /// Id of a run of the workflow `external`. If absent, a new run is started that completes when the interrupt is

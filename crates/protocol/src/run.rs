@@ -49,8 +49,8 @@ pub struct Run {
     pub seq: u64,
     /// Ids of the interrupts that wait for a decision.
     pub open_interrupts: Vec<String>,
-    /// Token usage. Absent if a version without this field wrote the run's last event. `holdshort rebuild` then
-    /// computes the usage.
+    /// Token usage. Absent if a version of Holdshort without this field wrote the run's last event. `holdshort rebuild`
+    /// then computes the usage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// Cost. Absent if the workflow defines no prices.
@@ -173,7 +173,7 @@ pub struct GateConfig {
     /// checkpoints of the workflow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mandatory: Vec<Checkpoint>,
-    /// Smart approval in addition to the smart approval of the workflow.
+    /// Settings of smart approval that are added to those of the workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smart: Option<SmartConfig>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -208,7 +208,8 @@ pub enum Checkpoint {
     BeforeDeploy,
 }
 
-/// A gate of one run. A run can close a gate, but never open a gate.
+/// Setting of a gate for one run. The only value is `ask`: a run can make a gate ask a person, but cannot switch a gate
+/// off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {

@@ -19,7 +19,7 @@ pub struct Session {
     /// Name of the session. Absent if the session was opened without a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Workflow that messages of the session start. Runs of other workflows can be in the session too.
+    /// Workflow of the runs that messages of the session start. The session can also contain runs of other workflows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
     /// Latest run that a message of the session started. This run may have ended. Absent if no message started a run.
@@ -226,8 +226,8 @@ pub struct GrantCommand {
     /// Absolute paths of the files to and from which the command may be redirected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Permitted options of the command, with the values that change its effect. If absent, the grant covers the
-    /// command only when it writes nothing.
+    /// Permitted options of the command. An option whose value changes the effect of the command includes the value. If
+    /// absent, the grant covers the command only when it writes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<String>>,
     /// Directory in which the command runs. If absent, the grant covers the command only when it writes nothing.

@@ -97,8 +97,8 @@ pub struct Options {
     pub otlp: Option<traces::Settings>,
     /// Time for which the content of ended runs is kept. `None` if the content is kept without a time limit.
     pub keep_content: Option<Duration>,
-    /// Number of acknowledged events that may be missing from the journal in the data folder. If another number of
-    /// events is missing, the server does not start.
+    /// Number of acknowledged events that may be missing from the journal in the data folder. If more or fewer events
+    /// are missing, the server does not start.
     pub accept_loss: Option<u64>,
 }
 
@@ -456,7 +456,8 @@ impl Server {
         &self.app.tokens.operator
     }
 
-    /// Returns the token of external agents. With this token, agents may ask, and read the runs that they started.
+    /// Returns the token of external agents. With this token, agents may ask people for decisions, and read the runs
+    /// that they started.
     pub fn agent_token(&self) -> &str {
         &self.app.tokens.agent
     }

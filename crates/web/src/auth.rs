@@ -44,7 +44,8 @@ impl AuthState {
         Self(app)
     }
 
-    /// Checks that the server can read and write its journal. The error message may be public.
+    /// Checks that the server can read and write its journal. Callers need no authentication, so the error message
+    /// contains nothing confidential.
     pub async fn ready(&self) -> Answer<()> {
         if *self.0.stopping.borrow() {
             return Err(Refused::from_code(Code::Stopping));
@@ -162,7 +163,7 @@ impl AuthState {
     }
 
     /// Authenticates a person by their address at a channel, such as `U0123` at `slack`. The person may decide only on
-    /// the content that the channel showed. The caller has checked that the channel vouches for the address.
+    /// the content that the channel showed. Before the call, check that the channel vouches for the address.
     pub async fn by_address(
         &self,
         channel: &str,
@@ -188,9 +189,9 @@ impl AuthState {
         self.authorize_decider((id.to_owned(), None), shown, channel, None).await
     }
 
-    /// Authorizes a person who has not signed in to decide on one interrupt. `let_in_by`: person who created the login
-    /// link that led here, if that is not the person who decides. `since`: time at which the person got the decision
-    /// link.
+    /// Lets a person decide on one interrupt without a sign-in, if the person has the right to decide. `let_in_by`:
+    /// person who created the login link that led here, if that is not the person who decides. `since`: time at which
+    /// the person got the decision link.
     async fn authorize_decider(
         &self,
         (person, let_in_by): (String, Option<String>),
@@ -237,7 +238,8 @@ impl AuthState {
         self.0.now()
     }
 
-    /// Counts a decision that was made over a channel or a link against the rate of the person who decides.
+    /// Counts a decision that was made over a channel or a link. The decision counts towards the rate limit of the
+    /// person who decides.
     pub fn count_decision(&self, actor: &Actor) -> Answer<()> {
         self.0.allowances.count_decision(&actor.id, None)
     }
@@ -337,7 +339,8 @@ impl Authenticated {
     }
 }
 
-/// Authorized caller, with the acting role and the extent of the permission for this role.
+/// Authorized caller, with the role in which the caller acts, and with the objects that the permission covers for this
+/// role.
 #[derive(Clone)]
 pub struct Caller {
     pub app: Arc<App>,
@@ -381,7 +384,8 @@ impl DecisionCaller {
 }
 
 impl Caller {
-    /// Counts a frame of a WebSocket, after the first one, against the rates of agents. People have no such rate.
+    /// Counts a frame of a WebSocket against the rate limits of agents, which do not apply to people. Not for the first
+    /// frame, which `authenticate` counts.
     pub fn charge(&self) -> Answer<()> {
         charge(&self.app, &self.principal)
     }
@@ -451,8 +455,8 @@ impl Caller {
         if self.reaches(&row).await? { Ok(row) } else { Err(others()) }
     }
 
-    /// Checks that the permission covers a run. Reads nothing from the store if the run is loaded. The result for a run
-    /// never changes.
+    /// Checks that the permission covers a run. Reads nothing from the store if the run is loaded in memory. The result
+    /// for a run never changes, so callers may cache it.
     pub async fn sees(&self, id: &RunId) -> Answer<()> {
         let Some(run) = self.app.driver.glance(id) else { return self.run(id).await.map(drop) };
         let sees = self.reaches_all() || (self.extent == Extent::Own && run.is_begun_by(&self.actor));
@@ -499,7 +503,7 @@ impl Caller {
         Err(Refused::from_code(Code::UnknownSession))
     }
 
-    /// Returns true if the permission covers a run. Interrupts are assigned to people, runs are not.
+    /// Returns true if the permission covers a run. A permission for assigned interrupts covers no run.
     pub async fn reaches(&self, row: &RunRow) -> Answer<bool> {
         match self.extent {
             Extent::All => Ok(true),
@@ -528,8 +532,8 @@ async fn by_token(app: &App, token: &str) -> Answer<Option<(Principal, Access)>>
     }
 }
 
-/// Counts a request or frame of an agent against the rate of this agent and the rate of all agents. People have no such
-/// rate.
+/// Counts a request or frame of an agent against the rate limit of this agent and the rate limit of all agents
+/// together. These limits do not apply to people.
 fn charge(app: &App, principal: &Principal) -> Answer<()> {
     if principal.is_person() || app.agents.admits(&principal.id, Instant::now()) {
         Ok(())

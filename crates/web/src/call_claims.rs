@@ -64,8 +64,8 @@ struct ClientCalls {
     /// Runs in which a client decided on calls over this connection. The client may still get the calls that it
     /// approved.
     decided_in: BTreeSet<RunId>,
-    /// True once the HTTP response is complete. When the response is complete, the client keeps the calls that it was
-    /// sent.
+    /// True once the HTTP response is complete. From then on, the client runs the calls in the response, even if it
+    /// disconnects.
     is_over: bool,
 }
 
@@ -221,7 +221,8 @@ impl Client {
         self.left.notified().await;
     }
 
-    /// Marks the HTTP response as complete. The client keeps the calls that it was sent.
+    /// Marks the HTTP response as complete. From now on, the client runs the calls in the response, even if it
+    /// disconnects.
     pub fn ended(&self) {
         self.held().is_over = true;
     }

@@ -257,7 +257,7 @@ impl Callbacks {
     /// callback.
     pub(crate) async fn sweep(&self, app: &App) -> Answer<()> {
         let kept: BTreeSet<InterruptId> = self.kept.all(app).await?;
-        // Files that are left in the directory are never sent once the journal is in a database.
+        // Once the journal is in a database, callbacks that are still in files of the directory are never sent.
         let lying: BTreeSet<InterruptId> = self.kept.file_ids().await?;
         for id in kept.union(&lying) {
             if let Err(refused) = Box::pin(self.sweep_one(app, id)).await {

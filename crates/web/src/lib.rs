@@ -6,16 +6,16 @@
 //!
 //! | content | module |
 //! |---|---|
-//! | the caller and their rights | [`auth`], [`needs`]; [`access`] and its end; [`sign_in`] at a provider; [`identity`]: principals, issuers and providers; `tokens`, `logins`, `links`, `seal`, `secrets`; `guard` checks Host and Origin ([`cors`]: pages that may call an edge), [`public_endpoint`] knows the public address and the proxies |
+//! | the caller and their rights | [`auth`], [`needs`]; [`access`]: when a caller's access ends; [`sign_in`] at a provider; [`identity`]: principals, issuers and providers; `tokens`, `logins`, `links`, `seal`, `secrets`; `guard` checks Host and Origin ([`cors`]: pages that may call an edge), [`public_endpoint`] knows the public address and the proxies |
 //! | bodies, queries, keys, the trace of a request | [`body`], [`query`], [`idempotency`], [`trace_context`], `accept` |
 //! | refusals: problem+json; the id of a request | [`problem`]; `request_id` |
 //! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`quota`], [`connections`], `patient_stream` |
 //! | the connection of a client that runs a call | [`call_claims`] |
 //! | channels registered over the API; callbacks of agents; retries of deliveries | [`webhooks`]; [`callbacks`]; [`deliveries`] |
 //! | secrets of other systems, outside the journal | [`secret_store`] |
-//! | one WebSocket line | [`websocket`] |
-//! | one follower of events, one SSE line | [`feed`] |
-//! | conversion of the journal's types to wire types | [`view`]; [`decide`] and [`wait`] answer with it |
+//! | one WebSocket connection | [`websocket`] |
+//! | the events for one follower, and their SSE stream | [`feed`] |
+//! | conversion of the journal's types to wire types | [`view`]; [`decide`] and [`wait`] respond with a view |
 
 pub mod accept;
 pub mod access;

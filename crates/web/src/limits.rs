@@ -77,8 +77,8 @@ pub const AGENT_CONNECTIONS: usize = 10_000;
 /// Default of `--agent-requests`: average number of requests and frames of an agent per second. Requests beyond this
 /// limit are refused with `too_many_requests`.
 pub const AGENT_REQUESTS: u32 = 200;
-/// Burst of an agent's requests, in seconds of the agent's rate. Requests beyond this limit are refused with
-/// `too_many_requests`.
+/// Maximum burst of an agent's requests, in seconds: the number of requests that the average rate allows in this time.
+/// Requests beyond this limit are refused with `too_many_requests`.
 pub const AGENT_BURST_SECONDS: u32 = 5;
 /// Rate of all agents together, as a multiple of the rate of one agent. Requests beyond this limit are refused with
 /// `too_many_requests`.
@@ -107,9 +107,10 @@ pub const STREAMS: u32 = 20_000;
 pub const POLLS: usize = 10_000;
 /// Maximum `wait` of a long poll, in seconds. A longer `wait` is refused with `invalid_query` (400).
 pub const POLL_SECONDS: u16 = 60;
-/// Maximum number of recent events in memory, shared by all readers. Slower readers read the journal.
+/// Maximum number of recent events in memory, shared by all readers. Readers that are further behind read the journal.
 pub const RECENT_EVENTS: usize = 1_024;
-/// Maximum number of bytes of the recent events in memory, as encoded in the journal. Slower readers read the journal.
+/// Maximum number of bytes of the recent events in memory, as encoded in the journal. Readers that are further behind
+/// read the journal.
 pub const RECENT_BYTES: usize = 8 * 1024 * 1024;
 /// Maximum number of unread frames of a WebSocket. Beyond this maximum, the server waits for the reader, at most
 /// `patience_time`.

@@ -67,8 +67,8 @@ pub struct Invitation {
     pub lasts_ms: u64,
     /// Path that the browser opens after the sign-in.
     pub to: Option<String>,
-    /// Digest of the sign-in at the provider that created the code. Only the browser that began the sign-in has its
-    /// cookie.
+    /// Digest of the sign-in at the provider that created the code. Only the browser that has the cookie of this
+    /// sign-in can redeem the code.
     pub bound: Option<Digest>,
     /// Sequence number of the last known event of the installation's stream when the code was created.
     pub seq: u64,

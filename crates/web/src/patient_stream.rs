@@ -43,7 +43,7 @@ impl PatientStream {
 impl Drop for PatientStream {
     fn drop(&mut self) {
         if self.stalled.is_some() {
-            // Without this option, the kernel would keep the bytes that the client does not take.
+            // Without this option, the kernel would keep the unsent bytes in memory after the connection is closed.
             let _ = self.stream.set_zero_linger();
         }
     }

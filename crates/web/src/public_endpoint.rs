@@ -24,7 +24,7 @@ pub struct PublicEndpoint {
     pub proxies: Proxies,
     /// Certificate files; `None` if the server itself does not use TLS.
     pub tls: Option<TlsFiles>,
-    /// Origins whose pages may call an edge, and the edge.
+    /// Origins whose pages may call an edge from a browser, and the path of this edge.
     pub cors: Cors,
 }
 

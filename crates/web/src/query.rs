@@ -117,7 +117,7 @@ pub struct RunsQuery {
 #[into_params(parameter_in = Query)]
 pub struct SessionsQuery {
     pub state: Option<SessionState>,
-    /// Only sessions of this workflow, or with a run of this workflow.
+    /// Only sessions that were opened for this workflow, or that contain a run of this workflow.
     pub workflow: Option<String>,
     /// `next_cursor` of the previous page.
     pub cursor: Option<String>,

@@ -150,8 +150,7 @@ impl SecretStore {
         Ok(names.iter().filter_map(|name| name.strip_prefix(&*prefix)?.parse().ok()).collect())
     }
 
-    /// Returns the ids of older secrets. The event of an older secret is either in the journal or will never be
-    /// written.
+    /// Returns the ids of secrets that are so old that their event is either in the journal or will never be written.
     pub(crate) async fn settled<I>(&self, app: &App) -> Answer<BTreeSet<I>>
     where
         I: Id + FromStr + Ord + Send + 'static,

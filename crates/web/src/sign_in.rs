@@ -59,7 +59,7 @@ pub struct SignIns {
     cookie: String,
     secure: &'static str,
     done: Mutex<VecDeque<(Digest, Timestamp)>>,
-    /// Terminals that signed in recently, with the digest of the code of each.
+    /// Terminals that signed in recently, each with the digest of the code with which the terminal polls.
     told: Mutex<VecDeque<(Digest, Timestamp, SignedIn)>>,
 }
 
@@ -83,7 +83,7 @@ struct Pending {
 struct PendingDevice {
     #[serde(rename = "c")]
     code: String,
-    /// Seconds between two polls that the provider demanded last.
+    /// Minimum number of seconds between two polls, as last demanded by the provider.
     #[serde(rename = "i", default = "usual_interval")]
     interval_s: u64,
     #[serde(rename = "x")]
@@ -175,8 +175,8 @@ impl SignIns {
         self.opened(headers).filter(is_it).map(|pending| self.set_cookie(&pending.state, "", 0)).collect()
     }
 
-    /// Returns the `Set-Cookie` values that delete the earliest sign-ins of a browser, so that a new sign-in stays
-    /// within the limit.
+    /// Returns the `Set-Cookie` values that delete the cookies of a browser's earliest sign-ins, so that a new sign-in
+    /// stays within the limit.
     fn make_room(&self, headers: &HeaderMap) -> Vec<String> {
         let mut pending: Vec<Pending> = self.opened(headers).collect();
         pending.sort_by_key(|pending| pending.expires_at);
@@ -429,7 +429,7 @@ impl AuthState {
     }
 }
 
-/// Returns the interrupt of a path; `None` if the path does not begin with [`DECIDE`].
+/// Returns the id of the interrupt in a path; `None` if the path does not begin with [`DECIDE`].
 fn decided_at(place: &str) -> Option<InterruptId> {
     place.strip_prefix(DECIDE)?.parse().ok()
 }

@@ -163,8 +163,8 @@ impl Webhooks {
         is_whole
     }
 
-    /// Reads the rows that any node has written to the database. Moves the entries of a file from a time without a
-    /// database into the database.
+    /// Reads the rows that any node has written to the database. If the data folder still has a file from a time before
+    /// the database was used, moves the file's entries into the database.
     async fn look_up(&self, app: &App, system: &System) -> Answer<()> {
         if app.journal().database().is_none() {
             return Ok(());
@@ -278,7 +278,7 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Deletes entries whose event was never written because the server crashed before it.
+    /// Deletes entries whose event was never written because the server crashed before it wrote the event.
     pub(crate) async fn sweep(&self, app: &App) -> Answer<()> {
         let _one = self.changing.lock().await;
         if app.journal().database().is_some() {

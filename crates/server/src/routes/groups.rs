@@ -29,8 +29,9 @@ pub(crate) async fn list(caller: Caller, Params(query): Params<PageQuery>) -> An
 
 /// Set the working hours of a group.
 ///
-/// If an assignment names the group, its working time is counted in these hours. Existing deadlines do not change;
-/// deadlines that are set later use the new hours. Hours that come from the people file must be changed in that file.
+/// Deadlines in working time count only these hours if the interrupt is assigned to the group. Existing deadlines do
+/// not change; deadlines that are set later use the new hours. Hours that come from the people file must be changed in
+/// that file.
 #[utoipa::path(
     put, path = "/v1/groups/{group}/hours", tag = "people", operation_id = "set_hours",
     params(("group" = String, Path, example = "legal")),

@@ -53,7 +53,8 @@ pub(crate) async fn read(caller: Caller, Path(id): Path<String>) -> Answer<Json<
 /// Set a person: add a new person, or replace an existing person.
 ///
 /// Send all fields of the person, because a missing field is cleared. A person from the people file must be changed in
-/// that file. If the token of an identity provider has added the person, later tokens no longer change this person.
+/// that file. If the token of an identity provider has added the person, tokens no longer change this person after the
+/// request.
 #[utoipa::path(
     put, path = "/v1/people/{person}", tag = "people", operation_id = "set_person",
     params(("person" = String, Path, example = "anna")),

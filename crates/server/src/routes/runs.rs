@@ -162,11 +162,11 @@ pub(crate) async fn work(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<List<
     Ok(Json(List { items: view::work::from_run(&run), next_cursor: None }))
 }
 
-/// Count the ignored files that a run has written.
+/// Count the files in the layer of a run.
 ///
-/// Tried commands write new ignored files to the layer of their run, and not to the workspace. `POST
-/// /v1/runs/{id}/merge` copies the files of the layer into the workspace. With PostgreSQL, each node has its own layer
-/// of a run, and the response is about the layer on the node that responds.
+/// Commands that run in a trial write new files that git ignores to the layer of their run, and not to the workspace.
+/// `POST /v1/runs/{id}/merge` copies the files of the layer into the workspace. With PostgreSQL, each node has its own
+/// layer of a run, and the response is about the layer on the node that responds.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/layer", tag = "runs", operation_id = "read_run_layer",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),

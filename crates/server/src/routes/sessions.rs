@@ -201,8 +201,8 @@ pub(crate) async fn grants(
 
 /// List the refusals of a session, including revoked ones.
 ///
-/// A refused call asks again in the same session, even if a grant or a rule allows the call. The card of the new
-/// interrupt has `refused_before`.
+/// If an agent makes a refused call again in the same session, a person is asked, even if a grant or a rule allows the
+/// call. The card of the new interrupt has `refused_before`.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/refusals", tag = "sessions", operation_id = "list_session_refusals",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),
@@ -231,7 +231,8 @@ pub(crate) async fn refusals(
 
 /// Revoke a refusal.
 ///
-/// When the call starts again, grants and rules can allow it. Revoking the refusal again has no further effect.
+/// If an agent makes the call again, a grant or a rule can allow the call without asking a person. Revoking the refusal
+/// again has no further effect.
 #[utoipa::path(
     delete, path = "/v1/sessions/{id}/refusals/{interrupt}", tag = "sessions", operation_id = "revoke_refusal",
     params(

@@ -204,10 +204,11 @@ pub(crate) async fn undo(
     follow_up(caller, id, "undo", (idempotency, trace), body, read).await
 }
 
-/// Merge ignored files that a run has written into its workspace.
+/// Merge files that git ignores from the layer of a run into its workspace.
 ///
-/// A tried command writes new ignored files to a layer of its run, and not to the workspace. A separate run compares
-/// these files with the workspace, shows the differences, and waits until a person releases the merge.
+/// A command that runs in a trial writes new files that git ignores to a layer of its run, and not to the workspace. A
+/// separate run compares these files with the workspace, shows the differences, and waits until a person releases the
+/// merge.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/merge", tag = "runs", operation_id = "merge_run",
     params(

@@ -106,7 +106,7 @@ async fn converse(
         }
     }
     guest.connection = None;
-    // The headers keep the buffer alive from which they were parsed.
+    // The headers keep the buffer alive from which they were parsed, so they are dropped to free its memory.
     drop(headers);
     if let Err(unsent) = outbox.put(write::text(&hello::welcome(&caller))).await {
         return unsent.into();

@@ -1,4 +1,4 @@
-//! Frames as they are written.
+//! Encodes the frames of subscriptions.
 
 use axum::extract::ws::Utf8Bytes;
 use holdshort_protocol::frame::ServerFrame;

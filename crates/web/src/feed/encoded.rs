@@ -72,7 +72,7 @@ impl EncodedEvent {
             "interrupt_escalated",
             "interrupt_snoozed",
             "interrupt_resolved",
-            // A freeze holds back work that was already decided on.
+            // An inbox also shows freezes, because a freeze holds back work that a person has already approved.
             "frozen",
             "unfrozen",
             "part_frozen",

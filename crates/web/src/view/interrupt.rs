@@ -31,7 +31,7 @@ pub async fn from_row(app: &App, row: &InterruptRow, reader: &Reader) -> Answer<
     of_page(app, row, &CallEnds::default(), reader).await
 }
 
-/// Returns the view of a row. `ends`: ends of calls that were read for the page of the row.
+/// Returns the view of a row. `ends`: ends of calls that other rows of the same page have already read.
 pub async fn of_page(
     app: &App,
     row: &InterruptRow,
@@ -123,7 +123,7 @@ pub async fn resolution_for_asker(app: &App, row: &InterruptRow) -> Answer<Optio
     Ok(resolution(covered.as_ref().map_or(&interrupt, |covered| &covered.interrupt)))
 }
 
-/// Removes text that is withheld from the reader from a refusal, because an error about an edit may quote such text.
+/// Removes withheld text from a refusal, because an error about an edit may quote text that the reader must not see.
 pub async fn covered_refusal(
     app: &App,
     row: &InterruptRow,

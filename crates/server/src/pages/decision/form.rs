@@ -100,7 +100,7 @@ impl Typed {
             version: self.version,
             ..Decision::default()
         };
-        // A link that was sent to a person is valid for a single interrupt.
+        // A link that was sent to a person may decide only on its own interrupt, so it cannot release others.
         if number.is_none() && option.is_some_and(Offer::gives_grant) {
             decision.also = self.also_shown.iter().filter(|id| self.also.contains(*id)).cloned().collect();
             decision.also_shown.clone_from(&self.also_shown);
@@ -365,7 +365,7 @@ impl<'a> Form<'a> {
             Editor { summary, label: edit.label, schema, is_text: edit.is_text, is_open, field }
         };
         let takes_data = interrupt.kind == Kind::Question && interrupt.editable().is_some();
-        // A link that was sent to a person is valid for a single interrupt.
+        // A link that was sent to a person may decide only on its own interrupt, so it cannot release others.
         let also_covers = if number.is_none() { interrupt.also_covers.as_slice() } else { &[] };
         let also = also_covers.iter().map(|each| Also {
             name: format!("{ALSO}{}", each.interrupt),
@@ -513,7 +513,7 @@ fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool, is_
         (option.needs_edit && !is_answer && !option.keeps_some(), "uses your changed version"),
         (option.needs_edit && is_answer && has_members, "sends the answer above"),
         (option.needs_edit && is_answer && !has_members, "sends the answer as JSON"),
-        // For an external option, the first note already says this.
+        // For an external option, the first note already says what the option ends.
         (option.ends_run() && origin == Origin::Native, "ends the run"),
     ];
     Offered {

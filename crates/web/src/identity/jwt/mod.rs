@@ -166,7 +166,7 @@ impl Issuers {
         if is_others { Err(Refusal::Subject) } else { Ok((verified, claims)) }
     }
 
-    /// Verifies a token that is about no principal, such as a logout notice of the issuer. Returns the claims of the
+    /// Verifies a token that authenticates nobody, such as a logout notice of the issuer. Returns the claims of the
     /// token.
     pub(crate) async fn notice(&self, token: &str, now: Timestamp) -> Result<Map<String, Value>, Refusal> {
         let (issuer, claims) = self.signed(token).await?;
@@ -202,7 +202,7 @@ impl Issuers {
         // From here on, only claims that the issuer has signed are used.
         let token = jsonwebtoken::decode::<Map<String, Value>>(token, &key, &issuer.validation(algorithm));
         let claims = token.map_err(|error| refusal(&error))?.claims;
-        // The library also accepts a list of issuers in `iss`.
+        // The library also accepts a list of issuers in `iss`, so the issuer is compared again.
         if claims.get("iss").and_then(Value::as_str) != Some(&issuer.jwt.issuer) {
             return Err(Refusal::Claim);
         }

@@ -254,9 +254,9 @@ impl Provider {
         })
     }
 
-    /// Polls the provider once. `interval`: time between two polls that the provider demanded last. The provider may
-    /// demand a longer time. A request that may return a token is never dropped, because the provider returns the token
-    /// only once.
+    /// Polls the provider once. `interval`: minimum time between two polls, as last demanded by the provider. The
+    /// response may demand a longer time. A request that may return a token is never dropped, because the provider
+    /// returns the token only once.
     pub async fn poll(&self, code: &str, interval: Duration, now: Timestamp) -> Result<Polled, SignInError> {
         let said = self.metadata().await?;
         let place = said.device.clone().ok_or(SignInError::NoDevices)?;
