@@ -286,7 +286,8 @@ impl Tools {
         committed
     }
 
-    /// Applies changes to the run's layer. After an error the run has no layer, which is harmless. Blocks.
+    /// Applies changes to the run's layer. After an error the run has no layer, which is harmless, because a layer is
+    /// only a cache. Blocks.
     pub fn commit_to_layer(
         &self,
         changes: &LayerChanges,

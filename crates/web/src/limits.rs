@@ -212,8 +212,8 @@ pub const LET_GO_PAUSE: Duration = Duration::from_secs(1);
 /// `true`.
 pub const LEFT_INTERRUPTS: usize = 100;
 
-/// Maximum number of open interrupts, of runs of each status and of deliveries that `/metrics` counts. With more, the
-/// gauge stays near this value.
+/// Maximum number of open interrupts, of runs of each status and of deliveries that `/metrics` counts. If there are
+/// more, the gauge stays near this value.
 pub const METRICS_ROWS: usize = 10_000;
 /// Number of rows that `/metrics` reads at once.
 pub const METRICS_PAGE: usize = 1_000;

@@ -109,8 +109,9 @@ async fn decide(
     Ok(())
 }
 
-/// Returns the question that a message without `request_id` answers. Refuses the message if it may be meant for several
-/// questions, for example for a question that was answered while the open question was already open.
+/// Returns the question that a message without `request_id` answers. Refuses the message if the person may have meant a
+/// different question: if several questions are open, or if another question was answered while the open question was
+/// already shown.
 fn find_answered_question(run: &Run) -> Answer<Option<InterruptId>> {
     let is_question = |interrupt: &Interrupt| interrupt.opened.kind == Kind::Question;
     let open: Vec<_> =

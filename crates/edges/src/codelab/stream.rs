@@ -97,7 +97,7 @@ async fn begin(
         let speaks = matches!(message, Message::User { .. } | Message::Switch(_)) && since.is_none();
         match act::carry_out(&session, &client, message).await.map_err(below_message) {
             Ok(answers) => frames.extend(answers.into_iter().map(OutgoingFrame::from)),
-            // The session exists, so its client needs the first frames to continue in it.
+            // The new session stays open, and the client needs the session's first frames to continue in it.
             Err(refused) if is_new => {
                 frames.extend(refusal(&refused));
                 return Ok(events(RawBody::from(chunk(&frames))));

@@ -27,7 +27,7 @@ pub struct Settings {
     pub retry_delay: Duration,
     /// Default time until a review expires. A workflow can set a different time.
     pub review_expiry: Duration,
-    /// Maximum number of starts per minute for each principal. `resumes` is the maximum number of resumes.
+    /// Maximum number of runs that each principal may start per minute. `resumes` limits resumes in the same way.
     pub runs: u32,
     pub resumes: u32,
     /// Ranges of private addresses to which webhooks may be sent.

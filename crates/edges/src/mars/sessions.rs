@@ -96,7 +96,7 @@ impl SessionStatus {
     }
 
     /// Returns the states that a session with this status can have in the journal. Sessions with a different status can
-    /// have the same states.
+    /// have the same states, so the caller must also compare the status of each session.
     fn states(self) -> BTreeSet<SessionState> {
         match self {
             Self::Active => [SessionState::Open].into(),

@@ -148,8 +148,8 @@ pub(super) async fn drive(
         };
         if let (Some(how), None) = (stop, &stopped) {
             stopped = Some(how);
-            // Closing the line tells the stages to end, and the timer now limits how long that takes. An error means
-            // that the stages have already ended: the next read reports that.
+            // Closing the connection tells the stages to end, and the timer now limits how long that takes. An error
+            // means that the stages have already ended: the next read reports that.
             let _ = line.shutdown().await;
             let takes = if guarded.is_some() { limits::SET_ASIDE_TIME } else { limits::STOP_TIME };
             time_is_up.as_mut().reset(tokio::time::Instant::now() + takes);

@@ -308,7 +308,7 @@ pub(crate) fn prepare(
     plan.effect = effect;
     plan.identities = identities;
     plan.write_bytes = settings.write_bytes;
-    // Refusals are detected by the system's error messages, so these must be in one known language.
+    // Denials by the sandbox are detected by the system's error messages, so these messages must be in English.
     plan.environment.insert("LC_ALL".to_owned(), "C.UTF-8".to_owned());
     plan.cwd = command.cwd.clone().into();
     workspace.clone_into(&mut plan.workspace);
@@ -368,8 +368,8 @@ impl EndedCommand {
             return Outcome::Stopped { text, data };
         }
         if has_set_aside {
-            // Explains the limits of an ordinary writing command, whatever effect this command was released with: a
-            // write to guarded paths always needs a release by a card that names them.
+            // The text explains the limits of an ordinary writing command, even if this command was released with a
+            // different effect: only a card that names guarded paths can release a write to them.
             text.push_str(sandbox_denials::describe_limits(&CommandEffect::Workspace));
             return Outcome::SetAside { text, data };
         }

@@ -86,7 +86,8 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
         }
         found.bind(workspace, &place);
     }
-    // To run a folder is to run a file in it. The folder is unbound if no bound file is in it.
+    // Running a folder, as in `python3 DIR`, runs a file in the folder. If no file in the folder is bound, the file
+    // that runs is unknown.
     found.unbound |= folders.iter().any(|folder| {
         let is_run =
             |script: &Precondition| script.sha256.is_some() && Path::new(&script.path).starts_with(folder);

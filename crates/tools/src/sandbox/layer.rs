@@ -29,8 +29,9 @@ pub(crate) enum Layer {
 /// and the kernel does not sync the overlay to disk.
 const OPTIONS: &str = "redirect_dir=nofollow,metacopy=off,index=off,volatile";
 
-/// Extended attributes in which an overlay stores its marks. The owner of a file in the workspace cannot set attributes
-/// of the first kind. However, that kind requires the rights of the first user namespace.
+/// Extended attributes in which an overlay stores its marks. `Trusted` attributes are safer, because the owner of a
+/// file in the workspace cannot set them, but they require the rights of the first user namespace. Without these
+/// rights, `User` attributes are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notes {
     Trusted,

@@ -1,7 +1,7 @@
 //! Trials: a command runs over a layer that receives all its writes, and its changes are read from the layer.
 //!
-//! A trial must never write to the workspace, and leaves no trace when it is dropped. Must never decide whether its
-//! result is accepted. Read `sandbox::layer` for how a layer is mounted, and `read` for how it is read. `changeset`
+//! A trial must never write to the workspace, and leaves no files behind when it is dropped. Must never decide whether
+//! its result is accepted. Read `sandbox::layer` for how a layer is mounted, and `read` for how it is read. `changeset`
 //! commits the result.
 
 mod card;

@@ -123,7 +123,7 @@ impl Kind {
     }
 }
 
-/// When a step asks a person (contracts A14, E2).
+/// Points of a step at which a person is asked (contracts A14, E2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Approval {
     #[default]

@@ -22,11 +22,12 @@ use crate::limits;
 /// of them.
 const OF_GITS_OWN_WORK: [&str; 3] = ["rebase-merge", "rebase-apply", "sequencer"];
 
-/// Folders in which git names files after branches. The name of a branch never begins with a dot.
+/// Folders in which git names files after branches. In these folders, only names that begin with a dot can be guarded,
+/// because the name of a branch never begins with a dot.
 const NAMED_AFTER_BRANCHES: [&str; 2] = ["refs", "logs"];
 
 /// Beginning of the new name of a path that is set aside. The new name is this text and a number. The text is short,
-/// and no guarded name matches it.
+/// and is not the beginning of a guarded name.
 const ASIDE: &str = "set-aside-";
 
 /// Maximum number of folder handles kept open on the way down. Below that depth the walk returns through `..`, and
@@ -64,7 +65,7 @@ struct Level {
 #[derive(Clone, Copy)]
 enum Git {
     Nothing,
-    /// In a repository, this number of folders below the repository's folder. 0 is the repository's folder itself.
+    /// Inside a repository. The value is the depth below the repository's folder, which has the depth 0.
     Within(usize),
     /// A folder in which files may be named after branches.
     Branches,
