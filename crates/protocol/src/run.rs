@@ -162,15 +162,15 @@ pub struct AskingConfig {
     pub enabled: bool,
 }
 
-/// Gates of a run in addition to the gates of its workflow. They can only make the workflow stricter: an `allow` has
-/// effect only where no rule of the workflow matches.
+/// Gates of a run in addition to the gates of its workflow. The gates of a run can only make the workflow stricter: an
+/// `allow` has effect only where no rule of the workflow matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GateConfig {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
-    /// Checkpoints at which a person must decide even if rules and grants allow the call. They add to the mandatory
-    /// checkpoints of the workflow.
+    /// Checkpoints at which a person must decide even if rules and grants allow the call. These checkpoints are added
+    /// to the mandatory checkpoints of the workflow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mandatory: Vec<Checkpoint>,
     /// Settings of smart approval that are added to those of the workflow.

@@ -97,7 +97,7 @@ impl App {
         self.driver.clock().now()
     }
 
-    /// Returns the row of a run, which is read from memory if the run is loaded.
+    /// Returns the row of a run. If the run is loaded, the row comes from memory.
     pub async fn run_row(&self, id: &RunId) -> Answer<RunRow> {
         if let Some(row) = self.driver.current(id).await.and_then(|run| run.row()) {
             return Ok(row);
@@ -105,12 +105,12 @@ impl App {
         self.journal().run(id).await?.ok_or_else(|| Refused::not_found("run"))
     }
 
-    /// Returns the current state of a run, which is read from memory if the run is loaded.
+    /// Returns the current state of a run. If the run is loaded, the state comes from memory.
     pub async fn run_now(&self, id: &RunId) -> Result<Arc<Run>, Error> {
         self.driver.now(id).await
     }
 
-    /// Returns the ids of an existing interrupt, which are read from memory if the interrupt's run is loaded.
+    /// Returns the ids of an existing interrupt. If the interrupt's run is loaded, the ids come from memory.
     pub async fn find_interrupt(&self, id: &InterruptId) -> Answer<InterruptRef> {
         match self.driver.asker(id) {
             Some(run) => Ok(InterruptRef { run, interrupt: id.clone() }),
@@ -118,7 +118,7 @@ impl App {
         }
     }
 
-    /// Returns the row of an interrupt, which is read from memory if the interrupt's run is loaded.
+    /// Returns the row of an interrupt. If the interrupt's run is loaded, the row comes from memory.
     pub async fn interrupt_row(&self, id: &InterruptId) -> Answer<InterruptRow> {
         let asker = self.driver.current_asker(id).await;
         if let Some(row) = asker.and_then(|run| run.interrupt_rows([id]).pop()) {

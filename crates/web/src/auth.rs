@@ -449,7 +449,7 @@ impl Caller {
         if may { Ok(()) } else { Err(Refused::from_code(Code::ForbiddenRole)) }
     }
 
-    /// Returns the row of a run that the permission covers.
+    /// Returns the row of a run. Returns an error if the permission does not cover the run.
     pub async fn run(&self, id: &RunId) -> Answer<RunRow> {
         let row = self.app.run_row(id).await?;
         if self.reaches(&row).await? { Ok(row) } else { Err(others()) }
@@ -463,7 +463,7 @@ impl Caller {
         if sees { Ok(()) } else { Err(others()) }
     }
 
-    /// Returns the ids of an interrupt that the permission covers.
+    /// Returns the ids of an interrupt and its run. Returns an error if the permission does not cover the interrupt.
     pub async fn interrupt(&self, id: &InterruptId) -> Answer<InterruptRef> {
         let asked = self.app.find_interrupt(id).await?;
         match self.extent {

@@ -46,7 +46,7 @@ pub(super) struct Follower {
     queue: VecDeque<OutgoingFrame>,
     /// True if the journal may contain events that are not yet read.
     is_behind: bool,
-    /// True if a `done` frame must be sent once the run rests.
+    /// True if a `done` frame must be sent once the run rests: once it waits for a person, is paused or has ended.
     is_owed: bool,
     /// Last activity that was sent to the client.
     told_activity: Option<Activity>,

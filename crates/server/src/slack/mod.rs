@@ -162,7 +162,7 @@ async fn opened(auth: &AuthState, payload: &Value) -> Answer<(Value, Option<Look
     Ok((form, look))
 }
 
-/// View of an interrupt by a person, in a form.
+/// Record that a form showed an interrupt to a person.
 struct Look {
     app: Arc<App>,
     actor: Actor,

@@ -13,7 +13,7 @@ use tokio_stream::StreamMap;
 
 use super::write;
 
-/// Order that `listen.rs` sends after it has carried out a frame.
+/// Instruction that `listen.rs` sends after it has carried out a frame.
 pub(super) enum Order {
     Say(Box<ServerFrame>),
     Follow { id: String, answer: Box<ServerFrame>, items: BoxStream<'static, Item> },

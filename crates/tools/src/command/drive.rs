@@ -163,8 +163,8 @@ pub(super) async fn drive(
     let has_begun = Report::has_begun(&sent);
     let aside = guarded.as_ref().filter(|_| has_begun).map(|_| aside.unwrap_or_else(untold));
     let scratch = match guarded {
-        // Guarded paths are left, so the next command needs an approval. The list of the earlier guarded paths is kept
-        // for that command.
+        // Guarded paths are left, so the next command needs an approval. The list of the guarded paths from before this
+        // command is kept, because it shows later which guarded paths are new.
         Some(workspace) if aside.as_ref().is_some_and(|aside| !aside.is_complete()) => {
             sandbox::remember(&workspace, scratch.keep());
             None

@@ -35,7 +35,8 @@ use jwks::{Jwks, NoKey};
 #[derive(Default)]
 pub struct Issuers {
     all: Vec<Issuer>,
-    /// Name and prefix of each issuer. Only tokens of an issuer may contain subjects with the prefix of this issuer.
+    /// Name and prefix of each issuer. A subject with the prefix of an issuer is accepted only in tokens of this
+    /// issuer.
     others: Vec<(String, String)>,
 }
 
