@@ -100,8 +100,8 @@ impl Turn {
         let decided = decided(run);
         let words = run.messages.iter().filter(|message| !run.is_of_an_undo(message));
         let mut messages: Vec<String> = words.map(ToString::to_string).collect();
-        // A message that a decision caused is shown only with the decision. Further messages with the same text stay in
-        // the list.
+        // A message that a decision caused is shown only with the decision. If other messages have the same text, they
+        // stay in the list.
         for brought in decided.iter().filter_map(|each| each.brought.as_ref()) {
             if let Some(at) = messages.iter().position(|message| message == brought) {
                 messages.remove(at);

@@ -231,8 +231,8 @@ pub struct Copilot {
     /// True if attended runs ask the person whether the result meets the person's needs (contract E26).
     #[serde(default, skip_serializing_if = "is_default")]
     pub satisfaction: bool,
-    /// Maximum number of words of a task that needs no step checkpoints. A router may decide otherwise. `None`: every
-    /// task needs step checkpoints.
+    /// A task with at most this number of words needs no checkpoints around its steps, unless a router decides
+    /// otherwise. `None`: every task needs these checkpoints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simple_words: Option<u32>,
 }
@@ -396,8 +396,8 @@ pub struct Gates {
     /// Checkpoints at which a person must decide even if rules or grants allow the call.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub mandatory: BTreeSet<Checkpoint>,
-    /// True if [`Checkpoint::BeforeExecution`] asks after a trial, about the trial's result. Otherwise the checkpoint
-    /// asks before the trial.
+    /// True if [`Checkpoint::BeforeExecution`] asks a person after a trial, about the trial's result. Otherwise the
+    /// person is asked before the trial.
     #[serde(default, skip_serializing_if = "is_default")]
     pub trial_before_execution: bool,
     /// Commands that [`Checkpoint::BeforeDeploy`] covers. Each entry is a single word or a command pattern.
@@ -438,7 +438,7 @@ pub struct Grants {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SameAction {
-    /// The call asks like any other call.
+    /// A person is asked about the call, like about any other call.
     #[default]
     Ask,
     /// The approval covers one more call.

@@ -239,7 +239,7 @@ impl People {
         person.name = content.get("name").and_then(Value::as_str).map(str::to_owned);
         let addresses = content.get("addresses").and_then(Value::as_object).into_iter().flatten();
         person.addresses = addresses.filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned()))).collect();
-        // An event of its own sets an absence, so the absence outlives a change of the person's roles.
+        // Only the event `away_set` sets an absence, so the absence outlives a change of the person's roles.
         person.away = self.known.get(id).and_then(|before| before.away.clone());
         self.known.insert(id.to_owned(), person);
         self.forms.entry(form(id).into_owned()).or_default().insert(id.to_owned());

@@ -110,8 +110,8 @@ impl InterruptRow {
         Self { assigned: None, ..self.clone() }
     }
 
-    /// Returns true if the events that the row references are not enough to show the interrupt. The interrupt then has
-    /// votes that did not settle it, or its approvers have changed.
+    /// Returns true if the events that the row references are not enough to show the interrupt, because it has votes
+    /// that did not settle it or its approvers have changed.
     pub fn is_involved(&self) -> bool {
         self.assigned.as_ref().is_some_and(|marks| marks.contains(assignee_index::INVOLVED))
     }

@@ -56,8 +56,8 @@ pub enum Input {
         interrupt: InterruptId,
     },
     Open(Open),
-    /// Continues the conversation after these runs, which an earlier version started. The input has no effect if the
-    /// session already has a front run.
+    /// Makes these runs, which an earlier version of Holdshort started, the earlier front runs of the conversation. The
+    /// input has no effect if the session already has a front run.
     Continue {
         runs: Vec<RunId>,
     },

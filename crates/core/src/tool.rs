@@ -197,17 +197,17 @@ pub struct ResolvedPath {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxLevel {
-    /// The command is not confined: every command asks, and grants do not apply.
+    /// The command is not confined: a person is asked about every command, and grants do not apply.
     None,
-    /// Only files or only the network is confined: every command asks, and grants do not apply.
+    /// Only files or only the network is confined: a person is asked about every command, and grants do not apply.
     Partial,
     /// Files (Landlock), network (own namespace unless the workflow opens it), resources and the process group are
     /// confined.
     Full,
 }
 
-/// Permitted effect of a command on the workspace. The vote decides it, the digest binds it, and the sandbox enforces
-/// it.
+/// Permitted effect of a command on the workspace. The vote of the gates decides the effect, an approval's digest
+/// includes it, and the sandbox enforces it.
 ///
 /// Variants are in ascending order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -237,7 +237,8 @@ pub struct Inspection {
     pub preconditions: Vec<Precondition>,
     /// `None` for tools that are not commands.
     pub sandbox: Option<SandboxLevel>,
-    /// Codes of findings such as `hard_link`. Each one makes the call ask even if the rules allow the call.
+    /// Codes of findings such as `hard_link`. For each finding, a person is asked about the call even if the rules
+    /// allow it.
     pub ask_because: Vec<String>,
     /// Paths of the call that lead through a link to a place other than their names suggest.
     pub places: Vec<ResolvedPath>,
@@ -324,8 +325,8 @@ pub enum TrialOutcome {
     },
 }
 
-/// Changes that a commit makes in the layer of the run, not in the workspace. Only commands of the same run see the
-/// layer.
+/// Changes that a commit makes in the layer of the run, not in the workspace. The layer contains the run's ignored
+/// files, such as caches and build output, and only commands of the same run see it.
 ///
 /// Each `before` is the previous entry of the layer. The layer is a cache, so a different entry at commit time is not
 /// an error.
@@ -346,8 +347,8 @@ pub struct TrialResult {
     pub changeset: Changeset,
     /// Changes of the run's layer, if there are any.
     pub layer: Option<Box<LayerChanges>>,
-    /// Codes of findings: `hard_link`, `special_file`, `layer_full`, and the codes of guarded files. Each one makes the
-    /// call ask even if the rules allow the call.
+    /// Codes of findings: `hard_link`, `special_file`, `layer_full`, and the codes of guarded files. For each finding,
+    /// a person is asked about the call even if the rules allow it.
     pub ask_because: Vec<String>,
     /// Result of the call for the agent, once the changes are committed.
     pub text: String,

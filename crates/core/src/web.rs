@@ -4,7 +4,8 @@
 //! Different spellings of the same address are equal here. Spellings differ in the letter case of the host, punycode, a
 //! final dot of the host, numeric forms of an IP address, or `..` in the path. A path that servers may interpret
 //! differently (encoded slashes, `//`, `;`, nested encodings) is [ambiguous](Target::path). A pattern that allows
-//! covers an ambiguous path only if it covers the complete host. A pattern that asks or forbids always matches it.
+//! covers an ambiguous path only if it covers the complete host. A pattern that asks or forbids matches every ambiguous
+//! path of its host.
 
 use std::fmt;
 
@@ -224,7 +225,7 @@ impl Pattern {
     }
 
     /// Returns true if a rule that asks or forbids may match the address. A pattern without a port matches any port,
-    /// the letter case of the path is ignored, and an ambiguous path always matches.
+    /// the letter case of the path is ignored, and every ambiguous path matches.
     pub fn may_cover(&self, target: &Target) -> bool {
         let is_port = self.port.is_none_or(|port| target.url.port_or_known_default() == Some(port));
         let may_be_path = |pattern: &str, path: &str| {

@@ -10,7 +10,7 @@ use crate::policy::{ChangeScope, Rule};
 /// matches every call.
 ///
 /// A rule with these criteria never matches a call whose changes are unknown. If such a rule would ask or forbid,
-/// `vote` makes the call ask.
+/// `vote` asks a person about the call.
 pub(super) fn matches(rule: &Rule, subject: &Subject<'_>, releases: bool) -> bool {
     if !speaks_of_changes(rule) {
         return true;

@@ -14,7 +14,7 @@
 //! - a command that contains a deploy word, or that matches a command pattern. A file pattern in the command matches
 //!   every name to which it may expand, except in programs that only read or move files;
 //! - a command that is not fully understood;
-//! - code on the line or from standard input, except sed scripts that only edit.
+//! - code within the command line or from standard input, except sed scripts that only edit.
 //!
 //! Scripts that a command names are not read.
 
@@ -110,8 +110,8 @@ fn may_say(part: &Part, word: &str) -> bool {
     !part.only_handles_files() && patterns.any(|it| it.in_small_letters().meets(&holding))
 }
 
-/// Returns true for code on the line or from standard input, because code may do anything. Returns false for a sed
-/// script that only edits.
+/// Returns true for code within the command line or from standard input, because code may do anything. Returns false
+/// for a sed script that only edits.
 fn is_code(part: &Part) -> bool {
     part.is_inline_code() && !part.only_edits()
 }

@@ -2,8 +2,8 @@
 //! calls as they vote on calls of our own agents.
 //!
 //! These calls are never inspected: Holdshort sees neither the workspace, nor the targets of paths, nor the scripts of
-//! a command. A call therefore asks if its words alone do not determine its effect, and no grant covers a command that
-//! executes files of the workspace.
+//! a command. If the arguments alone do not determine the effect of a call, a person is therefore asked. For the same
+//! reason, no grant covers a command that executes files of the workspace.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -268,8 +268,8 @@ impl ForeignCall {
             })
     }
 
-    /// Returns true if everything that the call names is in its workspace, as far as the words of the call tell. The
-    /// external agent is not confined, so no grant covers places outside the workspace.
+    /// Returns true if everything that the call names is in its workspace, as far as its arguments show. The external
+    /// agent is not confined, so no grant covers places outside the workspace.
     fn stays_in_workspace(&self) -> bool {
         let Some(workspace) = self.workspace.as_deref() else { return false };
         let cwd = self.cwd.as_deref().unwrap_or(workspace);

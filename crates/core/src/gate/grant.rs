@@ -90,8 +90,8 @@ pub struct Program {
     /// to a source file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Options of the line, with the values that determine the effect of the command. Grants of earlier versions have
-    /// no options, and cover no command that writes.
+    /// Options in the command line, with the values that determine the effect of the command. Grants of earlier
+    /// versions have no options, and cover no command that writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<String>>,
     /// Operands in order, if they determine the effect of the command. Operands determine the effect unless they are
@@ -200,7 +200,8 @@ fn run_by<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a Precondition> +
 
 impl Matcher {
     /// Returns the grant that an approval of this call would give. Returns `None` if no grant is safe: for opaque
-    /// commands, code on the line, commands with another user's rights, and files that a person's own tools execute.
+    /// commands, code within the command line, commands that run with another user's rights, and calls that may write
+    /// files which a person's own tools execute.
     pub fn for_call(subject: &Subject<'_>) -> Option<Self> {
         let mut commands = Vec::new();
         let mut scripts = Vec::new();

@@ -2,7 +2,8 @@
 //!
 //! Gates are implemented here, in the runtime, and never in a prompt. All sources vote, and the most severe vote wins:
 //! forbid > mandatory ask > refused before (ask) > escalation ask > grant allow > rule > default (ask). The gates fail
-//! closed: a call that they cannot interpret asks. This file defines the call; read `verdict.rs` and `vote.rs` next.
+//! closed: about a call that they cannot interpret, a person is asked. This file defines the call; read `verdict.rs`
+//! and `vote.rs` next.
 
 mod changes;
 pub(crate) mod checkpoint;
@@ -43,7 +44,8 @@ pub struct Subject<'a> {
     pub workspace: &'a str,
     /// Working directory of a command. Empty if the call was not inspected.
     pub cwd: &'a str,
-    /// Codes of findings of the inspection. Each one makes the call ask even if a rule or a grant allows the call.
+    /// Codes of findings of the inspection. For each finding, a person is asked about the call even if a rule or a
+    /// grant allows it.
     pub ask_because: &'a [String],
     /// Paths of the call that lead through a link to a place other than their names suggest.
     pub places: &'a [ResolvedPath],
@@ -73,7 +75,7 @@ pub enum Changes<'a> {
     /// Changeset that a file tool proposes. Paths in the changeset are resolved: no component is a link.
     Proposed(&'a Changeset),
     /// Changes that a trial made, in the workspace and in the layer of the run. `ask_because` contains the codes of
-    /// findings about these changes. Each one makes the call ask.
+    /// findings about these changes. For each finding, a person is asked about the call.
     Tried { changes: &'a Changeset, layer: &'a Changeset, ask_because: &'a [String] },
     /// The changes were erased from the journal.
     Erased,

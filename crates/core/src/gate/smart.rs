@@ -4,7 +4,7 @@
 //! never removes a reason of a gate, and never holds back a call that only reads. In addition, a model may judge calls:
 //! `run/oversight.rs`.
 //!
-//! | code | asks if |
+//! | code | a person is asked if |
 //! |---|---|
 //! | `keyword` | message, call or plan contain a keyword of the workflow, or an inflected form (`deletes`, `deletion`) |
 //! | `production` | message, call or plan contain a word such as `prod`, `--env=prod`, `db.prod.example.com`, `PRD=1` |

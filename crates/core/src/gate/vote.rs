@@ -54,8 +54,8 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
         let speaks = |rule: &&Rule| rule.action == RuleAction::Forbid && rule::may_concern(rule, subject);
         lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(by)
     };
-    // Code on the line may run any forbidden command. If a trial showed no changes of the workspace, no forbidden
-    // command took effect.
+    // Code within the command line may run any forbidden command. If a trial showed no changes of the workspace, no
+    // forbidden command took effect.
     let by_words = !subject.changes.leave_nothing();
     let any_forbidden =
         forbids(|rule| !rule.paths.is_empty()) || (by_words && forbids(|rule| !rule.commands.is_empty()));
@@ -137,8 +137,8 @@ fn holds_back(lists: &[(Source, &[Rule])], subject: &Subject<'_>, is_such: fn(&R
     lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(is_such)
 }
 
-/// Returns true if a rule that asks about commands precedes the first matching rule of its list. A script of the line
-/// may run a command of that rule.
+/// Returns true if a rule that asks about commands precedes the first matching rule of its list. A script that the
+/// command line runs may run a command that the rule names.
 fn asks_about_commands(
     lists: &[(Source, &[Rule])],
     subject: &Subject<'_>,

@@ -1,5 +1,5 @@
-//! Paths that a search or a listing omits from its result, because a rule asks about these paths or forbids them while
-//! the call names only a folder above them.
+//! Paths that a search or a listing omits from its result: a rule asks about these paths or forbids them, and the call
+//! does not name them but only a folder above them.
 //!
 //! Rules that match the call itself were counted in the vote on the call. Rules that do not match the call itself apply
 //! to each path that the tool visits.

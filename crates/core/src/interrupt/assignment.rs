@@ -204,8 +204,9 @@ impl Stage {
         self.missing(agreed).into_iter().map(of).collect()
     }
 
-    /// Returns the votes that are still required, each with its candidates. If each named approver must agree, these
-    /// votes include one per missing person or group that has a single candidate.
+    /// Returns, for each vote that is still required, the people who can cast it. If each named approver must agree, a
+    /// missing person, or a missing group with only one possible voter, gets a vote that only this voter can cast. Any
+    /// candidate can cast the other votes.
     fn places<'p>(
         &self,
         candidates: &BTreeSet<&'p str>,

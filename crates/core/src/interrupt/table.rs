@@ -1,8 +1,8 @@
 //! The fixed table of interrupts: for each kind its option ids, and for each option its effect (design, part 4).
 //!
-//! Workflows and edges may rename, drop or reorder options, but may never add an option. The kind `choice` is the
-//! exception: the asking agent defines its options. Each option of `choice` answers the interrupt. The option `custom`
-//! is always offered and answers it too.
+//! Workflows, and the edges (adapters for other frameworks), may rename, drop or reorder options, but may never add an
+//! option. The kind `choice` is the exception: the asking agent defines its options. Each option of `choice` answers
+//! the interrupt. The option `custom` is always offered and answers it too.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,6 @@
-//! Use of approvals by external agents. Each approval can be used once. The agent sends the digest of the action that
-//! it intends. The approved action is the payload of the agent's question, with the approver's edit applied.
+//! Use of approvals by external agents. Each approval can be used once. To use it, the agent sends the digest of the
+//! action that it is about to perform. The approved action is the payload of the agent's question, with the approver's
+//! edit applied.
 
 use serde_json::Value;
 

@@ -1,10 +1,10 @@
 //! Limits of runs and their steps, models and interrupts.
 
-/// Number of consecutive identical calls in a step at which the step asks with a `continuation`.
+/// Number of consecutive identical calls in a step after which a `continuation` interrupt asks a person.
 pub const IDENTICAL_CALLS: u32 = 8;
 
-/// Number of consecutive replies with only failed calls at which the step asks with a `continuation`. A command with an
-/// exit code other than 0 is a failed call.
+/// Number of consecutive replies with only failed calls after which a `continuation` interrupt asks a person. A command
+/// with an exit code other than 0 is a failed call.
 pub const FAILED_CALLS: u32 = 6;
 
 /// Maximum number of trials of one call that fail because the workspace changed during the trial. Then the call needs

@@ -206,7 +206,7 @@ fn without_reading(line: &str) -> (Vec<String>, bool) {
     }
     let parts = command.parts.iter().chain(&command.guesses).filter(|part| !part.is_read_only());
     let words = parts.flat_map(|part| std::iter::once(&part.program).chain(&part.arguments)).cloned();
-    // Code on the line can be judged only by its words. A command line that is passed to a shell is parsed.
+    // Code within the command line can be judged only by its words. A command line that is passed to a shell is parsed.
     let is_code = |part: &Part| {
         let is_shell = matches!(part.program.as_str(), "sh" | "bash" | "dash");
         !part.arguments.is_empty() && part.is_inline_code() && !part.only_edits() && !is_shell

@@ -67,7 +67,7 @@ impl Run {
                     look.message.clone_from(&text);
                 }
                 phase.input = Some(text);
-                // A gate may have held the call until a person approved it.
+                // The call may still be in the state `Gated`, because a person had to approve it first.
                 self.call(call, |call| call.state = CallState::Proposed);
                 let called = StartedPhase { call: call.clone(), nth: *nth, why: None, phase };
                 self.called.insert_mut(called.phase.id.clone(), Arc::new(called));
@@ -299,8 +299,8 @@ impl Run {
                 call.judged = Some(*judgement);
                 call.judgement = content.data.clone();
             }),
-            // The call is inspected again when its turn comes. The higher revision rejects a duplicate result of the
-            // inspection that deferred the call.
+            // The call is inspected again when its turn comes. Because of the higher revision, a duplicate result of
+            // the inspection that deferred the call is rejected.
             Fact::ToolDeferred { call } => self.call(call, |call| {
                 call.revision += 1;
                 call.look_again = false;
@@ -331,7 +331,7 @@ impl Run {
                 call.interrupted = *interrupted;
             }),
             Fact::ToolFinished { call: id, end, code } => {
-                // A call that failed before its start is included, too.
+                // A call that failed before its start is added to the run's number of calls, too.
                 let is_untried = self.calls.get(id).is_some_and(|call| call.attempt == 0);
                 let is_tried = self.calls.get(id).is_some_and(|call| call.committing().is_some());
                 let is_work = *end == CallEnd::Failed || (is_tried && *end == CallEnd::Done);
@@ -355,8 +355,8 @@ impl Run {
                     call.outcome = content.data.clone();
                     match code.as_deref() {
                         Some(super::CONFINED) => call.confined.clone_from(&call.effect),
-                        // Only the effect `Guarded` allows what the command tried to do, so the next narrower effect
-                        // is recorded.
+                        // The command tried to write guarded places, which only the effect `Guarded` allows. The
+                        // command therefore ran with the next narrower effect.
                         Some(super::SET_ASIDE) => call.confined = Some(CommandEffect::Workspace),
                         Some(_) | None => {}
                     }

@@ -123,7 +123,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Records the changes that a tool proposes. The start of the call commits exactly these changes.
+    /// Records the changes that a tool proposes. When the call starts, exactly these changes are committed.
     fn propose(&mut self, id: &str, proposed: Option<Box<ProposedChanges>>) {
         let Some(proposed) = proposed else { return };
         let ProposedChanges { changeset, text, data } = *proposed;
@@ -160,8 +160,8 @@ impl Draft<'_> {
             Verdict::Allow(_) if self.begin_judgement(id, &call) => {}
             Verdict::Allow(release) => self.release(id, &call, release),
             Verdict::Ask { reasons, grantable } => match &call.cleared {
-                // A person saw these reasons and edited the call, so no second question is asked. With a trial, a
-                // second question is asked, because nobody has seen the effect of the edited call.
+                // A person saw these reasons and edited the call, so no second question is asked. A call that runs as a
+                // trial is the exception: nobody has seen the effect of the edited call, so a person is asked again.
                 Some((interrupt, cleared))
                     if !is_tried
                         && call.digest.is_none_or(|before| before == digest)
@@ -194,7 +194,7 @@ impl Draft<'_> {
     /// Authorises a call that the gates allowed. The call is limited to the effect that the gates allow.
     fn release(&mut self, id: &str, call: &Call, release: Release) {
         let Some(look) = &call.look else { return };
-        // If the effect could not be enforced, `vote` has already turned the release into a question.
+        // If the sandbox could not enforce the effect, `vote` has already asked a person instead of releasing the call.
         let Ok(effect) = self.run.released_effect(call, &release, &self.session, self.cx.system) else {
             return;
         };

@@ -25,7 +25,7 @@ pub struct Config {
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub gates: Gates,
-    /// True if agents ask people no questions, even if the workflow allows questions. Gates still ask.
+    /// True if agents ask people no questions, even if the workflow allows questions. Gates still ask people.
     #[serde(default, skip_serializing_if = "is_default")]
     pub asks_nobody: bool,
     /// True if reviews are approved as soon as they open. The journal records each of these approvals (contract E20).

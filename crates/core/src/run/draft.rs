@@ -21,7 +21,7 @@ use crate::risk;
 use crate::session::{self, Session};
 use crate::text::clip;
 
-/// Events of an input, and the states of the run and the session after these events.
+/// Events that an input caused, and the states of the run and the session after these events.
 #[derive(Clone, Debug)]
 pub struct HandledInput {
     /// Events of the run and of its session, in the order of emission.

@@ -137,9 +137,9 @@ impl Run {
         smart.extend(self.confined_reason(call));
         let gate = self.gate_of(call);
         let offered = gate.options.is_empty() || gate.options.iter().any(|id| id == "approve_session");
-        // A risky call is asked about each time: no grant covers a risky call, not even a grant for a less risky form
-        // of the call. A grant is given by a single person, so no grant applies if several people must release the
-        // call.
+        // A person is asked about a risky call each time: no grant covers a risky call, not even a grant for a less
+        // risky form of the call. A grant is given by a single person, so no grant applies if several people must
+        // release the call.
         let assignment = gate.assigned();
         let lifts = offered && assignment.takes_one() && self.stakes_of(call).is_empty();
         let starter = self.begun_by().map(Actor::responsible_people);

@@ -158,7 +158,7 @@ impl Run {
         asked_at
     }
 
-    /// Returns the call of a `tool_approval` in the form in which refusals are compared.
+    /// Returns the call that a `tool_approval` asks about, in the form in which refusals are compared.
     fn refusable(&self, interrupt: &Interrupt) -> Option<RefusalRecord> {
         match self.asked_call(interrupt)? {
             AskedCall::Own(_, call) => Some(RefusalRecord::for_call(&self.subject(call), &call.arguments)),

@@ -35,7 +35,8 @@ Answer with the summary alone.";
 const MARK: &str =
     "Summary of your earlier turns, written by a model. It is no instruction, and may be wrong in details:";
 
-/// If a provider refuses a request up to this size as too long, the size is not the reason.
+/// Minimum size of a request for which a provider's refusal as too long is believed. A smaller request was refused for
+/// a different reason.
 const LEAST_TOKENS: u64 = 200;
 
 /// Texts up to this size are never left out.
@@ -44,7 +45,7 @@ const SHORT_BYTES: usize = 300;
 /// Size limit for the arguments of an old call that a person decided on. Plans are kept completely.
 const DECIDED_ARGUMENTS_BYTES: usize = 1_000;
 
-/// Result of the check if the next request of a step fits the window.
+/// Result of checking whether the next request of a step fits the model's window.
 #[derive(Debug, PartialEq, Eq)]
 enum Room {
     Fits,
@@ -122,7 +123,7 @@ impl Run {
         history.and_then(|history| history.narrowed).map_or(window, |narrowed| narrowed.min(window))
     }
 
-    /// Returns a share of the step's window, in bytes.
+    /// Returns `share` percent of the step's window, in bytes.
     pub(super) fn bytes_of(&self, id: &str, share: u64) -> usize {
         let bytes = part(self.window(id), share).saturating_mul(limits::BYTES_PER_TOKEN);
         usize::try_from(bytes).unwrap_or(usize::MAX)

@@ -109,7 +109,7 @@ pub enum Input {
         interrupt: InterruptId,
     },
     /// Erases the content of the run in several parts. Each input erases the next part. The sender repeats the input
-    /// until it emits no event.
+    /// until no event follows.
     EraseContent {
         because: ErasureReason,
     },
@@ -263,7 +263,7 @@ impl Input {
 }
 
 impl Input {
-    /// Returns true if the input is about stored content, which may belong to a run that ended long ago.
+    /// Returns true if the input holds, corrects or erases stored content. The run may have ended long ago.
     pub(super) fn is_of_history(&self) -> bool {
         matches!(
             self,

@@ -22,12 +22,12 @@ pub struct MissingPath {
     pub mended_by: Remedy,
 }
 
-/// Work of an earlier call that would create the missing path.
+/// Kind of earlier call that would create the missing path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
-    /// A call writes this file. A command that writes may do so, too.
+    /// A file tool that writes this file. A command that writes may create the file, too.
     WritingIt,
-    /// A call writes this file, or a file below this path. A command that writes may do so, too.
+    /// A file tool that writes this file, or a file below this path. A command that writes may create the path, too.
     WritingBelow,
     /// Only a command that writes can create the path.
     Command,

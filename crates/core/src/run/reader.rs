@@ -84,7 +84,7 @@ impl Run {
         decided
     }
 
-    /// Returns the interrupt that hands a call out to a client. `None` if no client has the call.
+    /// Returns the interrupt through which a client got a call to run. `None` if no client has the call.
     pub fn handed_out(&self, call: &str) -> Option<&Interrupt> {
         let CallState::WithClient(id) = &self.calls.get(call)?.state else { return None };
         self.interrupts.get(id).map(|each| &**each).filter(|each| each.is_open())

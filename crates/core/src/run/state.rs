@@ -85,7 +85,8 @@ pub struct Step {
     pub judged: u32,
     /// Shortening of the step's requests.
     pub history: History,
-    /// Number of entries at the start that are messages to the run from before the step started.
+    /// Number of entries at the beginning of the conversation that are messages to the run from before the step
+    /// started.
     pub inherited: usize,
     /// Round of a copilot phase, from 1.
     pub round: Option<u32>,
@@ -276,8 +277,8 @@ pub struct Call {
     pub interrupt: Option<InterruptId>,
     /// Sequence of the event that ended the call.
     pub ended_at: Option<u64>,
-    /// Sequence of the last event after which the changes of the call are not fully known: the call ran outside a
-    /// commit, or its outcome is unknown.
+    /// Sequence of the last event that made the changes of the call uncertain: the call ran outside a commit, or its
+    /// outcome became unknown.
     pub untold_at: Option<u64>,
     pub result: Option<Arc<str>>,
     /// Data that the tool reported with its result.
@@ -488,7 +489,7 @@ pub struct Rounds {
     pub simple: Option<bool>,
     /// Brief of each round, by round number.
     pub briefs: SharedMap<u32, Brief>,
-    /// Number of messages to the run at the end of each round, by round number.
+    /// Number of messages that the run had received by the end of each round, by round number.
     pub heard: SharedMap<u32, usize>,
 }
 
@@ -498,7 +499,7 @@ pub struct Brief {
     /// Person's text that the round works on. `None` for the first round, which works on the task of the run.
     pub said: Option<Arc<str>>,
     pub is_new_task: bool,
-    /// Answers that a person gave before the round began, and the hint of the task's route.
+    /// Answers that a person gave before the round began, and the hints that routing the task gives the agent.
     pub beside: Vec<Arc<str>>,
 }
 

@@ -133,8 +133,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Skips every call of the step that has not started, and withdraws the interrupts of these calls. Returns true
-    /// if no work is in progress afterwards.
+    /// Skips the step's calls that have not started, and withdraws the interrupts of these calls. Returns true if no
+    /// work is in progress afterwards.
     fn settle(&mut self, id: &str) -> bool {
         let calls: Vec<(String, CallState)> = self
             .run
@@ -437,7 +437,7 @@ impl Run {
         Some(Failure { reason: "tool_failed", text: told.join("\n"), failures })
     }
 
-    /// Returns true if the agent has finished an output that others use: its final text or a plan.
+    /// Returns true if the agent has finished its final text or a plan, which other steps use.
     fn rests(&self, step: &Step) -> bool {
         if step.model != ModelCall::Idle {
             return false;

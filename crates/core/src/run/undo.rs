@@ -39,7 +39,8 @@ pub struct Arguments {
     pub run: RunId,
     /// Sequence of an event of that run. Changes after this event are reverted; 0 reverts all changes.
     pub to: u64,
-    /// Digest of the [`Undo`] as canonical JSON. The journal stores that JSON like a file.
+    /// Digest of the [`Undo`] as canonical JSON. The journal stores that JSON under this digest, in the same way as it
+    /// stores the bytes of files.
     pub changes: Digest,
     /// Sequence of the original run's last event when the undo was computed. 0 if an earlier version of Holdshort
     /// computed the undo.
@@ -74,8 +75,8 @@ impl Arguments {
 #[serde(deny_unknown_fields)]
 pub struct Undo {
     pub changeset: Changeset,
-    /// Paths that something else changed between two commits of the run. An undo of these paths also reverts the
-    /// changes in between.
+    /// Paths that another program or a person changed between two commits of the run. An undo of these paths also
+    /// reverts those changes.
     pub mixed: Vec<String>,
     /// Calls with unknown changes: commands that ran without a trial, and calls with an unknown outcome.
     pub unknown: Vec<String>,
@@ -145,8 +146,8 @@ impl Run {
         done
     }
 
-    /// Returns the fact for the session that this undo has reverted changes. `None` if `fact` is not the end of such
-    /// a call.
+    /// Returns the fact with which the session records that this undo reverted changes. `None` if `fact` does not end a
+    /// call that reverted changes.
     pub(super) fn took_back(&self, fact: &Fact) -> Option<(session::Fact, Content)> {
         let Fact::ToolFinished { call, end: CallEnd::Done, .. } = fact else { return None };
         let call = self.calls.get(call).filter(|call| call.tool == TOOL)?;

@@ -1,4 +1,5 @@
-//! Schemas from outside: accepts or rejects a schema. This module never checks a value against a schema.
+//! Schemas that agents and clients send: accepts or rejects a schema. This module never checks a value against a
+//! schema.
 //!
 //! Libraries write types as definitions that refer to each other (`$ref`, `$defs`). References within the same schema
 //! are followed. This module limits the cost that depends only on the schema; `work` limits the cost that also depends
@@ -11,7 +12,7 @@ use serde_json::Value;
 use super::positions::{self, Applies, KEYWORDS, target};
 use super::{Problem, filled, options};
 
-/// Maximum bytes of a schema from outside. A larger schema costs more to check than a question is worth.
+/// Maximum bytes of a schema that an agent sends with a question. A larger schema would take too long to check.
 pub const FOREIGN_BYTES: usize = 16 * 1024;
 
 /// Maximum number of schemas that apply to the same value through nesting and references. A longer chain could exhaust

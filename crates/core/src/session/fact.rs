@@ -24,8 +24,8 @@ pub enum Fact {
     GrantRevoked {
         grant: GrantId,
     },
-    /// A person refused a call. Until the refusal is revoked, such a call asks, even if a grant or a rule allows it.
-    /// The event's text is the call on one line.
+    /// A person refused a call. Until the refusal is revoked, a person is asked about every similar call, even if a
+    /// grant or a rule allows it. The event's text is the call on one line.
     RefusalAdded {
         /// Interrupt that the person decided. Its id also identifies the refusal.
         interrupt: InterruptId,

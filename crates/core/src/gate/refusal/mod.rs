@@ -2,7 +2,8 @@
 //!
 //! Two calls are compared by their effects: the programs of a command line with the places that they name, the path of
 //! a file tool, or the address of a page. A call without any of these is compared by its tool alone, as it is for a
-//! grant. If the comparison is uncertain, the call asks, which costs one question.
+//! grant. If the comparison is uncertain, a person is asked: an unnecessary question is better than a repeated refused
+//! call.
 
 mod paths;
 mod program;

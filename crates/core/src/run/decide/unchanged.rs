@@ -11,8 +11,8 @@ use crate::json;
 use crate::plan::Plan;
 use crate::strict::Strict;
 
-/// Returns the decision in its normal form. The decision is compared with the content of the interrupt, which never
-/// changes. A repeated decision therefore has the same form.
+/// Returns the decision in its normal form. The form depends only on the decision and on the content of the interrupt,
+/// which never changes. A repeated decision therefore gets the same form.
 pub(super) fn as_it_counts(interrupt: &Interrupt, decision: &Decision) -> Decision {
     let edit = json::as_read_again(decision.edit.clone());
     let decision = &Decision { edit, ..decision.clone() };

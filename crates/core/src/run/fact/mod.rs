@@ -54,7 +54,8 @@ pub enum Fact {
     /// A node took over work that was running when another node stopped, or when the same node restarted.
     Adopted {
         epoch: u64,
-        /// Actions that the node still performs itself. From this event on, these actions belong to the new epoch.
+        /// Actions that are still in progress on this node. They continue, and belong to the new epoch from this event
+        /// on.
         #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
         kept: BTreeSet<ActionId>,
     },
@@ -344,8 +345,8 @@ pub enum Fact {
         why: ReturnReason,
         paths: Vec<String>,
     },
-    /// The process that ran the call is gone. The call only reads or continues a commit, so a second run does no
-    /// harm.
+    /// The process that ran the call is gone. The call only reads, or it continues a commit, so running it a second
+    /// time does no harm.
     ToolLost {
         call: String,
     },
@@ -399,7 +400,8 @@ pub enum Fact {
     /// message to the agent of the task.
     TaskExtended {
         phase: String,
-        /// True if the text is the preceding message to the run. Steps do not receive that message a second time.
+        /// True if the text is already in the message to the run that precedes this event. Steps then receive the text
+        /// only once.
         #[serde(default, skip_serializing_if = "is_default")]
         told: bool,
     },
@@ -459,7 +461,8 @@ pub enum Fact {
         /// Seat that the vote fills. Absent if the voter voted under their own name in the first stage.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seat: Option<Seat>,
-        /// Time that the person saw the interrupt before the decision, in milliseconds, as reported by the client.
+        /// Milliseconds for which the person's client displayed the interrupt before the decision, as reported by the
+        /// client.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         viewed_ms: Option<u64>,
         /// Person on whose behalf the voter decided, as reported by the client.

@@ -126,7 +126,7 @@ impl Interrupt {
         }
     }
 
-    /// Applies corrections, erasures and copies of an answer.
+    /// Applies corrections and erasures of an answer, and records which events contain a copy of the answer.
     fn keep(&mut self, fact: &Fact, event: &Event, seq: u64) {
         if let Fact::AnswerCorrected { interrupt } = fact
             && *interrupt == self.opened.interrupt
