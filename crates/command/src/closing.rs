@@ -5,8 +5,8 @@
 //! numbers are displayed as output, and no decision may depend on them. [`RUNNERS`] has one row per test runner. A line
 //! that is only partly understood is ignored.
 
-/// Parses one line of output. The second argument is the number of tests that an earlier line reported. None if the
-/// line is not the last line of the test runner.
+/// Parses one line of output. The second argument is the number of tests that an earlier line reported. The function
+/// returns `None` if the line is not the last line that a test runner prints.
 type Reader = fn(&str, Option<u64>) -> Option<Counts>;
 
 /// Known test runners, by name.

@@ -1,9 +1,9 @@
 //! Reads a command line as the shell would: the programs, files and hosts that it runs, reads, writes and reaches.
 //!
 //! PURE. Parses the shell's grammar but is not a shell: this crate expands nothing, executes nothing and reads no file.
-//! A line whose meaning is uncertain is *opaque*. An opaque command always asks, and no grant covers it (fail closed).
-//! The gates (`core/src/gate`) decide on a line. This table lists the files of the crate in the order in which a line
-//! passes through them:
+//! A line whose meaning is uncertain is *opaque*. A person is always asked about an opaque command, and no grant covers
+//! it (fail closed). The gates (`core/src/gate`) decide on a line. This table lists the files of the crate in the order
+//! in which a line passes through them:
 //!
 //! | question | file |
 //! |---|---|
@@ -72,20 +72,20 @@ pub struct Command {
     /// All simple commands of the line, in order. Commands after `&&` and `|`, and in `sh -c` and similar, are
     /// included.
     pub parts: Vec<Part>,
-    /// Commands that the line may run in addition to `parts`. Rules that ask or forbid check the guesses too. A guess
-    /// never allows anything.
+    /// Commands that the line may run in addition to `parts`. Rules that ask or forbid are also compared with these
+    /// guesses; rules that allow are not.
     pub guesses: Vec<Part>,
     /// Reason why the meaning of the line is uncertain. `None`: the meaning is certain.
     pub opaque: Option<&'static str>,
     /// True if the line is opaque only because the shell computes some words, and every command in the line is known to
     /// read. Rules and grants on words or paths do not see the computed words.
     pub computes_and_reads: bool,
-    /// Reason why the line may run a different command than its words say: an alias, code, or an unknown option. An
-    /// unclear line asks if a rule forbids commands or deploying.
+    /// Reason why the line may run a different command than its words say: an alias, code, or an unknown option. A
+    /// person is asked about an unclear line if a rule forbids commands or deploying.
     pub unclear: Option<&'static str>,
-    /// True if a program that is in no table has an unknown option, which may name a program to run. A line with such
-    /// an option asks if a rule forbids commands. A grant may cover the line, because the granted line has the same
-    /// words.
+    /// True if a program that is in no table has an unknown option, which may name a program to run. A person is asked
+    /// about such a line if a rule forbids commands. A grant may cover the line, because it covers only lines with the
+    /// same options.
     pub unknown_option: bool,
     /// True if a word begins with a home folder (`~`, `~name`). Only the shell knows the path of a home folder.
     pub names_home: bool,
@@ -493,7 +493,7 @@ fn find_inner_command(part: &Part) -> InnerCommand {
             }
             [..] => InnerCommand::Unsure,
         },
-        // Only these subcommands run no program.
+        // Of the subcommands of these version managers, only the following run no program.
         "mise" | "asdf" | "pyenv" | "rbenv" | "nodenv" => match words.first() {
             Some(
                 &"versions" | &"version" | &"ls" | &"list" | &"current" | &"which" | &"where" | &"whence",

@@ -6,7 +6,8 @@ use crate::tables::{Parser, Row};
 /// Arguments of a program, split into options and operands according to a row.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ParsedArguments<'w> {
-    /// Options by name, with their values. The name ends with `*` if the row marks the value as one without an effect.
+    /// Options by name, with their values. The name ends with `*` if the row says that the value does not change the
+    /// effect of the command.
     pub(crate) options: Vec<(String, Option<&'w str>)>,
     /// Operands, each with its index among the arguments.
     pub(crate) operands: Vec<(usize, &'w str)>,

@@ -1,4 +1,4 @@
-//! Programs that take a subcommand, run another program, or take code on the line.
+//! Programs that take a subcommand, run another program, or take code as an argument.
 //!
 //! No function here allows a command. The tables (`tables`) list the programs that only read.
 
@@ -151,7 +151,7 @@ impl WithSubcommands {
     }
 }
 
-/// Build tools. The targets on the line identify what a build tool does.
+/// Build tools. The targets in the command line determine what a build tool does.
 const BY_TARGET: [&str; 12] = [
     "make",
     "gmake",
@@ -235,7 +235,7 @@ pub(crate) fn without_version(program: &str) -> &str {
     program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
 }
 
-/// Returns true if the program is a build tool: the targets on the line identify what it does.
+/// Returns true if the program is a build tool: the targets in the command line determine what the program does.
 pub(crate) fn is_build_tool(program: &str) -> bool {
     BY_TARGET.contains(&program)
 }
@@ -364,8 +364,8 @@ impl Part {
         }
     }
 
-    /// Returns true if the executed code is on the line itself or on standard input. A grant cannot identify such code
-    /// by a name.
+    /// Returns true if the executed code is in the command line itself or comes from standard input. A grant cannot
+    /// identify such code by a name.
     pub fn is_inline_code(&self) -> bool {
         let program = self.program.as_str();
         if runs::TAKES_CODE.contains(&program) {

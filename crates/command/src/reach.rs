@@ -16,7 +16,8 @@ pub enum Reach<'p> {
     /// Everything below these paths, each with true if the shell expands it. The empty path is the folder in which the
     /// part runs.
     Below(Vec<(&'p str, bool)>),
-    /// Any file: file names come from a source outside the line, or links or the history lead anywhere.
+    /// Any file: the file names come from a source outside the line, or the program follows links or reads old commits,
+    /// which may contain any file.
     Anywhere,
     /// The reach is unknown, because no table contains the program.
     Unknown,
@@ -52,7 +53,7 @@ impl Part {
         if matches!(program, "tar" | "bsdtar" | "gtar" | "unzip") {
             return self.archive();
         }
-        // The command that the program runs is a separate part of the line, and code asks anyway.
+        // The command that the program runs is a separate part of the line. About code, a person is asked anyway.
         let wraps = matches!(find_inner_command(self), InnerCommand::Words(_) | InnerCommand::Line);
         let stays = reach::STAYS.contains(&program);
         let is_known = self.table_verdict() == TableVerdict::Reads || tables::of_program(program).is_some();

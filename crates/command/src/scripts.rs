@@ -1,15 +1,15 @@
 //! Files of the workspace that a line executes. A person who approves the line also approves these files.
 //!
 //! The table lists the arguments that interpreters execute, and the files that programs find by themselves. A file that
-//! a program would find by itself must stay absent if it does not exist. The list contains too many names rather than
-//! too few: the inspection drops names of missing files. Files that only a script reads are not found. `named_paths.rs`
-//! finds the other paths of a line.
+//! a program would find by itself must stay absent if it does not exist. The results contain too many file names rather
+//! than too few: the inspection drops names of missing files. Files that only a script reads are not found.
+//! `named_paths.rs` finds the other paths of a line.
 
 use crate::working_directory::join;
 use crate::{Command, Part, programs};
 
 /// Programs that execute files which the line does not name. Each entry lists the file names that the program looks for
-/// in its folder.
+/// in its working directory.
 const BY_FOLDER: &[(&str, &[&str])] = &[
     ("make", MAKEFILES),
     ("gmake", MAKEFILES),

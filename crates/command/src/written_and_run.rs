@@ -1,4 +1,5 @@
-//! Lines that execute a file which they write themselves, and commands in the texts that lines write.
+//! Finds command lines that execute a file which they write themselves, and commands in the texts that a command line
+//! writes.
 //!
 //! Only the last names of paths are compared, so that neither a link nor a change of folder can hide such a file. No
 //! function in this module allows a command.
@@ -10,8 +11,8 @@ use crate::{Command, Part};
 /// Maximum number of texts of one line that are parsed as command lines.
 const MAX_TEXTS: usize = 8;
 
-/// Programs that write content which the line chooses into the files that they name. A program that is in no table is
-/// treated in the same way.
+/// Programs that write files with content that the command line determines. A program that is in no table is treated in
+/// the same way.
 const WRITES_CONTENT: [&str; 37] = [
     "tee", "cp", "mv", "ln", "install", "dd", "sed", "gsed", "patch", "curl", "wget", "tar", "bsdtar",
     "gtar", "cpio", "unzip", "zip", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd",

@@ -92,8 +92,9 @@ impl Names<'_> {
             self.add_word(word, false);
             return;
         }
-        // In a script without spaces between words, such as Japanese, nothing shows where a path begins. A part in
-        // Latin letters is judged by its form. The complete word is a path only if it matches a changed path.
+        // In a script that puts no space between words, or none before a suffix, spaces do not show where a path
+        // begins. A part in Latin letters is judged by its form. The complete word is a path only if it matches a
+        // changed path.
         let word = word.trim_start_matches(LEADING).trim_end_matches(TRAILING);
         if word.contains('/') {
             self.add(Name::Path(word.to_owned()), Certainty::WhereMet);

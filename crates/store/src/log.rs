@@ -124,8 +124,8 @@ pub struct Link {
     /// Hash of the event. It is a link in the chain of the event's stream.
     pub hash: Digest,
     /// Head of the journal after this event, if the store keeps the head for this position. A store with only one node
-    /// keeps at least the head after each append. If several nodes write, the store keeps the head at the end of each
-    /// sealed range.
+    /// keeps at least the head after each append. If several nodes write, ranges of events are added to the chain
+    /// (sealed) later, and the store keeps the head at the end of each range.
     pub sealed: Option<Head>,
 }
 
@@ -148,8 +148,8 @@ pub trait Log: Send + Sync + 'static {
     /// Returns events of all streams with `position > after`, in commit order.
     fn tail(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Positioned>, Error>> + Send;
 
-    /// Returns a receiver for the last position that reads by position see. Read the new events with [`Log::tail`]. The
-    /// sender is dropped together with the store.
+    /// Returns a receiver of the position up to which reads by position see events. Read the new events with
+    /// [`Log::tail`]. The sender is dropped together with the store.
     fn watch(&self) -> watch::Receiver<u64>;
 
     /// Returns the end of a stream's chain, or `Chain::START` if the stream has no events.
@@ -166,8 +166,8 @@ pub trait Log: Send + Sync + 'static {
     /// that reads by position see.
     fn links(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Link>, Error>> + Send;
 
-    /// Returns the head of the journal. If several nodes write, first seals the events up to the last position that
-    /// reads by position see.
+    /// Returns the head of the journal. If several nodes write, first adds to the chain (seals) the events up to the
+    /// last position that reads by position see.
     fn head(&self) -> impl Future<Output = Result<Head, Error>> + Send;
 
     fn key(&self, scope: &str, key: &str) -> impl Future<Output = Result<Option<Key>, Error>> + Send;

@@ -73,8 +73,9 @@ impl Store {
         }
     }
 
-    /// Returns the value with this name, which all nodes of the journal share. The value that the first node offered is
-    /// used. A data folder has only one node, so the offered value is returned.
+    /// Returns the value with this name, which all nodes of the journal share. If no node has stored a value yet,
+    /// `offered` is stored and returned; otherwise the stored value is returned. A data folder has only one node, so
+    /// `offered` is returned.
     pub async fn agree(&self, name: &str, offered: &str) -> Result<String, Error> {
         match self {
             Self::Sqlite(_) => Ok(offered.to_owned()),
@@ -90,7 +91,7 @@ impl Store {
         }
     }
 
-    /// Returns true if appends can be written, as far as this process knows. It stays true while a database is
+    /// Returns true if appends can be written, as far as this process knows. The result stays true while a database is
     /// temporarily unreachable.
     pub fn is_alive(&self) -> bool {
         match self {

@@ -1,8 +1,8 @@
 //! Guarded names: files that the user's own tools execute, or read configuration from, without asking.
 //!
 //! This module compares a path with the table of guarded names (`names`). This module never reads a file: the caller
-//! passes the names in the path. A call that writes a guarded path always asks and states the reason, and no grant
-//! covers the call. Reading a guarded path is not restricted.
+//! passes the names in the path. A person is always asked about a call that writes a guarded path, and sees the reason.
+//! No grant covers the call. Reading a guarded path is not restricted.
 
 mod names;
 
@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use names::NAMES;
 
-/// Guarded name, and the reason why it is guarded.
+/// Guarded name in a path, and the reason why files with this name are guarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guarded {
     /// Consecutive names in a path, in lower case. `*` stands for any characters within a name.

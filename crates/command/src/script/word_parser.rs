@@ -297,7 +297,7 @@ impl Parser<'_> {
         let value = self.known.lookup(name);
         Some(match operation.chars().next() {
             None => value,
-            // The result may be empty.
+            // Removing the suffix may leave an empty text.
             Some('%') => value.join(Value::Count),
             Some('#' | '/' | '^' | ',' | '+' | '?') => Value::Unknown,
             Some('-') => value.join(Value::of_text(&operation[1..])),

@@ -77,7 +77,7 @@ pub enum Operands {
     Only(&'static [&'static str]),
     /// Operands are permitted only together with one of these options.
     Beside(&'static [&'static str]),
-    /// A single name that contains a dot.
+    /// A single name that contains a dot, such as the name of a git setting (`user.name`).
     OneKey,
 }
 

@@ -1,8 +1,8 @@
 //! Programs that run no second program, and the options with which other programs run none.
 //!
-//! If a rule forbids commands, the words of such a line are sufficient for the decision. A row never lists an option by
-//! which a program runs a second program, loads code, or reads instructions from a file. The table does not state
-//! whether a program writes files.
+//! The words of such a command line name every program that it runs. A rule that forbids commands can therefore be
+//! decided by the words alone. A row never lists an option by which a program runs a second program, loads code, or
+//! reads instructions from a file. The table does not state whether a program writes files.
 
 use super::{Parser, Row, row};
 

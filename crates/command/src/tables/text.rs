@@ -30,7 +30,7 @@ pub(super) const ROWS: &[Row] = &[
         "-A -n -p -P -l: -r: -s --plain? --number --language: --line-range: --paging=never --style: --color: --decorations: \
          --show-all",
     ),
-    // `tee` with a file asks, because it writes the file.
+    // `tee` with any other file is not treated as read-only, because it writes the file.
     row(&["tee"], "-a -i -p --append --ignore-interrupts").with(Operands::Only(&["/dev/null"])),
     row(&["iconv"], "-c -f: -l -s -t: --from-code: --to-code: --list --silent"),
     // Options for pagers, formatters, configuration, other folders and pages in the workspace are not listed.

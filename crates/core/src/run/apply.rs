@@ -355,8 +355,8 @@ impl Run {
                     call.outcome = content.data.clone();
                     match code.as_deref() {
                         Some(super::CONFINED) => call.confined.clone_from(&call.effect),
-                        // The command tried to write guarded places, which only the effect `Guarded` allows. The
-                        // command therefore ran with the next narrower effect.
+                        // The command created guarded files, which only the effect `Guarded` allows. Recording the next
+                        // narrower effect makes the next approval allow `Guarded`.
                         Some(super::SET_ASIDE) => call.confined = Some(CommandEffect::Workspace),
                         Some(_) | None => {}
                     }

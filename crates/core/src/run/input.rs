@@ -263,7 +263,8 @@ impl Input {
 }
 
 impl Input {
-    /// Returns true if the input holds, corrects or erases stored content. The run may have ended long ago.
+    /// Returns true if the input corrects or erases stored content, or places or lifts a legal hold. The run may have
+    /// ended long ago.
     pub(super) fn is_of_history(&self) -> bool {
         matches!(
             self,

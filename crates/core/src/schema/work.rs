@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::positions::target;
 
 /// Maximum number of steps of one check. Each schema, each entry of a list in a schema, and each piece of a text is a
-/// step. A validator needs well under a second for them.
+/// step. A validator takes well under a second for this number of steps.
 const STEPS: usize = 200_000;
 
 /// Maximum nesting of schemas along the value and along references. A validator recurses to this depth.

@@ -30,7 +30,7 @@ pub(super) enum Committed {
     Misses(Missing),
 }
 
-/// Further content of the append.
+/// Idempotency keys and blobs to write in the same append as the events.
 #[derive(Default)]
 pub(super) struct Extra {
     pub(super) keys: Vec<Key>,

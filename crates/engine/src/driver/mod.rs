@@ -81,7 +81,7 @@ pub struct Driver<J, C, E> {
     channels: RwLock<Arc<[Channel]>>,
     /// Notified when there may be something to send.
     pub(crate) told: Notify,
-    /// True if people have changed and not all open interrupts may have been checked since. The change may have
+    /// True if people have changed and some open interrupts may not have been checked since then. The change may have
     /// happened before this process started.
     relook: AtomicBool,
     /// True if this node found a run that is intact, but that this version of the program cannot read.
@@ -298,8 +298,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.beginnings.close().await;
     }
 
-    /// Gives every run with an expired deadline the chance to act on it. A run that stays due, for example because of a
-    /// freeze, does not block the runs after it.
+    /// Sends a tick to every run whose deadline has passed, so that the run applies the deadline. A run whose deadline
+    /// stays due, for example because of a freeze, does not block the runs after it.
     pub async fn due(self: &Arc<Self>) -> Result<usize, Error> {
         const AT_ONCE: usize = 500;
         let now = self.clock.now();

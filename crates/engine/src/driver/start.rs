@@ -53,7 +53,8 @@ pub struct StartedRun {
     pub run: RunId,
     /// Interrupt that the request opened.
     pub interrupt: Option<InterruptId>,
-    /// The run after the request. `None` if the key was already used: then the result is that of the first request.
+    /// The run after the request. `None` if the key was already used: the other fields then describe the result of the
+    /// first request.
     pub left: Option<Arc<Run>>,
 }
 

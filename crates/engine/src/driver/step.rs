@@ -1,5 +1,5 @@
-//! One step of a run: handles an input, adds the starts that are now possible, appends all events, and performs the
-//! actions.
+//! One step of a run: handles an input, adds the starts of calls and model requests that are now possible, appends all
+//! events, and performs the actions.
 
 use std::sync::Arc;
 

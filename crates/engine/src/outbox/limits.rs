@@ -14,10 +14,10 @@ pub const HELD_AT_HOST: usize = 10;
 /// Maximum concurrent callbacks to one host and port. Further callbacks wait; a slow agent delays only callbacks to its
 /// own host.
 pub const CALLED_AT_HOST: usize = 2;
-/// Minimum delay of a callback that is put off. The delay is a quarter of the callback's age. Then the callback is
-/// tried again.
+/// Minimum delay of a callback that is put off, before it is tried again. The delay is otherwise a quarter of the
+/// callback's age.
 pub const PUT_OFF_LEAST: Duration = Duration::from_millis(250);
-/// Maximum delay of a callback that is put off. Then the callback is tried again; after 7 days it fails.
+/// Maximum delay of a callback that is put off, before it is tried again. A callback that is put off for 7 days fails.
 pub const PUT_OFF_MOST: Duration = Duration::from_mins(1);
 /// Maximum deliveries in one digest. Further deliveries form another message.
 pub const GATHERED: usize = 500;
@@ -31,11 +31,13 @@ pub const ASKED_OVER: usize = 1_000;
 pub const RECIPIENTS: usize = 200;
 /// Maximum delay between two attempts of a delivery, without the random part. Longer delays are shortened.
 pub const RETRY_WAIT: Duration = Duration::from_hours(6);
-/// Time of continuous failure of a channel. Then the channel is disabled. Pauses are counted up to `channel_pause`.
+/// Duration for which a channel may fail continuously. After this time, the channel is disabled. Of each pause between
+/// attempts, at most `channel_pause` is counted.
 pub const CHANNEL_FAILS: Duration = Duration::from_hours(120);
 /// Maximum time that a delivery waits for a disabled or removed channel. Then the delivery fails.
 pub const DELIVERY_WAITS: Duration = Duration::from_hours(168);
-/// Retention of notices and of receivers' responses (contract D1). Then they are deleted.
+/// Retention of notices and receivers' responses (contract D1). After this time, they are deleted.
 pub const DELIVERY_BODIES: Duration = Duration::from_hours(720);
-/// Retention of deliveries and their attempts (contract E19), or longer with `keep_content`. Then they are deleted.
+/// Retention of deliveries and their attempts (contract E19); longer if `keep_content` is longer. After this time, they
+/// are deleted.
 pub const DELIVERY_ATTEMPTS: Duration = Duration::from_hours(2160);

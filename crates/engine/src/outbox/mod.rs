@@ -54,7 +54,7 @@ struct OutboxServices<'a> {
     /// The pages to which messages link.
     pages: &'a dyn Pages,
     post: &'a dyn Post,
-    /// Turns of callbacks to agents.
+    /// Limits on concurrent callbacks to agents.
     turns: &'a Turns,
 }
 
@@ -118,7 +118,7 @@ async fn send_all<J: Journal, C: Clock, E: Executor>(
 }
 
 /// Waits for a claim while sends continue. Returns the claim, and the deliveries whose sends completed in that time.
-/// The sends must continue, because one of them may hold the turn of the store that the claim waits for.
+/// The sends must continue: one of them may be using the store, and the claim would wait for it forever.
 async fn while_sending<T>(
     under_way: &mut FuturesUnordered<impl Future<Output = Vec<DeliveryId>>>,
     claim: impl Future<Output = T>,
@@ -133,8 +133,8 @@ async fn while_sending<T>(
     (claim.await, over)
 }
 
-/// Claims due deliveries within the limits of each channel, grouped by message. Returns how long to wait if no send
-/// ends earlier.
+/// Claims due deliveries within the limits of each channel, grouped by message. Returns the time until the next claim
+/// is due if no send ends earlier.
 async fn claim_all<'c, J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channels: &'c Channels,

@@ -1,6 +1,6 @@
 //! Turns of callbacks to agents: only a few callbacks are sent to one host and port at the same time. Therefore a slow
-//! agent delays only callbacks to its own host. Neither a host nor an agent can use more than a part of the concurrent
-//! callbacks.
+//! agent delays only callbacks to its own host. No single host or agent can use up the concurrent callbacks of the
+//! server.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

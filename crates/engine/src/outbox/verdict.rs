@@ -42,8 +42,8 @@ pub(super) fn dropped(delivery: Delivery, why: &str, now: Timestamp) -> Settling
     Settling { settled: Settled { delivery, attempt: None }, is_gone: false }
 }
 
-/// Puts off a delivery because there is no room, so that any node may send it later. Putting off a delivery is not an
-/// attempt. A delivery that has exceeded the maximum wait fails instead.
+/// Puts off a delivery because too many callbacks are in progress, so that any node may send it later. Putting off a
+/// delivery is not an attempt. A delivery that has exceeded the maximum wait fails instead.
 pub(super) fn put_off(delivery: Delivery, now: Timestamp) -> Settled {
     let age = Duration::from_millis(now.ms_since(delivery.created_at));
     if age > DELIVERY_WAITS {

@@ -289,7 +289,7 @@ fn broken_off(job: &Job) -> Input {
     }
 }
 
-/// Paths of this node that the tools of a run need, and the tools of its packs.
+/// Paths of this node that the tools of a run need, and the tools that installed packs add.
 #[derive(Clone, Copy)]
 struct Node<'a> {
     data: &'a Path,

@@ -64,7 +64,7 @@ pub(crate) struct Trace {
     pub spans: Vec<Span>,
 }
 
-/// Key of a span that is still open: the name of the span in the events.
+/// Key of a span that is still open: the id by which the run's events refer to it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Phase(String),

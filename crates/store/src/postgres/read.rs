@@ -1,5 +1,5 @@
-//! Reads the journal. Reads by position stop at the horizon, because beyond the horizon a running transaction may still
-//! add events with smaller positions than existing events.
+//! Reads the journal. Reads by position stop at the horizon. Beyond that position, a running transaction may still add
+//! events with smaller positions than existing events, and a reader would miss them.
 
 use std::collections::BTreeMap;
 

@@ -102,12 +102,12 @@ impl Unopened<'_> {
     }
 }
 
-/// State of the log of a database that no server uses.
+/// State of SQLite's write-ahead log while no server has the database open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LogState {
     There,
-    /// The log is missing or empty, although the database's header says that the database uses a log. This is normal
-    /// for a database that was closed.
+    /// The write-ahead log is missing or empty, although the database's header says that the database uses one. This is
+    /// normal for a database that was closed.
     Missing,
     /// The database does not use a log, for example because SQLite's `VACUUM INTO` created it.
     NotNeeded,

@@ -1,5 +1,5 @@
-//! The pin: a file in the data folder that records the head of the journal. It detects that the database was replaced
-//! by an older database, or that the database's log is missing.
+//! The pin: a file in the data folder that records the head of the journal. The pin shows whether the database was
+//! replaced by an older database, or lost SQLite's write-ahead log.
 //!
 //! The pin is written after each commit, and flushed to disk when the journal is closed. A database therefore has at
 //! least as many events as its pin says. A database that was closed has exactly as many. The pin does not protect
@@ -23,12 +23,12 @@ use crate::journal::Error;
 const NAME: &str = "holdshort.head";
 /// Maximum number of attempts to read a complete pin.
 const READS: u32 = 3;
-/// Names of rows in the table `meta`. The rows contain the number of events that the database had when it was opened
-/// without its log, or without its pin after its server had been killed.
+/// Names of rows in the table `meta`. Each row contains the number of events that the database had when it was opened
+/// without its write-ahead log, or when it was opened without its pin after the server had been killed.
 const WITHOUT_LOG: &str = "without_log";
 const WITHOUT_PIN: &str = "without_pin";
 /// Names of rows in the table `meta`: the number of missing events that the operator accepted with `accept_loss`, and
-/// the number of events that were left.
+/// the number of events that the database still had.
 const LOST: &str = "lost";
 const LOST_AFTER: &str = "lost_after";
 
@@ -40,7 +40,7 @@ pub(super) struct HeadFile {
     is_behind: bool,
 }
 
-/// Evidence about missing events of a database: the pin, and the state of the log.
+/// Evidence about missing events of a database: the pin, and the state of SQLite's write-ahead log.
 pub(super) struct Evidence {
     folder: PathBuf,
     pin: Option<Head>,
@@ -57,7 +57,8 @@ pub(super) struct Contradiction {
 }
 
 impl Evidence {
-    /// Gathers the evidence. Must be called before SQLite opens the database, because SQLite creates an empty log.
+    /// Gathers the evidence. Must be called before SQLite opens the database, because SQLite creates an empty
+    /// write-ahead log.
     pub(super) fn gather(unopened: Unopened<'_>) -> Result<Self, Error> {
         let folder = unopened.files().folder().to_owned();
         let log = unopened.log_state().map_err(from_io)?;
@@ -111,14 +112,14 @@ impl Evidence {
         )
     }
 
-    /// Returns true if acknowledged events may be missing, because the database was copied without its log while a
-    /// server was using it. If there is a pin, the pin is checked instead.
+    /// Returns true if acknowledged events may be missing, because the database was copied without its write-ahead log
+    /// while a server was using it. If there is a pin, the pin is checked instead.
     fn is_without_log(&self, connection: &Connection) -> Result<bool, Error> {
         Ok(self.pin.is_none() && self.log == LogState::Missing && !is_closed(connection)?)
     }
 
-    /// Returns true if there is no pin, although the database has a log and was not closed. Either its server was
-    /// killed, or the files were copied while the server was running.
+    /// Returns true if there is no pin, although the database has a write-ahead log and was not closed. Either its
+    /// server was killed, or the files were copied while the server was running.
     fn is_without_pin(&self, connection: &Connection) -> Result<bool, Error> {
         Ok(self.pin.is_none() && self.log == LogState::There && !is_closed(connection)?)
     }

@@ -67,7 +67,8 @@ pub struct Config {
 pub struct Sqlite {
     pool: Pool,
     files: Files,
-    /// State of the log before the journal was opened for reading. `None` if the journal was opened for writing.
+    /// State of SQLite's write-ahead log before the journal was opened for reading. `None` if the journal was opened
+    /// for writing.
     log: Option<LogState>,
     /// `None` if the journal was opened for reading.
     status: Option<Arc<Status>>,
@@ -92,8 +93,8 @@ struct Node {
 }
 
 impl Sqlite {
-    /// Opens the journal in `folder` for writing. Creates the folder if it is missing, and recovers the log of a
-    /// crashed server. Blocks.
+    /// Opens the journal in `folder` for writing. Creates the folder if it is missing, and recovers the write-ahead log
+    /// of a crashed server. Blocks.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         Self::open_with(folder, Config::default())
     }
@@ -107,7 +108,8 @@ impl Sqlite {
         unopened.make().map_err(from_io)?;
         wal::check(unopened)?;
         let evidence = Evidence::gather(unopened)?;
-        // Check before anything changes the files. SQLite itself empties the log when its last writer closes.
+        // Check before anything changes the files. SQLite itself empties its write-ahead log when the last writer
+        // closes.
         let loss = evidence.check(&database, config.accept_loss)?;
         let connection = schema::writer(&database, config.max_pages)?;
         evidence.write_notes(&connection, loss.as_ref())?;
@@ -116,8 +118,8 @@ impl Sqlite {
         let mut pin = HeadFile::open(folder)?;
         pin.close(head);
         head_file::set_open(&connection, 1)?;
-        // Write the mark that the journal is open into the database file itself, so that a copy without its log can be
-        // detected.
+        // Write the mark that the journal is open into the database file itself, so that a copy without the write-ahead
+        // log can be detected.
         schema::checkpoint(&connection)?;
         let (last, position) = watch::channel(head.events);
         let pool = Pool::open(&database, &lock)?;
@@ -132,7 +134,7 @@ impl Sqlite {
     }
 
     /// Opens the journal of a folder for reading. No server may be using the folder. Writes nothing and does not
-    /// recover the log of a crashed server. Appends are rejected. Blocks.
+    /// recover the write-ahead log of a crashed server. Appends are rejected. Blocks.
     pub fn open_to_read(folder: &Path) -> Result<Self, Error> {
         let lock = Arc::new(folder::claim_to_read(folder)?);
         let files = Files::in_folder(folder);
@@ -167,7 +169,8 @@ impl Sqlite {
         })
     }
 
-    /// Commits the accepted appends, empties the log, and releases the folder. Later calls return [`Error::Closed`].
+    /// Commits the accepted appends, empties the write-ahead log, and releases the folder. Later calls return
+    /// [`Error::Closed`].
     pub async fn close(&self) -> Result<(), Error> {
         // If the writer has died, the journal must continue to report the failure.
         if self.is_alive() {

@@ -27,7 +27,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0012_outbox.sql"),
     include_str!("../../migrations/sqlite/0013_failing.sql"),
 ];
-/// Numbers of the migrations that also need Rust code (`upgrade.rs`).
+/// Numbers of the migrations that run Rust code (`upgrade.rs`) in addition to SQL.
 const CHAIN: u32 = 5;
 const APPENDS: u32 = 7;
 
@@ -71,10 +71,11 @@ pub(super) fn reader(database: &Path) -> Result<Connection, Error> {
     connect(database, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
-/// Opens a read-only connection to a database that no server uses. `has_log` is true if a log belongs to the database.
+/// Opens a read-only connection to a database that no server uses. `has_log` is true if the database has a write-ahead
+/// log.
 ///
-/// Without a log, SQLite opens the database as immutable and creates no other file, because evidence may be on a
-/// read-only medium.
+/// Without a write-ahead log, SQLite opens the database as immutable and creates no other file, because evidence may be
+/// on a read-only medium.
 pub(super) fn lone_reader(database: &Path, has_log: bool) -> Result<Connection, Error> {
     let (connection, found) = glance(database, has_log)?;
     let known = u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX);
@@ -138,7 +139,7 @@ fn escaped(path: &Path) -> String {
         .collect()
 }
 
-/// Copies the log into the database, except the part that readers still need.
+/// Copies the write-ahead log into the database, except the part that readers still need.
 pub(super) fn checkpoint(connection: &Connection) -> Result<(), Error> {
     Ok(connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?)
 }

@@ -1,5 +1,5 @@
-//! Parts of migrations that SQL cannot express: SQLite has no SHA-256 and cannot pack lengths. A migration neither
-//! repairs nor rejects damaged events.
+//! Parts of migrations that SQL cannot express: SQLite has no SHA-256, and its SQL cannot write a number as four bytes.
+//! A migration neither repairs nor rejects damaged events.
 
 use holdshort_core::head::Head;
 use rusqlite::types::ToSqlOutput;

@@ -2,10 +2,10 @@
 //!
 //! All waiting jobs form a group, which is committed in one transaction. The replies are sent after COMMIT. A job that
 //! the journal rejects has written nothing, so it does not affect the group. If a job fails because of an error of the
-//! store, the group is rolled back, and each job is repeated in a separate transaction. Such errors are rare, and
-//! savepoints would copy every page of every job. If COMMIT fails, every job of the group fails with this error, and
-//! nothing is written. The writer does not wait for a timer: a single job is a group, and jobs that arrive during a
-//! commit form the next group.
+//! store, the group is rolled back, and each job is repeated in a separate transaction. Savepoints would avoid the
+//! repetition, but they would copy every page of every job, and such errors are rare. If COMMIT fails, every job of the
+//! group fails with this error, and nothing is written. The writer does not wait for a timer: a single job is a group,
+//! and jobs that arrive during a commit form the next group.
 
 #[cfg(test)]
 mod tests;
@@ -137,8 +137,8 @@ impl Writer {
         self.finish();
     }
 
-    /// Closes the journal and empties the log. The next start therefore has nothing to recover, and the database file
-    /// contains the whole journal.
+    /// Closes the journal and empties SQLite's write-ahead log. The next start therefore has nothing to recover, and
+    /// the database file contains the whole journal.
     fn finish(self) {
         if self.status.check().is_err() {
             return self.finish_displaced();
@@ -158,7 +158,7 @@ impl Writer {
     }
 
     /// Closes a journal whose files were deleted or replaced. Must not close SQLite normally, because SQLite would copy
-    /// the old log into the new files at the same paths.
+    /// the old write-ahead log into the new files at the same paths.
     fn finish_displaced(self) {
         rescue::run_last(&self.status, &self.connection, self.head);
         let keeps_log = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
@@ -318,8 +318,8 @@ impl Job {
         }
     }
 
-    /// Replies to the job with an error. If its group failed, a rejected job fails too, because the reason for the
-    /// rejection may be a write of the same group.
+    /// Replies to the job with an error. If the group failed, this job gets the error even if the journal had rejected
+    /// it: the rejection may have been caused by a write of the same group, which was rolled back.
     fn fail(self, error: &Error) {
         match self {
             Self::Append { reply, .. } => answer(reply, Err(again(error).into())),

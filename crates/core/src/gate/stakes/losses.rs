@@ -1,8 +1,8 @@
 //! Irreversible effects of commands: a table of programs, the words that cause a loss, and the options that cause or
 //! prevent a loss.
 //!
-//! A matching row is a reason for a person to look more closely. A command without a matching row is not allowed for
-//! that reason.
+//! A matching row is a reason for a person to look more closely. The absence of a matching row does not allow a
+//! command.
 
 use super::{base, short};
 use holdshort_command::Part;

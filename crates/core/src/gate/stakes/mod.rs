@@ -1,6 +1,6 @@
 //! Risk of commands, independent of the gates: deletion of folders, irreversible losses, permissions of folders,
 //! options that force, production, deployment. A match is only a reason to look more closely: the command then has
-//! *high* risk and offers no grant. A command without a match is not allowed for that reason.
+//! *high* risk, and its card offers no grant. The absence of a match does not allow a command.
 //!
 //! `losses` is the table of irreversible effects.
 

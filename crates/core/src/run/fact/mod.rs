@@ -318,7 +318,8 @@ pub enum Fact {
         digest: Digest,
         epoch: u64,
         sandbox: Option<SandboxLevel>,
-        /// Digest of the changes to commit. An earlier `tool_tried`, `changes_kept` or `changes_proposed` has the same digest.
+        /// Digest of the changes to commit. An earlier event `tool_tried`, `changes_kept` or `changes_proposed` has the
+        /// same digest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         changeset: Option<Digest>,
         /// Effect that the sandbox allows the command.
