@@ -84,8 +84,8 @@ pub struct Command {
     /// person is asked about an unclear line if a rule forbids commands or deploying.
     pub unclear: Option<&'static str>,
     /// True if a program that is in no table has an unknown option, which may name a program to run. A person is asked
-    /// about such a line if a rule forbids commands. A grant may cover the line, because it covers only lines with the
-    /// same options.
+    /// about such a line if a rule forbids commands. A grant may cover the line, because a grant for such a program
+    /// covers only lines with the same words.
     pub unknown_option: bool,
     /// True if a word begins with a home folder (`~`, `~name`). Only the shell knows the path of a home folder.
     pub names_home: bool,
@@ -493,7 +493,7 @@ fn find_inner_command(part: &Part) -> InnerCommand {
             }
             [..] => InnerCommand::Unsure,
         },
-        // Of the subcommands of these version managers, only the following run no program.
+        // These version managers run programs, except in the following subcommands.
         "mise" | "asdf" | "pyenv" | "rbenv" | "nodenv" => match words.first() {
             Some(
                 &"versions" | &"version" | &"ls" | &"list" | &"current" | &"which" | &"where" | &"whence",

@@ -104,8 +104,8 @@ pub struct ChannelState {
     pub channel: String,
     /// Time of the first failure since the last successful delivery.
     pub failing_since: Timestamp,
-    /// Time of the last failure. `failing_ms` is the time from the first to the last failure. Of a long pause between
-    /// two attempts, only a part is counted.
+    /// Time of the last failure. `failing_ms` is the time from the first to the last failure. A long pause between two
+    /// attempts is counted only in part.
     pub failed_at: Timestamp,
     pub failing_ms: u64,
     /// Time at which the channel was disabled. A disabled channel receives no deliveries until a person retries.

@@ -71,8 +71,8 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Returns true if the reply has neither calls nor words. A reply that stopped early says nothing only if it has no
-    /// text at all.
+    /// Returns true if the reply has neither calls nor words. In a reply that stopped early, any character except white
+    /// space is a word.
     pub fn says_nothing(&self) -> bool {
         let says = if self.stop == Stop::Whole {
             reply::says_something(&self.text)

@@ -77,8 +77,8 @@ pub enum Work {
     },
 }
 
-/// Delivers the result of an action. If it returns an error of the store it may be called again, so that the result is
-/// not lost.
+/// Delivers the result of an action. If the store returns an error, the executor may deliver the result again, so that
+/// the result is not lost.
 pub type Deliver = Arc<dyn Fn(Input) -> BoxFuture<'static, Result<(), Error>> + Send + Sync>;
 
 /// Error in a call, with a pointer into its arguments.

@@ -22,8 +22,8 @@ pub struct Delegation {
     pub until: Option<Timestamp>,
 }
 
-/// Claim on an interrupt. Other people may still decide a claimed interrupt. For a client call, the claim names the
-/// client that executes the call.
+/// Claim on an interrupt. Other people may still decide a claimed interrupt. For a call that a client executes, the
+/// claim names this client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     pub by: String,

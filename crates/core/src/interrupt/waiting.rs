@@ -47,7 +47,7 @@ impl Interrupt {
     }
 
     /// Returns the recipients of a reminder: people who may agree in the current stage and have not voted. The delegate
-    /// of an absent person replaces the absent person. Delegates of this interrupt are added.
+    /// of an absent person replaces the absent person. People who received a delegation of this interrupt are added.
     pub fn waited_for(&self, people: &People, starter: Option<&str>, now: Timestamp) -> BTreeSet<String> {
         let at = self.stage_now();
         let Some(stage) = self.assignment.stages.get(at) else { return BTreeSet::new() };

@@ -59,7 +59,7 @@ fn of_items(items: &[Value]) -> Value {
     json!({ "subtasks": subtasks })
 }
 
-/// Gives each subtask without an id the number of its position as its id, or the next unused number.
+/// Gives each subtask without an id its position in the plan as its id, or the next unused number if that id is taken.
 fn count(subtasks: &mut [Value]) {
     let given = |subtask: &Value| subtask.get("id").and_then(Value::as_str).map(str::to_owned);
     let given: BTreeSet<String> = subtasks.iter().filter_map(given).collect();

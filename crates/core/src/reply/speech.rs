@@ -87,8 +87,8 @@ impl SentenceContext {
     }
 }
 
-/// Maximum bytes of a sentence that is analyzed completely. Of a longer sentence, only the beginning and the end are
-/// analyzed, because the time grows with the square of the number of clauses.
+/// Maximum bytes of a sentence that is analyzed completely. A longer sentence is analyzed only at its beginning and its
+/// end, because the time grows with the square of the number of clauses.
 const SENTENCE_BYTES: usize = 2_000;
 
 /// Classifies a sentence, which must be in lower case.

@@ -20,7 +20,8 @@ pub enum Mode {
     Minimal,
     /// Asks essential questions.
     Balanced,
-    /// Asks about everything unclear, and presents proposals for shorter tasks.
+    /// Asks about everything unclear, and presents proposals even for tasks that are too short for proposals in the
+    /// balanced mode.
     Aggressive,
 }
 

@@ -31,8 +31,7 @@ pub enum StepActivity {
     Running,
     /// The run is paused.
     Paused,
-    /// The step waits for a person's decision, or a person answered the last question by stopping or skipping the
-    /// step.
+    /// The step waits for a person's decision, or has not ended yet although a person decided to stop or skip the step.
     Waiting,
     Ended(StepEnd),
     /// The run ended while a person was being asked about the step's failure or limit.

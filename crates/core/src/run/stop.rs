@@ -2,8 +2,8 @@
 //! message.
 //!
 //! `tool_stopped` is committed before any process is ended. The driver then ends the processes of the command, and
-//! their outcome ends the call. After a crash, or after a write by a different call, no outcome arrives; the call
-//! then ends without one. A stopped call never starts again.
+//! their outcome ends the call. After a crash, or after a different call has written files that the command depends on,
+//! no outcome arrives; the call then ends without one. A stopped call never starts again.
 
 use serde_json::Value;
 

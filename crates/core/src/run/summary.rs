@@ -151,7 +151,7 @@ impl Run {
     }
 
     /// Returns this run's contribution to the row of its session. `None` before the run's first event. The end of the
-    /// run counts as activity of the session only if the session `expires`.
+    /// run updates the session's last activity only if the session `expires`.
     pub fn session_row(&self, expires: bool) -> Option<SessionRow> {
         let started = self.started.as_ref()?;
         let ended = self.ended.as_ref().filter(|_| expires);

@@ -78,8 +78,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Returns a function that asks the gates at the time of a redirect. If the gates cannot read the rules, the
-    /// redirect is refused.
+    /// Returns a function that checks each redirect against the rules that apply when the redirect occurs. If the rules
+    /// are unreadable, the redirect is refused.
     fn follow(self: &Arc<Self>, run: RunId, call: String) -> Follow {
         let driver = Arc::downgrade(self);
         Follow::new(move |url| {

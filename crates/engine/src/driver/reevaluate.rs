@@ -92,7 +92,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         looked
     }
 
-    /// Checks the interrupts that have one of these marks, and the interrupts that a removed person has claimed.
+    /// Checks the interrupts whose rows have one of these marks, which identify approvers, and the interrupts that a
+    /// removed person has claimed.
     async fn reevaluate_assignments(self: &Arc<Self>, marks: Vec<String>) -> Result<(), Error> {
         let filter = InterruptFilter { marks: Some(marks), ..InterruptFilter::default() };
         let mut runs = self.runs_asking(filter, |_| true).await?;

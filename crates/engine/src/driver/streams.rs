@@ -63,8 +63,8 @@ impl<T> CachedStream<T> {
 pub(super) struct Streams {
     sessions: Mutex<BTreeMap<SessionId, CachedStream<Session>>>,
     system: Mutex<CachedStream<System>>,
-    /// For each stream with pending appends, the sequence number before these appends, and their number. A cached
-    /// session that ends at that sequence number is read again.
+    /// For each stream with pending appends: the sequence number before these appends, and the number of these appends.
+    /// A cached session that ends at that sequence number is read again.
     unanswered: Mutex<BTreeMap<StreamId, (u64, u32)>>,
 }
 

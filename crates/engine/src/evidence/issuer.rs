@@ -73,7 +73,7 @@ impl<J: Journal> Evidence<J> {
         Ok((signed, receipt.ok_or(Error::Busy)?))
     }
 
-    /// Returns the roots of these ranges of the tree, which a proof consists of.
+    /// Returns the roots of these ranges of the tree. A proof consists of such roots.
     pub async fn proof(&self, ranges: &[Range<u64>]) -> Result<Vec<Digest>, Error> {
         Ok(self.tree.proof(ranges).await?)
     }

@@ -91,7 +91,7 @@ impl<J: Journal> Tree<J> {
         Ok(Some(TreeSnapshot { head: known.head, root: tree.root(), first }))
     }
 
-    /// Returns the roots of these ranges, which a proof consists of. Each range must be within the tree.
+    /// Returns the roots of these ranges. A proof consists of such roots. Each range must be within the tree.
     pub async fn proof(&self, ranges: &[Range<u64>]) -> Result<Vec<Digest>, Error> {
         let known = self.catch_up().await?;
         self.roots(&known, ranges).await

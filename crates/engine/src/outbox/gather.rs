@@ -10,7 +10,7 @@ use holdshort_core::json;
 use holdshort_core::notice::{Notice, Occasion, Recipient};
 use holdshort_core::people::People;
 
-/// Reasons why a delivery is not sent.
+/// Reasons why a claimed delivery is dropped instead of sent.
 const DECIDED: &str = "it was already resolved";
 const NEVER_TOLD: &str = "it was decided before anyone was notified";
 const LATER: &str = "a later notification covers it, too";

@@ -20,8 +20,8 @@ use crate::{Clock, DeadlineClock};
 const NAME: &str = "clock";
 /// Time between two writes of the file.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// Number of newest events that are read at the start. Several are needed, because nodes with different clocks write
-/// events with timestamps that are out of order.
+/// Number of newest events that are read at the start to find the latest timestamp. The last event alone is not enough,
+/// because nodes with different clocks write timestamps that are out of order.
 const NEWEST: usize = 500;
 /// Number of milliseconds that the wall clock may be behind without a warning.
 pub const BEHIND_MS: u64 = 60_000;

@@ -24,8 +24,8 @@ use crate::table::Record;
 
 /// Maximum number of events in one append: a position has 14 bits for the number of the event within its append.
 const MOST_EVENTS: usize = 1 << 14;
-/// Maximum number of attempts for an append that conflicts with concurrent appends. After each failed attempt, a
-/// concurrent append has succeeded.
+/// Maximum number of attempts for an append that conflicts with concurrent appends. Each conflict means that a
+/// concurrent append has succeeded, so the nodes together always make progress.
 const ATTEMPTS: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(5);
 

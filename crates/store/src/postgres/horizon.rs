@@ -21,7 +21,7 @@ use crate::journal::Error;
 
 /// Minimum time between two queries, no matter how many appends there are.
 const FASTEST: Duration = Duration::from_millis(4);
-/// Time until the next query after the horizon has changed. It grows up to `SLOWEST` while nothing changes.
+/// Time until the next query after the horizon has changed. While nothing changes, this time grows up to `SLOWEST`.
 const SOON: Duration = Duration::from_millis(10);
 const SLOWEST: Duration = Duration::from_millis(250);
 /// Minimum time between two notifications of a node. One notification covers all appends in this time.

@@ -117,7 +117,7 @@ impl Outbox for Postgres {
             }
             DeliveryChange::FailOld { before, why, now } => {
                 // No delivery is due before its creation, so the condition on `created_at` excludes no matching
-                // delivery. It lets the database use an index that finds few other deliveries.
+                // delivery. The condition lets the database use an index that finds few other deliveries.
                 let sql = format!(
                     "UPDATE deliveries
                      SET state = 'failed', error = $1, next_at = NULL, node = NULL, ended_at = $2

@@ -201,7 +201,7 @@ fn change(connection: &Connection, node: u64, change: &DeliveryChange) -> Result
         }
         DeliveryChange::FailOld { before, why, now } => {
             // No delivery is due before its creation, so the condition on `created_at` excludes no matching delivery.
-            // It lets SQLite use an index that finds few other deliveries.
+            // The condition lets SQLite use an index that finds few other deliveries.
             let sql = "UPDATE deliveries
                        SET state = 'failed', error = ?1, next_at = NULL, node = NULL, ended_at = ?2
                        WHERE delivery IN (

@@ -33,7 +33,7 @@ fn run_after(pause: Duration, status: &Status, connection: &Connection, head: He
     match status.copy() {
         Some(Copy::Pending) => {}
         Some(Copy::Failed { at, .. }) if at.elapsed() >= pause => {}
-        // The copy itself may have been deleted. Then a new copy is made.
+        // If the rescue copy itself was deleted, a new copy is made.
         Some(Copy::Made { folder, .. })
             if matches!(Files::in_folder(&folder).database().try_exists(), Ok(false)) => {}
         Some(Copy::Failed { .. } | Copy::Made { .. }) | None => return,

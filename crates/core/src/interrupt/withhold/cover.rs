@@ -177,7 +177,7 @@ impl Interrupt {
     /// Returns true if the values of these patterns are withheld from this person too. Texts of a person who does not
     /// see the values cannot reveal them.
     pub(crate) fn is_blind(&self, id: &str, role: Role, patterns: &[&str], people: &People) -> bool {
-        // It is unknown what a person who has left could see earlier.
+        // A person who has left may have seen the values earlier, so the person's texts may reveal the values.
         if people.is_barred(id) {
             return false;
         }

@@ -187,8 +187,8 @@ impl Run {
     }
 }
 
-/// Returns true if both subtasks describe the same work by the same agent. A subtask without an agent equals one that
-/// names the default agent.
+/// Returns true if both subtasks describe the same work by the same agent. A subtask without an agent equals a subtask
+/// that names the default agent.
 fn is_same(old: &Subtask, new: &Subtask, usual: &String) -> bool {
     old.description == new.description
         && old.depends_on == new.depends_on
