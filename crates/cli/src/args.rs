@@ -279,7 +279,7 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "EVENT", default_value_t = 0)]
         to: u64,
     },
-    /// Copy ignored files that a run wrote into its workspace: shown first, and copied after your approval
+    /// Copy files that Git ignores from a run's layer into its workspace: shown first, copied after your approval
     Merge {
         /// `run_…`
         run: String,

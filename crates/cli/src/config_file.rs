@@ -1,8 +1,8 @@
 //! `holdshort.toml`: settings of `serve`. A flag or an environment variable overrides a setting of this file.
 //!
 //! Unknown keys are rejected with line and column. The file contains no secrets, only the paths of files with secrets.
-//! The file decides who can sign in and with which role, so only its owner may change it. `docs/reference/config.md`
-//! describes every key.
+//! A person who can write the file can let anyone sign in with any role, so only its owner may have write permission.
+//! `docs/reference/config.md` describes every key.
 
 mod position;
 
@@ -269,7 +269,7 @@ pub(crate) fn resolve_settings(serve: &Serve, data_dir: &DataDir) -> anyhow::Res
         kept.is_some().then_some(CHECKPOINT_EVERY_MS),
         |ms| format!("{ms} ms"),
     );
-    // The channels file decides whether channels require checkpoints, and it is read only now.
+    // A channel in the channels file may receive checkpoints. The file is not read yet, so its existence is enough.
     if kept.is_none() && channels.is_none() && every.is_some() {
         return Err(usage(
             "`checkpoint_every` needs a file or channels: name a file with --checkpoint-file, or with `checkpoint_file` in \

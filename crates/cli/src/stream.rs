@@ -30,7 +30,8 @@ pub(crate) enum Item {
     Broken(anyhow::Error),
 }
 
-/// Says whether a person watches, who notices a lost server and can leave.
+/// States if a person watches the stream. A person notices a lost connection and can leave, so the stream reconnects
+/// without a time limit. Without a person, the stream gives up after a minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watched {
     ByAPerson,

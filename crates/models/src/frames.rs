@@ -107,8 +107,8 @@ impl FrameSummary {
         }
     }
 
-    /// Records the model that replied. The paths are those of: chat completions and Ollama, Anthropic, Gemini, the
-    /// Responses API.
+    /// Records the model that replied. The four JSON pointers belong, in order, to chat completions and Ollama, to
+    /// Anthropic, to Gemini, and to the Responses API.
     fn take_model(&mut self, frame: &Value) {
         let name = ["/model", "/message/model", "/modelVersion", "/response/model"]
             .into_iter()

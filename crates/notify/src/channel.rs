@@ -51,7 +51,7 @@ pub struct Channel {
     pub(crate) guard: Guard,
     /// Additional headers of requests, from the definition or from the registration. Their values may be secrets.
     pub(crate) headers: BTreeMap<String, String>,
-    /// Encoding of the signature in the header that the source system defines.
+    /// Encoding of the signature in the header that clients of the crew edge expect (`format/crew.rs`).
     pub(crate) encoding: Encoding,
 }
 

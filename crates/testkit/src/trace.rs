@@ -1,4 +1,5 @@
-//! Trace events of the program that tests act on. Neither a response nor a file shows these points in a commit.
+//! Names of trace events of the program. Each marks a moment of a commit that neither a response nor a file shows, so
+//! that a test can act at this moment.
 
 use tracing::Event;
 use tracing::field::{Field, Visit};

@@ -25,9 +25,9 @@
 //! | `result` | phase whose text becomes the run's text, if it has one (**the last phase**) | here |
 //! | `web` | `allow_addresses[]`: non-public address ranges that `web_fetch` may reach (**none**) | `settings` |
 //!
-//! A phase's `gates` and `limits` are merged over the workflow's. A phase may set the three step gates, and the kinds
-//! of interrupts that the phase opens. Tools match by full name. Every unknown key is an error. All problems of a file
-//! are reported together.
+//! A phase's `gates` and `limits` are merged over the workflow's. A phase may set the three step gates, and the
+//! settings of those kinds of interrupts that the phase opens. Tools match by full name. Every unknown key is an error.
+//! All problems of a file are reported together.
 
 mod agents;
 mod assignment;

@@ -21,8 +21,8 @@ export const inbox = $state({
    */
   which: {} as { assignee?: "me"; group?: "mine" },
   /**
-   * `n` is the number of new interrupts in the last read with new interrupts. `reading` counts such reads. Screen
-   * readers announce the change.
+   * `n`: number of new interrupts that the newest read with new interrupts found. `reading`: number of reads that
+   * found new interrupts. Screen readers announce each change.
    */
   arrived: { n: 0, reading: 0 },
   /** Interrupts that expired while the page was open. Each is removed when the person dismisses it. */

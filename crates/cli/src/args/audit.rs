@@ -13,7 +13,7 @@ pub(crate) enum Audit {
     /// The table in `docs/journal.md` lists the changes that are always detected, and the changes that are detected
     /// only with an earlier head or checkpoint.
     Verify(Verify),
-    /// Print the head of the journal in one line: store it where nobody who can write the journal can change it
+    /// Print the head of the journal in one line: store it where people who can write the journal cannot change it
     Head {
         #[command(flatten)]
         store: StoreArgs,
@@ -22,7 +22,7 @@ pub(crate) enum Audit {
     Export(AuditExport),
     /// Let the server sign the state of the journal; the signature can be verified without Holdshort
     ///
-    /// Store the checkpoint and its key where nobody who can write the journal can change them.
+    /// Store the checkpoint and its key where people who can write the journal cannot change them.
     Checkpoint {
         /// Append the checkpoint to this file [default: print it].
         #[arg(long, value_name = "FILE")]

@@ -212,7 +212,8 @@ fn capped_sections(card: &Card<'_>, interrupt: &Interrupt, view: View<'_>, cap: 
     let said = if is_above { Vec::new() } else { quote(card.said, &lead(card), cap, view.paint) };
     let is_external_question = interrupt.kind == Kind::Question && interrupt.origin == Origin::External;
     let schema = interrupt.response_schema.as_ref().filter(|_| is_external_question);
-    // The server checks an edit against the schema. For an answer, the printed schema is the person's only help.
+    // Only the question of an external agent prints the schema, because nothing else tells the person which answers
+    // are valid.
     let schema = schema.map(|schema| quote(&readable(schema), "  answer that fits", cap, view.paint));
     // The output of a turn is the last message of the agent.
     let above = if interrupt.kind == Kind::Turn { view.said.trim() } else { "" };

@@ -1,4 +1,4 @@
-//! The kill switch on a card: freezes everything with a reason.
+//! The kill switch, available while a card is shown: asks for a reason, then freezes everything.
 
 use holdshort_protocol::{Freeze, System};
 

@@ -24,7 +24,7 @@ pub(crate) struct Projector {
     words: String,
     calls: BTreeMap<String, Call>,
     steps: BTreeMap<String, Step>,
-    /// Last step of each phase that has not ended. The agent of this step worked last in the phase.
+    /// By phase that has not ended: the step that started last in the phase.
     last: BTreeMap<String, String>,
     /// Interrupts that were decided in this terminal. Their resolutions are not printed again.
     own: BTreeSet<String>,
@@ -38,7 +38,8 @@ struct Step {
     agent: String,
     /// `step work`, or `subtask build (2 of 3)`.
     name: String,
-    /// True if the step only helps another step. Its text is then for the run, not for a person.
+    /// True if the step judges a call, routes a task or writes a summary. The run uses the text of such a step; people
+    /// do not see the text.
     aside: bool,
     /// True if the step writes a plan. The plan has its own card.
     plans: bool,

@@ -8,7 +8,7 @@ use super::time;
 /// Maximum number of agents and phases that are listed. The rest is only counted.
 const LISTED: usize = 8;
 
-/// Returns one line per agent or phase. Empty if there is only one.
+/// Returns one line per agent or phase. Empty if there is only one agent or phase.
 pub(super) fn lines(work: &[Work], paint: Paint) -> Vec<String> {
     if work.len() < 2 {
         return Vec::new();

@@ -146,7 +146,7 @@ async fn server(scene: &Scene) -> Value {
             "warnings": info.warnings,
             "journal_problems": info.journal_problems,
         }),
-        // The server also responds to callers with fewer permissions, such as a reviewer.
+        // A refusal because of missing permissions, for example of a reviewer, proves that the server is reachable.
         Err(error) if client::code(&error) == Some(Code::ForbiddenRole) => {
             json!({"reachable": true, "address": client.address()})
         }

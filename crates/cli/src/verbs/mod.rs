@@ -131,9 +131,9 @@ fn init(packs: Packs, workflow: &str, to: Option<&Path>) -> anyhow::Result<Exit>
     Ok(Exit::Ok)
 }
 
-/// Rejects `--server` for verbs that use no server, instead of ignoring it silently. A server in the environment is
-/// ignored by `demo`, `serve` and `init`. Verbs that open a journal themselves reject it too, because they would change
-/// a different journal than the person expects.
+/// Rejects `--server` for verbs that use no server, instead of ignoring it silently. `demo`, `serve` and `init` ignore
+/// `HOLDSHORT_SERVER`. Verbs that open a journal themselves also reject `HOLDSHORT_SERVER`, because they would use a
+/// different journal than the person expects.
 fn refuse_server(scene: &Scene, verb: &Verb) -> anyhow::Result<()> {
     let (verb, is_of_journal) = match verb {
         Verb::Demo { .. } => ("demo", false),

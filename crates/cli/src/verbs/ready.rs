@@ -29,7 +29,7 @@ pub(super) async fn ready(scene: &Scene, wait_ms: Option<u64>) -> anyhow::Result
     Ok(Exit::Ok)
 }
 
-/// Finds the server again for each check, because it may not have published its address before.
+/// Finds the server again for each check, because a starting server may not have written its address file yet.
 async fn ask(scene: &Scene) -> anyhow::Result<Health> {
     scene.client()?.get("/readyz").await
 }

@@ -1,5 +1,5 @@
 //! Messages for clients of the crew edge (contracts D4, D7): a flat payload, with a signature over the exact bytes of
-//! the payload.
+//! the payload. The *source system* is the earlier system whose clients the crew edge serves.
 
 use data_encoding::{BASE64, HEXLOWER};
 use holdshort_core::interrupt::Outcome;

@@ -20,7 +20,7 @@ pub(crate) struct Push {
 
 pub(super) fn push(message: &Message, now: Timestamp) -> Push {
     let mut facts = message.facts();
-    // The last fact is the interrupt's id. It is omitted, because it means nothing to people and the link contains it.
+    // The last fact is the interrupt's id. The id is omitted, because people cannot use it and the link contains it.
     facts.pop();
     let title = message.quoted().into_iter();
     let lines = title.chain(facts.into_iter().map(|(label, value)| format!("{label}: {value}")));

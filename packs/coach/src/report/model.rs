@@ -30,8 +30,8 @@ pub struct Report {
     pub competitions: Vec<Competition>,
     pub questions: Vec<Question>,
     pub assumptions: Vec<Assumption>,
-    /// Numbers of tool results and inputs. The numbers of [`Self::computed`], the charts, competitions and answers need
-    /// not be added: the page treats them as known.
+    /// Numbers of tool results and inputs, which agents may quote. Numbers in [`Self::computed`], in charts, in
+    /// competitions and in answers need not be added: the page treats these numbers as known.
     pub known: KnownNumbers,
 }
 

@@ -39,7 +39,7 @@ pub(super) struct Config {
     credentials: Option<Value>,
 }
 
-/// Deserializes a section that has a key but no value as its default, as in a half-filled template.
+/// Deserializes a section. A section whose key has no value, as in a half-filled template, becomes the default.
 fn or_usual<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(from: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }

@@ -255,7 +255,7 @@ named! {
     AthleteNumber: Row;
     MaxHeartRate "max_heart_rate" ("bpm", 60.0, 250.0)
     RestingHeartRate "resting_heart_rate" ("bpm", 20.0, 150.0)
-    /// Heart rate at the lactate threshold, or average of the best hour.
+    /// Heart rate at the lactate threshold, or average heart rate of the best hour.
     ThresholdHeartRate "threshold_heart_rate" ("bpm", 40.0, 250.0)
     /// Average power of the best hour.
     ThresholdPower "threshold_power" ("W", 10.0, 1_000.0)
@@ -292,7 +292,7 @@ pub struct Athlete {
     pub max_heart_rate: Option<f64>,
     /// Resting heart rate in bpm.
     pub resting_heart_rate: Option<f64>,
-    /// Heart rate in bpm at the lactate threshold, or average of the best hour.
+    /// Heart rate at the lactate threshold, or average heart rate of the best hour, in bpm.
     pub threshold_heart_rate: Option<f64>,
     /// Average power of the best hour, in W.
     pub threshold_power: Option<f64>,

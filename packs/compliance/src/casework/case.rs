@@ -221,7 +221,8 @@ fn read_customers(
                 is_pep,
             });
         } else {
-            // Otherwise the transactions of this customer would be reported as transactions of an unknown customer.
+            // The id of an invalid row is kept too, so that the customer's transactions are not reported as
+            // transactions of an unknown customer.
             let cell = table.cell(row, "id");
             places.entry(cell.to_owned()).or_insert(usize::MAX);
         }

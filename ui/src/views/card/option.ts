@@ -43,7 +43,7 @@ export function isRisky(interrupt: Interrupt): boolean {
   return interrupt.risk.level === "high" || interrupt.risk.level === "critical";
 }
 
-/** Returns true if the work that the card shows continues. */
+/** Returns true if the option lets the agent's work continue. */
 export function releases(offer: Offer): boolean {
   return offer.work === "continues";
 }
@@ -52,7 +52,7 @@ function stops(offer: Offer): boolean {
   return offer.outcome === "rejected" || offer.outcome === "cancelled";
 }
 
-/** Returns the interrupt with only those options that a person may use who may not release its work. */
+/** Returns the interrupt without the options that let its work continue, for a person who may not release this work. */
 export function withoutReleases(interrupt: Interrupt): Interrupt {
   const options = interrupt.options.filter(({ work }) => work === "held" || work === "ended");
   return { ...interrupt, options };
@@ -80,7 +80,7 @@ export function asksAgain(offer: Offer, interrupt: Interrupt, folded: number): b
   return letsGoOn(offer, interrupt) && (folded > 0 || asksAsItIs(interrupt) || replaces(offer, interrupt));
 }
 
-/** Returns true if the work continues as the card shows it. */
+/** Returns true if the option lets the agent's work continue or answers the agent's question. */
 export function letsGoOn(offer: Offer, interrupt: Interrupt): boolean {
   return releases(offer) || isAnswer(offer, interrupt);
 }

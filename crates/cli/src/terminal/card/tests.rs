@@ -76,7 +76,8 @@ fn a_judged_call_of_another_agent_is_a_call() {
     assert!(!text.contains("\"command\""), "it is drawn once: {text}");
 }
 
-/// An external agent runs the arguments of its call. A change that the agent adds to the card hides no argument.
+/// An external agent runs its call with the arguments. The card therefore shows every argument, even if the agent adds
+/// a change that could replace them on the card.
 #[test]
 fn the_change_of_another_agent_hides_no_argument() {
     let mut asked = interrupt(Kind::ToolApproval);

@@ -124,7 +124,7 @@ struct Chat<'a> {
     interrupting: BTreeMap<String, u64>,
     /// Lines that were typed while it is still unknown to which turn they belong.
     held: VecDeque<Typed>,
-    /// Times at which a card appeared and disappeared, for each card withdrawn since the last line.
+    /// Times of appearing and disappearing of each card that was withdrawn since the person's last line.
     withdrawn: Vec<(Instant, Instant)>,
     /// True if the last input was Ctrl-C.
     struck: bool,
@@ -169,7 +169,7 @@ impl Chat<'_> {
             if self.asking.is_none() {
                 self.print_turn_hints();
             }
-            // Without a terminal, the next line may only be read after the outcome of the previous line is printed.
+            // Without a terminal, the next line may be read only after the outcome of the previous line is printed.
             let reads = self.keyboard.is_live() || self.asking.is_some() || self.is_settled().await?;
             let is_waiting_for_server =
                 self.asking.is_none() && !self.open.is_empty() && !self.is_interrupted();
@@ -305,8 +305,8 @@ impl Chat<'_> {
         let is_aside = known.projector.is_aside(&said);
         let text = event.data.pointer("/content/text").and_then(Value::as_str).unwrap_or_default();
         let spoken = known.projector.spoken(&said, text).into_owned();
-        // A message that ends a turn is printed here. Otherwise its resolution would be printed like the resolution of
-        // a card.
+        // A message that answers a turn is printed here as a message. The code below would print the answer like a
+        // decision on a card.
         if event.kind == "decision_made" {
             self.print_turn_message(event, text);
         }
@@ -456,8 +456,8 @@ impl Chat<'_> {
     }
 
     async fn typed(&mut self, typed: Typed) -> anyhow::Result<Next> {
-        // The input belongs to a turn that is still unknown. No agent has received it yet, so a Ctrl-C after this input
-        // is treated as the second Ctrl-C.
+        // A run was interrupted here, and the event of the turn that follows has not arrived. The input is for that
+        // turn, so it is held. No agent has received the input yet, so a Ctrl-C after it is the second Ctrl-C.
         if let Typed::Text { text, .. } = &typed
             && !self.interrupting.is_empty()
             && !matches!(text.trim(), "/quit" | "/exit" | "/help" | "/?")

@@ -29,7 +29,8 @@ pub(super) struct Ballot {
 /// Interrupt as the judge knows it.
 #[derive(Clone, Debug)]
 pub(super) struct InterruptModel {
-    /// Number of people that each stage requires: as first asked, or as changed when the stage lost its votes.
+    /// Number of people that each stage requires: the number when the interrupt was opened, or the number since a
+    /// reassignment because too few approvers remained.
     pub(super) needs: Vec<usize>,
     pub(super) assignment: Assignment,
     pub(super) timing: Timing,

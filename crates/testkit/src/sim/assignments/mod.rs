@@ -1,9 +1,9 @@
 //! Simulates assignments and their deadlines from a seed.
 //!
-//! People vote, withdraw votes, delegate, reassign, snooze, leave and come back. Interrupts are reminded, escalated,
-//! expired and frozen. The clocks of the two nodes differ by five minutes, and in some turns no node acts. The
-//! simulation calls `Run::handle` without a store. Failures of the store or the driver are simulated in the parent
-//! module.
+//! People vote, withdraw votes, delegate, reassign, snooze, leave and come back. Approvers are reminded. Interrupts are
+//! escalated, expire and are frozen. The clocks of the two nodes differ by five minutes, and in some turns no node
+//! acts. The simulation calls `Run::handle` without a store. Failures of the store or the driver are simulated in the
+//! parent module.
 //!
 //! The judge (`judge.rs`) reads only events and counts votes with its own code. An interrupt may be released only if
 //! its assignment allows the release at that moment. A deadline must not take effect early, twice, during a freeze, or

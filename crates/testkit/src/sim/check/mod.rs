@@ -55,7 +55,7 @@ pub(super) struct Witness {
     system_chain: Option<Chain>,
     /// Run id that the first request with each idempotency key received.
     keys: BTreeMap<String, RunId>,
-    /// Sequences that sessions have recorded as said, by run.
+    /// Sequence numbers of the messages that sessions have recorded, by run.
     said: BTreeMap<RunId, Vec<u64>>,
     /// First node that used each epoch.
     epochs: BTreeMap<u64, NodeId>,
@@ -76,7 +76,7 @@ struct WitnessedRun {
     begun: BTreeMap<ActionId, StartedAction>,
     /// All written votes, as interrupt, voter and option. Votes that were later replaced are included.
     cast: BTreeSet<(InterruptId, String, String)>,
-    /// Sequences of everything said in the run, if the run is the front of a conversation.
+    /// Sequence numbers of all messages in the run, if the run is its session's front run.
     spoken: Vec<u64>,
     rounds: Rounds,
 }
@@ -148,7 +148,8 @@ impl Witness {
             .collect()
     }
 
-    /// Returns true if the call had a side effect. An honest person who investigates finds the same.
+    /// Returns true if the call had a side effect. A simulated person who is asked about an unknown outcome answers
+    /// accordingly.
     pub(super) fn took_effect(&self, run: &RunId, call: &str) -> bool {
         let ledger = self.runs.get(run).and_then(|each| each.calls.get(call));
         ledger.is_some_and(Ledger::took_effect)

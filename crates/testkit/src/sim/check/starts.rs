@@ -14,8 +14,8 @@ use super::WitnessedRun;
 use crate::sim::leases::{Leases, Term};
 use crate::sim::node::NodeId;
 
-/// Action whose start was written. A retried step counts its attempts from the beginning, so several nodes may have
-/// written starts of an action with the same id.
+/// Action whose start was written. The attempt count restarts at 1 when a step is retried. Action ids contain the
+/// count, so two nodes can record a start with the same id.
 pub(super) struct StartedAction {
     /// Number of starts that each node wrote, and number of those starts that it performed.
     counts: BTreeMap<NodeId, Counts>,

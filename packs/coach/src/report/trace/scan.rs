@@ -114,7 +114,7 @@ fn digits(text: &str, at: usize, previous: char, name_ends: &mut Option<usize>) 
     let (sign, start) = sign(before);
     let form =
         if readings.is_empty() { Form::Odd } else { Form::Number { readings, sign, units: vec![unit] } };
-    // The mark covers the unit in `80 %` and `45min`. In `45 minutes` it covers only the number.
+    // The range to mark includes the unit in `80 %` and `45min`. In `45 minutes` the range is only the number.
     if unit == Unit::Percent && text[..unit_ends].ends_with('%') {
         end = unit_ends;
     }
@@ -218,7 +218,8 @@ fn decimals(text: &str, end: usize, whole: u128) -> (Decimal, usize) {
     }
 }
 
-/// Parses `1 h 05 min`, `3h25m10s` and `45 min 30 s`. The result is in the smallest written unit.
+/// Parses `1 h 05 min`, `3h25m10s` and `45 min 30 s`. The result is in the smallest unit that the text uses:
+/// `1 h 30 min` gives 90 minutes.
 fn span(text: &str, first: &str, unit: Unit, end: usize) -> Option<(Decimal, Unit, usize)> {
     let mut sum = first.parse::<u128>().ok().filter(|value| *value < 100_000)?;
     let (mut last, mut end) = (unit, end);

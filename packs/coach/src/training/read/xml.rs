@@ -100,8 +100,8 @@ impl Walk<'_> {
         self.path.pop();
     }
 
-    /// Appends text. Text beyond the limit is dropped and marked: no valid measure is so long, and a cut one must not
-    /// be read.
+    /// Appends text. Text beyond the limit is dropped and marked, so that a truncated number is not read as a valid
+    /// number.
     fn append_text(&mut self, text: &str) {
         let Some(last) = self.texts.last_mut() else { return };
         if last.len() + text.len() <= limits::CELL_CHARS {

@@ -34,7 +34,7 @@ pub fn format_number(value: f64) -> String {
 /// Numbers that were computed together, with their inputs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Piece {
-    /// Activity, week and sport, or race to which the numbers belong.
+    /// Subject of the numbers: an activity, a week with a sport, or a race.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub of: BTreeMap<&'static str, String>,
     pub values: Vec<Number>,
