@@ -330,7 +330,7 @@ pub enum Fact {
     /// `tool_finished` reports the outcome. text: the person's message to the agent.
     ToolStopped {
         call: String,
-        /// True if the whole run was interrupted.
+        /// True if the person interrupted the whole run, and not only this command.
         #[serde(default, skip_serializing_if = "is_default")]
         interrupted: bool,
     },
