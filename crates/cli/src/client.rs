@@ -463,8 +463,8 @@ impl Client {
             );
         }
         format!(
-            "the server at {at} uses another data folder; name it with --data DIR, or set HOLDSHORT_TOKEN to the \
-             `operator` of tokens.json in it"
+            "the server at {at} uses another data folder: pass that folder with --data DIR, or set HOLDSHORT_TOKEN to \
+             the token `operator` in its tokens.json"
         )
     }
 }

@@ -137,8 +137,8 @@ impl<J: Journal> Importing<'_, J> {
         if self.size >= PAGE { self.write().await } else { Ok(()) }
     }
 
-    /// Adds an event in the order of the file. An append writes its streams one after another. Therefore the append is
-    /// completed before an event that belongs to an earlier stream of the append.
+    /// Adds an event in the order of the file. An append writes its streams one after another, so an event of a stream
+    /// that the append has left completes the append and starts the next one.
     async fn event(&mut self, sealed: Sealed) -> Result<(), Error> {
         let before = sealed.seq.saturating_sub(1);
         let there = self.there.get(&sealed.stream).copied().unwrap_or(0);
