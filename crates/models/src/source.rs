@@ -269,7 +269,7 @@ mod tests {
             ),
             (
                 &[("HOLDSHORT_MODEL", "gpt-4o"), ("OPENAI_API_KEY", "a\nb")],
-                "OPENAI_API_KEY holds characters that no key has; set it again",
+                "OPENAI_API_KEY contains characters that are not allowed in a key; set it again",
             ),
         ];
         for (env, expected) in table {

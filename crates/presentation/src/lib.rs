@@ -5,7 +5,7 @@
 //! [`card::Card`] holds the content of an interrupt for every surface. [`Document`] is a complete page with one text:
 //! no script, no network, a light and a dark theme, printable. The text is a restricted Markdown (`prose.rs`). No other
 //! syntax becomes an HTML element, so a text cannot escape from its section. Pages with several parts, such as the
-//! coach's report, use [`prose`] and [`markup`], with [`POLICY`] and [`STYLE`].
+//! report of a pack, use [`prose`] and [`markup`], with [`POLICY`] and [`STYLE`].
 
 pub mod card;
 mod document;
