@@ -149,6 +149,6 @@ pub const JUDGED_MESSAGE_BYTES: usize = 8_000;
 /// is high, with this limit as the reason.
 pub const RISK_TEXTS: usize = 1_000;
 
-/// Maximum characters of a text that is searched for risk words. A longer text of an agent in Holdshort is skipped. Of
-/// a longer text of an external agent, the beginning is searched and the risk is high.
+/// Maximum characters of a text that is searched for risk words. A longer text of an agent in Holdshort is skipped. The
+/// beginning of a longer text of an external agent is searched, and the risk is high.
 pub const RISK_TEXT_CHARS: usize = 4_000;
