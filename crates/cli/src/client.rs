@@ -102,7 +102,10 @@ pub(crate) fn segment(text: &str) -> String {
 
 /// Describes an invalid field as one clause, which the message continues.
 fn describe_field_error(error: &FieldError) -> String {
-    const VERBS: [&str; 8] = ["is", "are", "has", "must", "can", "holds", "names", "takes"];
+    const VERBS: [&str; 14] = [
+        "is", "are", "has", "must", "can", "cannot", "holds", "names", "takes", "needs", "contains",
+        "exceeds", "leads", "carries",
+    ];
     let (what, message) = (argument_for_pointer(&error.pointer), &error.message);
     let goes_on = message.split_whitespace().next().is_some_and(|word| VERBS.contains(&word));
     if goes_on && !what.contains(", at ") {

@@ -52,4 +52,5 @@ pub mod time;
 pub mod tool;
 pub mod trace_parent;
 pub mod tree;
+pub mod variant_name;
 pub mod web;

@@ -560,7 +560,7 @@ fn authenticated(is_person: bool) -> Answer<()> {
     let Some(connection) = connections::current() else { return Ok(()) };
     if is_person {
         connection.mark_as_person();
-    } else if !connection.mark_as_agent() {
+    } else if !connection.try_mark_as_agent() {
         return Err(Refused::from_code(Code::TooManyConnections));
     }
     Ok(())

@@ -99,7 +99,7 @@ impl Connection {
     }
 
     /// Marks the connection as the connection of an agent. Returns false if the quota of agents is used up.
-    pub fn mark_as_agent(&self) -> bool {
+    pub fn try_mark_as_agent(&self) -> bool {
         let mut open = self.all.open();
         if !open.agents.contains(&self.number) && open.agents.len() >= self.all.quotas.agents {
             return false;
@@ -166,9 +166,9 @@ mod tests {
     fn agents_have_their_share_and_no_more() {
         let all = Connections::new(Quotas { unauthenticated: 9, agents: 1 });
         let [first, second] = [(); 2].map(|()| all.accept(PEER));
-        assert_eq!([&first, &first, &second].map(|each| each.mark_as_agent()), [true, true, false]);
+        assert_eq!([&first, &first, &second].map(|each| each.try_mark_as_agent()), [true, true, false]);
         second.mark_as_person();
         drop(first);
-        assert!(all.accept(PEER).mark_as_agent());
+        assert!(all.accept(PEER).try_mark_as_agent());
     }
 }

@@ -85,7 +85,7 @@ impl Allowances {
         }
     }
 
-    /// Counts a decision of a principal.
+    /// Counts a decision of a principal. Refuses the decision if the principal's rate limit is used up.
     pub(crate) fn count_decision(&self, principal: &str, meter: Option<&Meter>) -> Answer<()> {
         // The prefix keeps names of principals apart from addresses.
         self.decisions.take(&format!("as {principal}"), meter.unwrap_or(&Meter::default()))

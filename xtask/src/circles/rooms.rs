@@ -30,6 +30,7 @@ const ROOMS: &[Room] = &[
             "time",
             "trace_parent",
             "tree",
+            "variant_name",
         ],
     ),
     (

@@ -101,7 +101,7 @@ const fn cargo(subcommand: &'static str, options: &'static str) -> Row {
     Row { subcommand, ..row(&["cargo"], options) }
 }
 
-/// Returns the row of a program or of a subcommand, and the number of words that name the subcommand.
+/// Returns the row of a program or subcommand that writes, and the number of words that name the subcommand.
 pub(crate) fn find_row(program: &str, words: &[String]) -> Option<(&'static Row, usize)> {
     super::longest(&ROWS.iter(), program, words)
 }

@@ -13,6 +13,7 @@ use holdshort_core::interrupt::{About, Opened};
 use holdshort_core::run::Fact;
 use holdshort_core::time::Timestamp;
 use holdshort_core::trace_parent::TraceParent;
+use holdshort_core::variant_name::variant_name;
 use serde::Serialize;
 
 use super::limits::{TRACE_NAME_CHARS, TRACE_SPANS};
@@ -427,15 +428,6 @@ impl Builder {
 fn mark(span: Option<&mut Span>, failed: bool) {
     if let Some(span) = span {
         span.failed |= failed;
-    }
-}
-
-/// Returns the name that the journal uses for a value. For a variant with fields, returns only the name of the variant.
-fn variant_name<T: Serialize>(of: &T) -> String {
-    match serde_json::to_value(of) {
-        Ok(serde_json::Value::String(word)) => word,
-        Ok(serde_json::Value::Object(fields)) => fields.keys().next().cloned().unwrap_or_default(),
-        _ => String::new(),
     }
 }
 

@@ -100,7 +100,7 @@ pub(crate) async fn leave(caller: Caller, Path(id): Path<String>, body: Body) ->
     let Away { until, delegate } = body.json().await?;
     let until = until.map(|until| moment("/until", &until)).transpose()?;
     let away = Some(holdshort_core::people::Away { until, delegate });
-    let system = change(with_role_for_person(caller, &id), Input::SetAway { id: id.clone(), away }).await?;
+    let system = change(as_admin_for_others(caller, &id), Input::SetAway { id: id.clone(), away }).await?;
     find_person(&system, &id)
 }
 
@@ -113,12 +113,12 @@ pub(crate) async fn leave(caller: Caller, Path(id): Path<String>, body: Body) ->
 pub(crate) async fn come_back(caller: Caller, Path(id): Path<String>, body: Body) -> Answer<Json<Person>> {
     nothing(body).await?;
     let system =
-        change(with_role_for_person(caller, &id), Input::SetAway { id: id.clone(), away: None }).await?;
+        change(as_admin_for_others(caller, &id), Input::SetAway { id: id.clone(), away: None }).await?;
     find_person(&system, &id)
 }
 
 /// Returns the caller, with the role of an admin if the request is about a different person.
-fn with_role_for_person(caller: Caller, id: &str) -> Caller {
+fn as_admin_for_others(caller: Caller, id: &str) -> Caller {
     if caller.actor.id == id {
         caller
     } else {

@@ -19,8 +19,7 @@ pub mod run;
 pub mod session;
 mod subject;
 pub mod usage;
-mod variant_name;
 pub mod work;
 pub mod workflow;
 
-pub use variant_name::variant_name;
+pub use holdshort_core::variant_name::variant_name;
