@@ -26,7 +26,8 @@ test("folded parts are counted beside what lets them go on, until they were show
   // The option asks for confirmation, and names the parts that were not shown.
   await option(page, "Approve").click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByText(`${text("card.confirm.unseen")} ${count(2)}.`).waitFor();
+  const names = `${text("card.folded.text")}, ${text("card.folded.list")}`;
+  await dialog.getByText(text("card.confirm.folded", { names })).waitFor();
   await dialog.getByRole("button", { name: text("card.confirm.back") }).click();
   assert.equal(await looks(server, interrupt), 0, "it was not all shown");
 

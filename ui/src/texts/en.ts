@@ -117,6 +117,9 @@ export const en = {
   "card.less": "Show less",
   "card.folded.one": "1 part not shown",
   "card.folded": "{n} parts not shown",
+  "card.folded.more": "{named} and {n} more",
+  "card.folded.text": "long text",
+  "card.folded.list": "long list",
 
   "card.covered": "withheld",
   "card.frozen": "Frozen",
@@ -210,6 +213,7 @@ export const en = {
   "card.options": "Options",
 
   "card.confirm.unseen": "You approve content that was not shown.",
+  "card.confirm.folded": "Not shown: {names}.",
 
   "card.stale": "The request changed before you decided.",
   "card.stale.how": "The new state is shown. Your text is kept. Decide again.",

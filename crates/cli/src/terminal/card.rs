@@ -139,9 +139,11 @@ pub(crate) fn answered(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
         label => format!("{label}: {text}"),
     };
     let answer = end.into_iter().flat_map(|end| end.answer);
-    answer
-        .flat_map(|each| paint.fold(&format!("    {}", plain::line(&line(&each.label, &each.text))), 6))
-        .collect()
+    let lines = answer.flat_map(|each| {
+        let text = line(&each.label, &each.text);
+        text.lines().map(|line| format!("    {}", plain::line(line))).collect::<Vec<_>>()
+    });
+    lines.flat_map(|line| paint.fold(&line, 6)).collect()
 }
 
 /// Describes the resolution of an interrupt. `None` if the interrupt is open.

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use holdshort_protocol::{Interrupt, Kind, Outcome, Resolution, labelled_members, plain};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::facts::option_label;
+use super::parts::readable;
 
 /// The end of an interrupt.
 #[derive(Debug, Serialize)]
@@ -21,13 +23,13 @@ pub struct End<'a> {
     /// Timestamp, formatted for the reader.
     pub when: String,
     pub text: Option<&'a str>,
-    /// Members of an answer that is structured data.
+    /// Members of a structured answer, or the members that a person's edit changed.
     pub answer: Vec<AnswerMember>,
     /// Sentence that says if an agent outside Holdshort has used the approval.
     pub approval: Option<String>,
 }
 
-/// One member of an answer. The label is empty if the answer has no named members.
+/// One member of an answer or an edit. The label is empty if an answer has no named members.
 #[derive(Debug, Serialize)]
 pub struct AnswerMember {
     pub label: String,
@@ -72,9 +74,19 @@ pub fn outcome(outcome: Outcome) -> &'static str {
 }
 
 fn answer(interrupt: &Interrupt, resolution: &Resolution) -> Vec<AnswerMember> {
-    if interrupt.kind != Kind::Question || resolution.edit.is_null() {
-        return Vec::new();
+    let member = |(label, text): (String, String)| AnswerMember { label, text };
+    match (&resolution.edit, interrupt.replaced()) {
+        (Value::Null, _) => Vec::new(),
+        (edit, _) if interrupt.kind == Kind::Question => {
+            labelled_members(interrupt.response_schema.as_ref(), edit).into_iter().map(member).collect()
+        }
+        (Value::Object(edit), Value::Object(before)) => {
+            let changed = edit.iter().filter(|(name, value)| before.get(*name) != Some(value));
+            let removed = before.keys().filter(|name| !edit.contains_key(*name));
+            let changed = changed.map(|(name, value)| (format!("{name}, edited"), readable(value)));
+            let removed = removed.map(|name| (name.clone(), "removed".to_owned()));
+            changed.chain(removed).map(member).collect()
+        }
+        (edit, _) => vec![member(("edited".to_owned(), readable(edit)))],
     }
-    let members = labelled_members(interrupt.response_schema.as_ref(), &resolution.edit).into_iter();
-    members.map(|(label, text)| AnswerMember { label, text }).collect()
 }

@@ -1,12 +1,33 @@
 // Counts the parts of a card that are folded or cut and were never opened. An option that lets work continue shows the
 // count and asks for confirmation. A view is recorded when the count is zero.
 import { getContext, setContext, untrack } from "svelte";
+import { plain } from "../../parts/plain";
 import { t } from "../../texts";
 
 const FOLDS = Symbol();
 
+/** Maximum number of parts that are named. */
+const NAMED = 5;
+
 export class Folds {
-  count = $state(0);
+  #parts = $state.raw<string[][]>([]);
+
+  get count(): number {
+    return this.#parts.flat().length;
+  }
+
+  /** Names of the parts, as the card shows them. */
+  get names(): string {
+    const all = this.#parts.flat();
+    const named = all.slice(0, NAMED).join(", ");
+    return all.length > NAMED ? t("card.folded.more", { named, n: all.length - NAMED }) : named;
+  }
+
+  /** Adds parts by their names. Returns a function that removes these parts. */
+  add(names: string[]): () => void {
+    this.#parts = [...this.#parts, names];
+    return () => (this.#parts = this.#parts.filter((each) => each !== names));
+  }
 }
 
 export function notShown(count: number): string {
@@ -22,15 +43,16 @@ export function countFolds(folds?: Folds): void {
 }
 
 /**
- * Adds the result of `folded`, the number of parts that were never opened. Call this function while the component is
+ * Adds the result of `folded`: the names of the parts that were never opened. Call this function while the component is
  * created.
  */
-export function fold(folded: () => number): void {
+export function fold(folded: () => string[]): void {
   const folds = getContext<Folds | undefined>(FOLDS);
   if (!folds) return;
   $effect(() => {
-    const n = folded();
-    untrack(() => (folds.count += n));
-    return () => untrack(() => (folds.count -= n));
+    const names = folded().map(plain);
+    if (names.length === 0) return;
+    const remove = untrack(() => folds.add(names));
+    return () => untrack(remove);
   });
 }
