@@ -387,7 +387,8 @@ impl Projector {
                 vec![format!("  {} {name}", paint.red("✗")), paint.dim(&format!("    │ {first}"))]
             }
             ("refused", _) if string("code") == "forbidden" => {
-                vec![format!("  {} {name}: forbidden by a rule", paint.red("✗"))]
+                let why = paint.dim(&format!("    │ {first}"));
+                vec![format!("  {} {name}: forbidden by a rule", paint.red("✗")), why]
             }
             ("refused", _) => vec![format!("  {} {name}: refused", paint.yellow("✗"))],
             ("answered", _) => vec![format!("  {} {name}: a person provided the result", paint.yellow("✓"))],
