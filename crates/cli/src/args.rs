@@ -41,10 +41,10 @@ use crate::program_name::with_program_name;
 ///
 /// New here? `holdshort demo` shows it in two minutes, without a model and without touching your files.
 #[derive(Debug, Parser)]
-#[command(name = "holdshort", version, after_help = help(), disable_help_subcommand = true)]
+#[command(name = "holdshort", version, after_help = help())]
 pub(crate) struct Args {
     /// Print JSON on standard output: one document, or one per line for streams.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Global options")]
     pub json: bool,
     #[command(flatten)]
     pub reach: Reach,
@@ -115,10 +115,10 @@ fn help() -> String {
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Reach {
     /// The data folder: journal and tokens [default: ~/.local/share/holdshort].
-    #[arg(long, global = true, value_name = "DIR", env = "HOLDSHORT_DATA", hide_env = true)]
+    #[arg(long, global = true, help_heading = "Global options", value_name = "DIR", env = "HOLDSHORT_DATA", hide_env = true)]
     pub data: Option<PathBuf>,
     /// The address of a running server [default: the one that uses the data folder].
-    #[arg(long, global = true, value_name = "URL", env = "HOLDSHORT_SERVER", hide_env = true)]
+    #[arg(long, global = true, help_heading = "Global options", value_name = "URL", env = "HOLDSHORT_SERVER", hide_env = true)]
     pub server: Option<String>,
 }
 
