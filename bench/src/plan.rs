@@ -26,10 +26,10 @@ impl Plan {
         syncs: Duration::from_millis(500),
     };
     pub(crate) const QUICK: Self = Self {
-        rounds: 2,
-        warm_up: Duration::from_millis(200),
-        alone: Duration::from_millis(500),
-        together: Duration::from_millis(500),
-        syncs: Duration::from_millis(100),
+        rounds: 1,
+        warm_up: Duration::from_millis(100),
+        alone: Duration::from_millis(250),
+        together: Duration::from_millis(250),
+        syncs: Duration::from_millis(50),
     };
 }

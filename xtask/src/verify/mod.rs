@@ -11,7 +11,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 use counts::Counts;
-use programs::{LINTED, Program, Ran, Tests, WITHOUT_PACKS};
+use programs::{LINTED, Program, Ran, Tests, WAITS, WITHOUT_PACKS};
 use report::Report;
 
 use crate::figures::WHOLE;
@@ -40,9 +40,6 @@ const QUICK: [&str; 6] = [
 ];
 /// Name parts of the store's tests that start PostgreSQL.
 const NOT_QUICK: [&str; 2] = ["postgres", "all_stores_"];
-
-/// Test program that mostly waits. It runs in parallel with all others.
-const WAITS: &str = "testkit::it";
 
 /// Minutes for which a long run simulates fresh seeds.
 const FRESH: &str = "10";

@@ -2,6 +2,7 @@
 //! is known.
 
 use std::io::{BufRead, BufReader};
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,6 +35,10 @@ pub(crate) enum Tests {
 
 /// Name of the phase in which the tests are built.
 pub(crate) const LINTED: &str = "lints and build of the tests";
+
+/// Test program whose tests often wait for timers and for other processes. It runs in parallel with all others, and
+/// runs one test more at a time than there are processors.
+pub(crate) const WAITS: &str = "testkit::it";
 
 /// Text that occurs in the name of each campaign.
 const CAMPAIGN: &str = "campaign";
@@ -151,6 +156,10 @@ impl Program {
         let mut command = self.command(tests);
         // The test harness reports times only with an unstable option.
         command.env("RUSTC_BOOTSTRAP", "1").args(["-Z", "unstable-options", "--report-time"]);
+        if self.name == WAITS && matches!(tests, Tests::All) {
+            let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+            command.arg(format!("--test-threads={}", processors + 1));
+        }
         let mut child = command
             .stdout(Stdio::piped())
             .spawn()
