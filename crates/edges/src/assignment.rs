@@ -7,7 +7,7 @@ use holdshort_web::view::assignment::{Assigned, Reader};
 use serde_json::{Value, json};
 
 pub(crate) struct AssignmentSummary {
-    /// The assignment in the form of the native API, with `votes` and the id of the interrupt.
+    /// The assignment as the native API returns it, with two added members: `votes`, and the id of the `interrupt`.
     pub(crate) data: Value,
     /// The assignment as text for people, one fact per line.
     pub(crate) words: String,
@@ -27,7 +27,8 @@ pub(crate) fn summarize(interrupt: &Interrupt) -> Option<AssignmentSummary> {
     Some(AssignmentSummary { data, words: words.join("\n") })
 }
 
-/// Adds the information whether the reader may decide. `data` comes from [`summarize`], for an interrupt of this run.
+/// Adds the member `you`, which says whether the reader may decide. `data` is [`AssignmentSummary::data`] of an
+/// interrupt of this run.
 pub(crate) fn add_reader_right(data: &mut Value, run: &Run, reader: &Reader) {
     let id = data["interrupt"].as_str().and_then(|id| id.parse().ok());
     let Some(interrupt) = id.and_then(|id| run.interrupts.get(&id)) else { return };

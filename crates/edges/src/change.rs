@@ -61,7 +61,7 @@ fn file(change: TrialChange<'_>) -> Value {
 /// Returns the full text about a trial, or the reason why the call had no trial.
 pub(crate) fn render_trial(payload: &Value) -> Option<String> {
     let Some(trial) = TrialCard::from_payload(payload) else {
-        return TrialCard::missing(payload).map(|why| format!("It was not tried: {why}."));
+        return TrialCard::missing(payload).map(|why| format!("The call was not tried: {why}."));
     };
     let mut lines = vec![summary(trial)];
     lines.extend(payload.get("note").and_then(Value::as_str).map(str::to_owned));
@@ -158,7 +158,7 @@ mod tests {
         assert!(Change::from_payload(&untried).is_none());
         assert_eq!(
             render_trial(&untried).as_deref(),
-            Some("It was not tried: its commands reach the network.")
+            Some("The call was not tried: its commands reach the network.")
         );
         assert_eq!(render_trial(&write), None);
     }

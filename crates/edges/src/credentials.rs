@@ -65,7 +65,7 @@ fn token(headers: &HeaderMap, query: Option<String>) -> Answer<String> {
         .chain(query)
         .collect();
     let [token] = &shown[..] else {
-        let rule = "show one token, once: as `Authorization: Bearer`, as `X-Internal-Auth`, or as `?token=`";
+        let rule = "send one token, only once: in `Authorization: Bearer`, `X-Internal-Auth` or `?token=`";
         return Err(Refused::new(Code::Unauthenticated, rule));
     };
     Ok(token.clone())

@@ -54,7 +54,7 @@ async fn answer(session: &Session, request: &str, content: &str) -> Answer<Vec<F
     if run.interrupts.get(&id).is_none_or(|asked| asked.opened.kind != Kind::Question) {
         return Err(Refused::invalid_at(
             "/request_id",
-            "does not name a question: a message cannot decide it",
+            "is not the id of a question, and a message can answer only questions",
         ));
     }
     let decision =
@@ -130,21 +130,21 @@ fn find_answered_question(run: &Run) -> Answer<Option<InterruptId>> {
                 format!("`{id}` ({})", question.content_text("title"))
             };
             let named: Vec<String> = questions.iter().map(named).collect();
-            let rule = format!("say which question this answers: {}", named.join(", "));
+            let rule = format!("is missing: name the question that this answers: {}", named.join(", "));
             Err(Refused::invalid_at("/request_id", rule))
         }
     }
 }
 
-/// Returns a notice if the run waits for a decision about a limit. A text message is never such a decision, because a
-/// text such as "no, stop" would be one too (contract B4).
+/// Returns a notice if the run waits for a decision about a limit. A text message is never taken as this decision,
+/// because the server would have to guess what a text such as "no, stop" decides (contract B4).
 fn limit_notice(run: &Run) -> Option<Frame> {
     let (id, _) = open_requests::interrupts(run)
         .into_iter()
         .find(|(_, interrupt)| interrupt.opened.kind == Kind::Continuation)?;
     let content = format!(
-        "A limit waits for your decision: send `hitl_decision` with the `call_id` `{id}`, and `approve` to \
-         continue or `reject` to end the work. Your message was not delivered."
+        "Your message was not delivered: the work has reached a limit and waits for your decision. Send \
+         `hitl_decision` with the `call_id` `{id}`, and `approve` to continue or `reject` to end the work."
     );
     Some(Frame::says(content, Some(json!({ "request_id": id.as_str(), "waiting": true })), true))
 }
@@ -157,8 +157,8 @@ fn plan_notice(run: &Run) -> Option<Frame> {
     })?;
     let plan_id = ids::plan(id);
     let content = format!(
-        "The plan {plan_id} waits for your decision, and nothing runs before it: send `plan_decision` with \
-         `approve`, `edit` or `reject`. Your message was not delivered."
+        "Your message was not delivered: the plan {plan_id} waits for your decision, and no subtask runs \
+         before. Send `plan_decision` with `approve`, `edit` or `reject`."
     );
     let metadata = json!({ "plan_id": plan_id, "approval_request_id": id.as_str(), "waiting": true });
     Some(Frame::says(content, Some(metadata), true))
@@ -210,7 +210,7 @@ async fn decide_call(session: &Session, client: &Client, wish: ToolDecision) -> 
         (Some(Kind::Continuation), Verdict::Edit | Verdict::Modify) => {
             return Err(Refused::invalid_at(
                 "/decision",
-                "is not `approve` or `reject`: a limit has no other decisions",
+                "is not `approve` or `reject`, the only decisions about a limit",
             ));
         }
         (_, Verdict::Approve) => "approve",

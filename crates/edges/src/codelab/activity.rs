@@ -10,7 +10,7 @@ use super::session::Session;
 pub(super) enum Activity {
     GoesOn(Status),
     Rests(Status),
-    /// The run is held only by a freeze of the installation.
+    /// Only a freeze keeps the run from continuing.
     Frozen,
 }
 
@@ -21,7 +21,7 @@ impl Activity {
             Status::Completed | Status::Failed | Status::Cancelled => Ok(Self::Rests(status)),
             _ if is_at_work(run) => Ok(Self::GoesOn(status)),
             Status::Waiting | Status::Paused => Ok(Self::Rests(status)),
-            // A freeze holds the run only if the run's next action would start new work.
+            // A freeze stops the run only if the run's next action would start new work.
             Status::Queued | Status::Running => {
                 let system = session.caller.app.driver.system().await?;
                 Ok(if run.freeze(&system).is_some() { Self::Frozen } else { Self::GoesOn(status) })

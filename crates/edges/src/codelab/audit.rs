@@ -25,7 +25,7 @@ use super::session::Session;
 use super::{WORKFLOW, act, ids, names, plan};
 use crate::limits::{CODELAB_AUDIT_EVENTS, CODELAB_AUDIT_PAGE_DEFAULT};
 
-/// Cost of checking whether a run has decisions, as a number of events. Subtracted from `room`.
+/// Number of events that is subtracted from `room` for each check whether a run has decisions.
 const LOOK: usize = 10;
 const PLAN: &str = "plan_decision";
 const TOOL: &str = "hitl_decision";

@@ -18,7 +18,8 @@ pub(super) async fn health() -> Json<Value> {
     Json(json!({ "status": "healthy", "service": "holdshort", "version": "1" }))
 }
 
-/// Returns counts of events. The count of failed handlers is always 0: an event is stored before its request succeeds.
+/// Returns counts of events. `failed_handlers` is always 0, because events are stored in the journal and not passed to
+/// handlers that could fail.
 pub(super) async fn stats(Person(caller): Person) -> Answer<Json<Value>> {
     let events = caller.app.journal().head().await?.events;
     let newest = newest_runs(&caller.app).await?;

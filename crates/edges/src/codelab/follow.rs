@@ -46,7 +46,7 @@ pub(super) struct Follower {
     queue: VecDeque<OutgoingFrame>,
     /// True if the journal may contain events that are not yet read.
     is_behind: bool,
-    /// True if a `done` frame must be sent once the run rests: once it waits for a person, is paused or has ended.
+    /// True if a `done` frame must be sent once the run waits for a person, is paused or has ended.
     is_owed: bool,
     /// Last activity that was sent to the client.
     told_activity: Option<Activity>,
@@ -377,8 +377,8 @@ impl Follower {
         Ok(woken.is_ok())
     }
 
-    /// Subscribes to commits of the followed run and of the session. Commits from before the subscription wake nobody,
-    /// so they still have to be read.
+    /// Subscribes to commits of the followed run and of the session. A commit from before the subscription
+    /// does not wake the follower, so the follower must still read the journal.
     async fn watch(&mut self) -> Answer<()> {
         let driver = &self.session.caller.app.driver;
         if self.commits.session.is_none()

@@ -212,7 +212,7 @@ pub(super) struct Subtask {
     pub(super) estimated_time: &'static str,
 }
 
-/// Estimated duration of every subtask, as clients show it. Holdshort's agents do not estimate durations.
+/// Value of every `estimated_time` and `total_estimated_time`, because Holdshort's agents do not estimate durations.
 pub(super) const UNESTIMATED: &str = "unknown";
 
 impl Frame {

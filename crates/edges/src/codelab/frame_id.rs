@@ -32,7 +32,7 @@ impl fmt::Display for FrameId {
 impl FromStr for FrameId {
     type Err = ();
 
-    /// Rejects any other than the canonical spelling.
+    /// Rejects every spelling except the one that `Display` writes.
     fn from_str(text: &str) -> Result<Self, ()> {
         let place = parse(text).ok_or(())?;
         if place.to_string() == text { Ok(place) } else { Err(()) }

@@ -118,7 +118,7 @@ pub(super) fn read(text: &[u8]) -> Answer<Message> {
 
 pub(super) fn understand(value: &Value) -> Answer<Message> {
     let Some(fields) = value.as_object() else {
-        return Err(Refused::invalid_at("", "a message is a JSON object"));
+        return Err(Refused::invalid_at("", "the message is not a JSON object"));
     };
     let Some(kind) = fields.get("type") else {
         return Err(Refused::invalid_at("/type", format!("missing field `type`, one of {KNOWN}")));
@@ -237,7 +237,7 @@ fn result(value: &Value) -> Answer<Message> {
         Ok(text) | Err(text) => text,
     };
     if said.len() > TEXT_BYTES {
-        let rule = format!("is longer than {TEXT_BYTES} bytes: cut it, and say that it is cut");
+        let rule = format!("is longer than {TEXT_BYTES} bytes: shorten it, and mark it as shortened");
         return Err(Refused::invalid_at(if outcome.is_ok() { "/result" } else { "/error" }, rule));
     }
     Ok(Message::Result(ToolResult { call_id, outcome }))

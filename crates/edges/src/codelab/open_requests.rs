@@ -54,15 +54,17 @@ fn plan_frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     let Some(found) = interrupt.plan() else { return vec![elsewhere(interrupt)] };
     let (plan_summary, metadata) = plan::waiting(run, interrupt, &found);
     let (plan_id, count) = (metadata.plan_id.clone(), metadata.subtask_count);
+    let noun = if count == 1 { "subtask" } else { "subtasks" };
     let content = format!(
-        "Plan of {count} subtasks:\n{}\n\nNothing of it runs before you decide: answer with \
-         {{\"type\": \"plan_decision\", \"plan_id\": \"{plan_id}\", \"decision\": \"approve\"}}, or with the \
-         decision \"edit\" and `modified_subtasks`, or \"reject\" and `feedback`.",
+        "Plan of {count} {noun}:\n{}\n\nNo subtask runs before you decide. To approve the plan, answer with \
+         {{\"type\": \"plan_decision\", \"plan_id\": \"{plan_id}\", \"decision\": \"approve\"}}. To change \
+         the plan, send the decision \"edit\" and `modified_subtasks`. To reject it, send \"reject\" and \
+         `feedback`.",
         plan::lines(&metadata.subtasks)
     );
     vec![
         Frame::PlanApprovalRequired {
-            content: format!("A plan of {count} subtasks waits for your decision."),
+            content: format!("A plan of {count} {noun} waits for your decision."),
             approval_request_id: metadata.approval_request_id.clone(),
             plan_id: plan_id.clone(),
             plan_summary,
@@ -140,8 +142,9 @@ fn on_the_server(run: &Run, interrupt: &Interrupt) -> Frame {
     parts.extend(why.map(|why| format!("Asked because {why}.")));
     parts.extend(arguments.into_iter().chain(change::render_trial(payload)).filter(|part| !part.is_empty()));
     parts.push(format!(
-        "It runs on the server, not in your editor. Answer with {{\"type\": \"hitl_decision\", \"call_id\": \
-         \"{id}\", \"decision\": \"approve\"}}, or with the decision \"reject\" and `feedback`."
+        "The call runs on the server, not in your editor. To approve it, answer with {{\"type\": \
+         \"hitl_decision\", \"call_id\": \"{id}\", \"decision\": \"approve\"}}. To reject it, send the \
+         decision \"reject\" and `feedback`."
     ));
     Frame::says(plain::text(&parts.join("\n\n")), Some(about_the_call(run, interrupt)), true)
 }
@@ -170,9 +173,9 @@ pub(super) fn about_the_call(run: &Run, interrupt: &Interrupt) -> Value {
 fn limit(interrupt: &Interrupt) -> Frame {
     let id = interrupt.opened.interrupt.as_str();
     let content = format!(
-        "{}. Answer with {{\"type\": \"hitl_decision\", \"call_id\": \"{id}\", \"decision\": \"approve\"}}: \
-         the work continues with a new budget; or with the decision \"reject\": the work ends with its \
-         current result.",
+        "{}. To continue the work with a new budget, answer with {{\"type\": \"hitl_decision\", \"call_id\": \
+         \"{id}\", \"decision\": \"approve\"}}. To end the work with its current result, send the decision \
+         \"reject\" instead.",
         interrupt.content_text("title")
     );
     Frame::says(content, Some(json!({ "request_id": id, "limit": true })), true)
@@ -197,14 +200,14 @@ fn question(interrupt: &Interrupt) -> Frame {
     Frame::says(content, Some(metadata), true)
 }
 
-/// Returns a text frame for a request of which the source system has no frame type. A person decides the request in
+/// Returns a text frame for a request that the source system has no frame type for. A person decides on the request in
 /// Holdshort's inbox.
 fn elsewhere(interrupt: &Interrupt) -> Frame {
     let id = interrupt.opened.interrupt.as_str();
     Frame::Status {
         status: "waiting",
         content: format!(
-            "{}. Decide it in Holdshort's inbox, or with `holdshort decide {id}`.",
+            "{}. Decide on this request in Holdshort's inbox, or with `holdshort decide {id}`.",
             interrupt.content_text("title")
         ),
         metadata: Some(json!({ "request_id": id, "kind": interrupt.opened.kind.as_str() })),

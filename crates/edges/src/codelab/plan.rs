@@ -53,8 +53,8 @@ pub(super) fn subtasks(run: &Run, planning: Option<&str>, plan: &Plan) -> Vec<Su
     plan.subtasks.iter().map(subtask).collect()
 }
 
-/// Returns a plan that waits for a decision in two forms: a summary, and metadata with subtasks. Some clients read the
-/// summary, others the metadata.
+/// Returns two descriptions of a plan that waits for a decision: a summary, and metadata with subtasks. Some clients
+/// read the summary, others the metadata.
 pub(super) fn waiting(run: &Run, interrupt: &Interrupt, found: &Plan) -> (PlanSummary, PlanMetadata) {
     let opened = &interrupt.opened;
     let subtasks = subtasks(run, phase(interrupt), found);

@@ -36,7 +36,9 @@ impl Projector {
         let text = event.content.as_text();
         match fact {
             Fact::RunPaused | Fact::RunSuspended => vec![Frame::status("paused", "The session is paused.")],
-            Fact::RunResumed | Fact::RunUnsuspended => vec![Frame::status("running", "It goes on.")],
+            Fact::RunResumed | Fact::RunUnsuspended => {
+                vec![Frame::status("running", "The session continues.")]
+            }
             Fact::ModelStarted { step, turn, attempt, .. } => {
                 // The step continues, for example because a message arrived, so the agent's last text was not its final
                 // answer.
@@ -154,9 +156,9 @@ impl Projector {
                 // The reason is given if a person chose the first agent of the run.
                 let chosen = Some(&self.run).filter(|run| run.steps.len() == 1).and_then(reason);
                 let reason = chosen.unwrap_or(if part.is_some() {
-                    "the plan gives it the next subtask"
+                    "the plan assigns the agent its next subtask"
                 } else {
-                    "it was chosen to continue"
+                    "the agent was chosen to continue"
                 });
                 frames.push(switched(&from, &found.agent, reason));
             }
@@ -254,7 +256,7 @@ impl Projector {
             }
             Outcome::Approved => return status("plan_approved", metadata, "The plan"),
             Outcome::Rejected => (with("The plan is cancelled.", said), true),
-            Outcome::Expired => ("The plan expired without a decision: it is dropped.".to_owned(), true),
+            Outcome::Expired => ("The plan expired without a decision and is dropped.".to_owned(), true),
             Outcome::Answered => {
                 let count = |field: &str| interrupt.content.get("payload")?.get(field)?.as_u64();
                 let is_last = count("iteration").zip(count("iterations")).is_some_and(|(n, all)| n >= all);

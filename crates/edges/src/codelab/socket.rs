@@ -41,7 +41,7 @@ pub(super) async fn open(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Answer<Response> {
     let upgrade =
-        upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("a WebSocket: {error}")))?;
+        upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("not a WebSocket: {error}")))?;
     let permit = caller.app.reserve_stream()?;
     let session = Session::from_name(caller, name)?.joining(trace);
     let span = Span::current();

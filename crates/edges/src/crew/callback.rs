@@ -56,7 +56,7 @@ pub(super) async fn show(
 }
 
 /// Reads a link that this server made for this review and that is bound to one decision. Rejects links to a decision
-/// page: only the page shows the request and asks for a confirmation, which a robot does not give.
+/// page, because only this page shows the request and asks the person to confirm the decision.
 async fn read_decision_link(auth: &AuthState, link: &str, id: &ReviewId) -> Answer<(LinkBearer, Status)> {
     let holder = auth.authenticate_link(link).await?;
     let is_ours = holder.asked.interrupt == id.0 && holder.once.is_none();
@@ -151,7 +151,7 @@ async fn by_link(
 fn same(named: Option<&ReviewId>, id: &ReviewId) -> Answer<()> {
     match named {
         Some(named) if named != id => {
-            Err(Refused::invalid_at("/review_id", "differs from the review in the address"))
+            Err(Refused::invalid_at("/review_id", "differs from the review in the URL"))
         }
         Some(_) | None => Ok(()),
     }
@@ -196,7 +196,7 @@ pub(super) async fn make(
     if !(1..=CREW_LINK_MS).contains(&ms) {
         return Err(Refused::invalid_at(
             "/expires_in_ms",
-            format!("is not between 1 and {CREW_LINK_MS}, 7 days"),
+            format!("is not between 1 and {CREW_LINK_MS} (7 days)"),
         ));
     }
     let asked = app.find_interrupt(&id.0).await?;

@@ -4,7 +4,7 @@
 //! journal. This edge sends inputs to runs and never executes their steps.
 //!
 //! - `run.rs` starts a task, `task.rs` renders a task, and `status.rs` and `socket.rs` report the progress of a task.
-//! - `pause.rs` holds a task, `review.rs` renders a review, `resume.rs` accepts a decision on a review, and
+//! - `pause.rs` pauses a task, `review.rs` renders a review, `resume.rs` accepts a decision on a review, and
 //!   `callback.rs` accepts a decision from a notification's link.
 //! - `crews.rs` maps names to workflows, and `case.rs` finds the folder of a task's case.
 //! - `webhooks.rs` registers channels and reports deliveries.

@@ -1,4 +1,4 @@
-//! `POST /crew/pause/{task_id}`: a service holds a task until a person has reviewed it (contracts D2, E35).
+//! `POST /crew/pause/{task_id}`: a service pauses a task until a person has reviewed the findings (contracts D2, E35).
 
 use std::sync::Arc;
 
@@ -93,13 +93,13 @@ pub(super) async fn pause(
 /// review is already open, the findings become a comment on this review.
 fn translate_error(refused: Refused) -> Refused {
     if refused.code() == Code::LimitReached {
-        let why = "the review of the task has the maximum number of comments: decide it first";
+        let why = "the review of the task has the maximum number of comments: decide on the review first";
         return Refused::new(Code::LimitReached, why);
     }
     refused.map_field_errors(|error| {
         if error.pointer == "/payload" {
             error.pointer.clear();
-            error.message.insert_str(0, "what was found ");
+            error.message.insert_str(0, "the body ");
         }
     })
 }

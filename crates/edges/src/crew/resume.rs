@@ -156,8 +156,8 @@ pub(super) async fn decide(
     decide_as(&caller.app, &caller.actor, run, id, said.status, said.comments.as_deref(), named).await
 }
 
-/// Like [`decide`], with `actor` as the authenticated principal. `named` is the person on whose behalf the client says
-/// that the decision is made.
+/// Like [`decide`], with `actor` as the authenticated principal. `named` is the person on whose behalf the decision is
+/// made, according to the client.
 pub(super) async fn decide_as(
     app: &App,
     actor: &Actor,
@@ -195,7 +195,7 @@ pub(super) async fn decide_as(
 async fn describe_progress(app: &App, id: &RunId) -> Answer<String> {
     let run = app.run_now(id).await?;
     let system = app.driver.glance_system().await?;
-    // A freeze of the agent that works now holds the task, and so does a freeze of the agent that would work next.
+    // A freeze of the agent that works now stops the task, and so does a freeze of the agent that would work next.
     let is_new = |agent: &&str| run.steps.values().all(|step| step.agent != **agent);
     let next = crews::in_order(&run.definition).into_iter().find(is_new);
     let holds = |agent| system.freezes.holding(id, &run.definition.name, agent).is_some();

@@ -37,7 +37,7 @@ pub(super) async fn open(
     let id = task::resolve_id(&caller.app, &id).await?;
     status::render_for_caller(&caller, &*caller.app.run_now(&id).await?).await?;
     let upgrade =
-        upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("a WebSocket: {error}")))?;
+        upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("not a WebSocket: {error}")))?;
     let permit = caller.app.reserve_stream()?;
     let span = Span::current();
     Ok(websocket::limited(upgrade).on_upgrade(async move |socket| {
@@ -103,8 +103,8 @@ async fn send_frames(caller: &Caller, id: &RunId, outbox: Outbox<std::convert::I
     }
 }
 
-/// Event types that clients of the source system evaluate: after the first type they show a task as running, after the
-/// second as paused.
+/// Event types from which clients of the source system derive the state of a task. After `STARTED`, they show the task
+/// as running. After `REQUESTED` or `PAUSED`, they show the task as paused.
 const STARTED: &str = "task_started";
 const REQUESTED: &str = "hitl_review_requested";
 const PAUSED: &str = "task_paused";

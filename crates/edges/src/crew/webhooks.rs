@@ -62,11 +62,11 @@ pub(super) async fn register(guest: AuthenticatedCaller, body: Body) -> Answer<(
     let mut made = render_webhook(&caller.app, &id, registered).await?;
     made["success"] = true.into();
     made["message"] = if is_dropped {
-        "it receives reviews from now on; a secret signs only requests to a custom_url, so this one is not \
-         stored"
+        "the webhook receives reviews from now on; its secret is not stored, because only requests to a \
+         custom_url are signed"
             .into()
     } else {
-        "it receives reviews from now on".into()
+        "the webhook receives reviews from now on".into()
     };
     Ok((StatusCode::CREATED, Json(made)))
 }
@@ -104,7 +104,7 @@ fn checked(asked: RegisterRequest) -> Answer<New> {
         !(name.eq_ignore_ascii_case("content-type") && value.trim().eq_ignore_ascii_case("application/json"))
     });
     if kind == WebhookKind::Email && !headers.is_empty() {
-        return Err(Refused::invalid_at("/headers", "are sent with HTTP requests only, not with mails"));
+        return Err(Refused::invalid_at("/headers", "cannot be set for mails: omit them for the type `email`"));
     }
     if headers.len() > CREW_WEBHOOK_HEADERS {
         return Err(Refused::invalid_at("/headers", format!("has more than {CREW_WEBHOOK_HEADERS} headers")));
@@ -198,7 +198,7 @@ pub(super) async fn read(guest: AuthenticatedCaller, Id(id): Id<WebhookId>) -> A
 pub(super) async fn remove(guest: AuthenticatedCaller, Id(id): Id<WebhookId>) -> Answer<Json<Value>> {
     let Caller { app, actor, .. } = guest.authorize(CHANNEL)?;
     Webhooks::remove(&app, id.clone(), actor).await?;
-    let message = "it receives nothing more; pending deliveries to it are not sent";
+    let message = "the webhook is removed; its pending deliveries are not sent";
     Ok(Json(json!({ "success": true, "webhook_id": id.as_str(), "id": id.as_str(), "message": message })))
 }
 

@@ -22,7 +22,7 @@ use crate::limits::MARS_PROMPT_CHARS;
 /// Decides on an approval of this run. If the same decision had already been made, returns the id of the approval.
 pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> Answer<Option<InterruptId>> {
     let app = &caller.app;
-    let unknown = || Refused::new(Code::NotFound, "this task has no such approval");
+    let unknown = || Refused::new(Code::NotFound, "this task has no approval with this `approval_id`");
     let id: InterruptId = resolve.approval_id.parse().map_err(|_| unknown())?;
     let row = app.journal().interrupt(&id).await?.filter(|row| row.run == *run).ok_or_else(unknown)?;
     let first = app.event(&StreamId::Run(run.clone()), row.opened_seq).await?;
@@ -35,7 +35,10 @@ pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> A
     let edit = match sent {
         None => Edit::default(),
         Some(_) if offer.id != "edit" => {
-            let why = format!("`{}` accepts no modifications", options::name(opened, &offer.id));
+            let why = format!(
+                "cannot be sent with the option `{}`: choose the option for edits, or omit them",
+                options::name(opened, &offer.id)
+            );
             return Err(Refused::invalid_at("/modifications", why));
         }
         Some(sent) => Edit::read(opened, subtask(caller, run, opened).await?.as_ref(), sent)?,

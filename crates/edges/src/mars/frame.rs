@@ -182,7 +182,7 @@ pub(super) fn read(text: &str) -> ReceivedFrame {
 
 fn understand(mut value: Value) -> Answer<ClientFrame> {
     let Some(fields) = value.as_object_mut() else {
-        return Err(Refused::invalid_at("", "a frame is a JSON object"));
+        return Err(Refused::invalid_at("", "the frame is not a JSON object"));
     };
     let Some(kind) = fields.remove("type") else {
         return read_strict(&value).map(ClientFrame::Start);

@@ -60,7 +60,7 @@ impl CurrentState {
             let named = idle.iter().map(|UnusedKey { key, why }| format!("`{key}` {why}"));
             let message = data["message"].as_str().unwrap_or_default();
             let all = named.collect::<Vec<_>>().join("; ");
-            data["message"] = format!("{message} Accepted, but without effect here: {all}.").into();
+            data["message"] = format!("{message} Config keys without effect in this task: {all}.").into();
             data["ignored"] =
                 idle.iter().map(|UnusedKey { key, why }| json!({ "key": key, "why": why })).collect();
         }

@@ -45,7 +45,7 @@ pub(super) async fn open(
     let caller = guest.authorize(CHANNEL)?;
     let task = TaskId::new(&caller, &task)?;
     let upgrade =
-        upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("a WebSocket: {error}")))?;
+        upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("not a WebSocket: {error}")))?;
     let permit = caller.app.reserve_stream()?;
     let span = Span::current();
     Ok(websocket::limited(upgrade).on_upgrade(async move |socket| {
@@ -207,7 +207,7 @@ async fn carry_out(
         return Ok(vec![Order::Say(replay::say(caller, run.as_ref(), "pong", json!({})))]);
     }
     let Some(known) = known else {
-        let rule = "no run has this id: start one with the frame {\"task\", \"config\"}";
+        let rule = "no task with this id has started: start it with the frame {\"task\", \"config\"}";
         return Err(Refused::new(Code::NotFound, rule));
     };
     let since = match &frame {
@@ -236,7 +236,7 @@ async fn begin(client: &Client, run: &mut Option<RunId>, asked: &start::Start) -
     let Client { caller, task, attached, trace, .. } = client;
     let unseen = [None, Some(Since::Time(0))];
     if !unseen.contains(&asked.since) && start::find(&caller.app, task).await?.is_none() {
-        let rule = "this task has sent no frames: it has not started yet";
+        let rule = "cannot be used: this task has not started, so it has sent no frames yet";
         return Err(Refused::invalid_at("/since", rule));
     }
     let begun = start::start(caller, task, asked, *trace).await?;

@@ -197,15 +197,16 @@ fn in_a_start(pointer: &str) -> String {
 }
 
 fn unknown_session() -> Refused {
-    let rule = "is not a session: omit it to create one, or create one with POST /edges/mars/api/sessions";
+    let rule = "is not the id of a session: omit it, and the task creates a session; or create a session \
+                with POST /edges/mars/api/sessions";
     let mut refused = Refused::new(Code::UnknownSession, format!("/config/session_id {rule}"));
     refused.0.errors = Refused::invalid_at("/config/session_id", rule).0.errors;
     refused
 }
 
 fn another() -> Refused {
-    let rule = "this task id belongs to another task or config, whose run continues; use another id for a \
-                new task, or send the original task and config to attach";
+    let rule = "this task id was already used with a different task or config; use another id for a new \
+                task, or send the original task and config to follow the original run";
     Refused::new(Code::IdempotencyKeyReused, rule)
 }
 

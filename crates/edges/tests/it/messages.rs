@@ -6,7 +6,7 @@ use serde_json::json;
 #[test]
 fn what_is_wrong_with_a_message_is_named_by_its_place() {
     let table = [
-        (json!([]), "", "a message is a JSON object"),
+        (json!([]), "", "the message is not a JSON object"),
         (json!({}), "/type", "missing field `type`"),
         (json!({"type": "shout"}), "/type", "unknown type \"shout\""),
         (json!({"type": 5}), "/type", "unknown type 5"),

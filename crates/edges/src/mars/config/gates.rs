@@ -37,9 +37,9 @@ pub(super) fn around(floor: StepGates, approval: Approval, lets_clean_pass: Opti
     }
 }
 
-/// Applies `tool_approval` (contracts A24, E32): decides whether a person is asked about calls that match no other rule
-/// of the base workflow. The base has a rule that allows every call, and the config may remove this rule. A grant for
-/// the session covers a category of calls.
+/// Applies `tool_approval` (contracts A24, E32). The base workflow has a rule that allows every call. With `prompt`,
+/// this rule is removed, so a person is asked about the calls that no other rule allows. A grant for the session covers
+/// a category of calls.
 fn tools(definition: &mut Definition, reader: &mut Reader<'_>) {
     let words = [
         ("none", Some("tool_approval is none: no call needs approval")),

@@ -78,7 +78,10 @@ pub(super) fn set(phase: &mut Phase, base: &Definition, reader: &mut Reader<'_>)
         }
         match (floor.on_expiry.as_deref(), on_timeout) {
             (Some(own), Some("approve")) if own != "approve" => {
-                reader.refuse_key("default_on_timeout", "contradicts the server's own workflow");
+                reader.refuse_key(
+                    "default_on_timeout",
+                    "contradicts the server's own workflow, which does not approve on expiry",
+                );
             }
             (_, Some(said)) => gate.on_expiry = Some(said.to_owned()),
             (_, None) => {}
@@ -88,7 +91,7 @@ pub(super) fn set(phase: &mut Phase, base: &Definition, reader: &mut Reader<'_>)
             left.retain(|each| each != id);
             gate.options.clone_from(&left);
             if left.iter().all(|id| releases(asked, id)) {
-                reader.refuse_key(key, "would leave no option to decline");
+                reader.refuse_key(key, "would leave no option with which a person can decline");
             }
         }
     }
@@ -122,7 +125,7 @@ fn asks(phase: &Phase, kind: Interrupt) -> bool {
 
 fn refuse_time(asked: Interrupt, own_ms: u64, reader: &mut Reader<'_>) {
     let asked = asked.as_str();
-    let why = format!("the server's own workflow gives {} to each `{asked}`", seconds(own_ms));
+    let why = format!("contradicts the server's workflow, which sets {} for each `{asked}`", seconds(own_ms));
     reader.refuse_key("timeout_seconds", why);
 }
 

@@ -209,7 +209,7 @@ const MODES: [(&str, &str, Phases); 9] = [
         PLANNED,
     ),
     (HITL, "people decide on the plan and on its steps, as `hitl_variant` says", INTERACTIVE),
-    ("idea_generation", "one agent has ideas, another one judges them", &[(Kind::IdeaGeneration, QUIET)]),
+    ("idea_generation", "one agent has ideas, another agent judges them", &[(Kind::IdeaGeneration, QUIET)]),
     (COPILOT, "an assistant that asks when necessary, and plans when useful", CHATTED),
     ("autonomous", "a plan is made and carried out without a person", PLANNED),
     ("review_plan", "a person decides on the plan", REVIEWED),
@@ -247,7 +247,7 @@ pub(in super::super) fn all() -> impl Iterator<Item = (String, &'static str)> {
 pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Chosen>, bool) {
     let variant = reader.one_of("hitl_variant", &VARIANTS);
     if let (Some(_), Some(item)) = (reader.item("mode"), reader.item("preset")) {
-        reader.refuse(item, "sets the mode as well: omit `mode` or `preset`");
+        reader.refuse(item, "sets the mode, and so does `mode`: omit one of them");
     }
     if let Some(item) = reader.item("phases") {
         for key in ["mode", "preset"] {

@@ -47,7 +47,7 @@ pub(super) fn make(
         made.push(Made { kind: each.kind, phase });
     }
     if made.is_empty() && problems.is_empty() {
-        problems.push(Problem::new("/config/phases", "holds no phase"));
+        problems.push(Problem::new("/config/phases", "contains no phase"));
     }
     made
 }
@@ -130,7 +130,7 @@ fn fill(phase: &mut Phase, kind: Kind, reader: &mut Reader<'_>, base: &Definitio
                 // approved.
                 planning.settles = false;
                 if let Some(item) = reader.item("auto_approve_after_iterations") {
-                    reader.refuse(item, "is more than `max_human_iterations`: fewer plans are shown");
+                    reader.refuse(item, "exceeds `max_human_iterations`, the number of plans that are shown");
                 }
             } else if planning.settles {
                 planning.iterations = most;
@@ -193,9 +193,9 @@ const POSITIONS: [(&str, (&str, &str)); 6] = [
     ("custom", ("custom", "Shall the work go on?")),
     ("after_planning", ("after_planning", "Shall the plan be carried out?")),
     ("before_step", ("before_step", "Shall the next step begin?")),
-    ("after_step", ("after_step", "Is the step done as it should be?")),
-    ("before_execution", ("before_execution", "Shall it be executed?")),
-    ("after_execution", ("after_execution", "Is what was executed as it should be?")),
+    ("after_step", ("after_step", "Is the result of the step correct?")),
+    ("before_execution", ("before_execution", "Shall the execution begin?")),
+    ("after_execution", ("after_execution", "Is the result of the execution correct?")),
 ];
 
 /// Removes agents and tools that no phase uses. Otherwise the run could require a working directory or a model that it

@@ -24,22 +24,22 @@ enum ValueType {
     Text,
 }
 
-const PAPERS: &str = "is for reading papers and scans, which no mode here does";
-const MODELS: &str = "an agent without its own model uses `model`";
+const PAPERS: &str = "is for reading papers and scans, which no mode of this server does";
+const MODELS: &str = "is not used: an agent without its own model uses `model`";
 
 /// Keys of the web UI's form that have no effect in any mode (contracts A17, A32): key, type of the value, reason.
 const ROWS: [(&str, ValueType, &str); 12] = [
     (
         "max_turns",
         ValueType::Count,
-        "a person's turns have no separate limit: they end with `done` or `exit`",
+        "is not used: a person's turns have no limit, and end with `done` or `exit`",
     ),
     (
         "session_name",
         ValueType::Text,
         "is used only when a session is created: POST /edges/mars/api/sessions",
     ),
-    ("additional_context", ValueType::Text, "agents work only on the task"),
+    ("additional_context", ValueType::Text, "is not used: agents work only on the task"),
     ("default_model", ValueType::Text, MODELS),
     ("default_formatter_model", ValueType::Text, MODELS),
     ("summarizer_model", ValueType::Text, PAPERS),
@@ -51,7 +51,7 @@ const ROWS: [(&str, ValueType, &str); 12] = [
     ("ocr_output_dir", ValueType::Text, PAPERS),
 ];
 
-/// Key that is rejected instead of reported as unused, because a client must not believe that this key decides on an
+/// Key that is rejected instead of reported as unused, so that no client relies on this key to decide what happens on
 /// expiry.
 const NEVER_IDLE: &str = "default_on_timeout";
 
@@ -73,7 +73,7 @@ pub(super) fn find_unused_keys(
             None
         } else if let Some(agent) = agent.filter(|agent| base.agents.contains_key(*agent)) {
             (!definition.agents.contains_key(agent))
-                .then(|| format!("no phase of this task uses the agent `{agent}`"))
+                .then(|| format!("is not used: no phase of this task uses the agent `{agent}`"))
         } else if Kind::ALL.iter().any(|kind| kind.keys().contains(&key)) {
             let why = format!("has no effect in this task: its phases are {}", phases());
             if key == NEVER_IDLE {

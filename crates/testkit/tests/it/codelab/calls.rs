@@ -25,7 +25,7 @@ async fn coding(steps: Vec<Scripted>) -> (ScriptedModel, TestServer, Ide) {
     ide.say(&json!({ "type": "switch_agent", "agent_type": "coder", "content": "Write it." })).await;
     let switched = ide.next().await;
     let facts = json!({ "from": "orchestrator", "to": "code", "from_agent": "orchestrator", "to_agent": "code",
-        "reason": "it was chosen to continue" });
+        "reason": "the agent was chosen to continue" });
     assert_eq!((&switched["type"], &switched["metadata"]), (&json!("agent_switched"), &facts));
     (model, server, ide)
 }

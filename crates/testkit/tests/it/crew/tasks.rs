@@ -280,7 +280,7 @@ async fn a_long_finding_beside_the_open_review_is_cut_and_one_too_many_is_refuse
     assert_eq!(told["errors"].as_array().map_or(0, Vec::len), 0, "no member of the body is wrong: {told}");
     let (status, told) = pause("x".repeat(300_000)).await;
     assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!("")), "{told}");
-    assert!(told["detail"].as_str().unwrap().starts_with("what was found is larger than"), "{told}");
+    assert!(told["detail"].as_str().unwrap().starts_with("the body is larger than"), "{told}");
 }
 
 /// If several pauses arrive at the same time, one of them opens the review. All other pauses return the same review,
