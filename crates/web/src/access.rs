@@ -37,7 +37,8 @@ const KEY_PREFIX: &str = "hs_key_";
 const KEY_CHARS: usize = KEY_PREFIX.len() + 64;
 /// Pause after a failed read of the journal.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Maximum sleep until the clock is read again. If somebody changes the clock, access ends at most this much too late.
+/// Maximum sleep until the clock is read again. If the machine's clock is set forward, access ends at most this much
+/// too late.
 const NAP: Duration = Duration::from_mins(1);
 
 /// Means by which a caller was authenticated. `since` is the sequence number in the installation's stream at the time
@@ -143,7 +144,7 @@ pub(crate) async fn by_key<T>(
             Ok(Some((of(key), Access::Key { digest, until, since: system.seq })))
         }
         KeyLookup::Expired => {
-            Err(Refused::new(Code::CredentialExpired, "the key has expired; make another one"))
+            Err(Refused::new(Code::CredentialExpired, "the key has expired; create a new one"))
         }
         KeyLookup::Unknown => Ok(None),
     }
@@ -239,7 +240,7 @@ pub async fn publish_system_changes(app: Arc<App>, tell: watch::Sender<Arc<Syste
                 // If the logins of removed people cannot be deleted, they are rejected anyway, and the next change
                 // repeats the deletion.
                 if blocking(move || logins.logins.purge(&known)).await.is_err() {
-                    tracing::error!("the logins of people who left cannot be deleted from the login file");
+                    tracing::error!("the logins of removed people cannot be deleted from the login file");
                 }
                 tell.send_if_modified(|known| {
                     let is_news = known.seq < system.seq;
@@ -254,7 +255,7 @@ pub async fn publish_system_changes(app: Arc<App>, tell: watch::Sender<Arc<Syste
             }
             Err(Error::Store(holdshort_store::Error::Closed)) => return,
             Err(error) => {
-                tracing::error!(%error, "the keys cannot be read; revoked access stays open until they can");
+                tracing::error!(%error, "the keys cannot be read: revoked keys keep their connections");
                 app.driver.clock().sleep(PAUSE).await;
             }
         }

@@ -188,7 +188,7 @@ pub async fn blocking<T: Send + 'static>(
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => Ok(result?),
         Err(error) => {
-            tracing::error!(%error, "a blocking task on the disk did not complete");
+            tracing::error!(%error, "a task that reads or writes files did not complete");
             Err(Refused::from_code(Code::Internal))
         }
     }

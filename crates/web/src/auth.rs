@@ -111,7 +111,7 @@ impl AuthState {
     pub async fn authenticate_link(&self, token: &str) -> Answer<LinkBearer> {
         let app = self.0.clone();
         let claim = app.links.claim(token).ok_or_else(|| {
-            let rule = "this link is incomplete or was never issued; `holdshort link ID` makes another";
+            let rule = "this link is incomplete or was never issued; create a link with `holdshort link ID`";
             Refused::new(Code::NotFound, rule)
         })?;
         // The seal is valid, so the caller got the link from this server.

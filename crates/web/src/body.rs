@@ -89,7 +89,7 @@ impl Body {
             while let Some(chunk) = chunks.next().await {
                 let chunk = chunk.map_err(|error| {
                     tracing::debug!(error = ?error.source(), "a request body ended early");
-                    Refused::new(Code::MalformedJson, "the body ended early")
+                    Refused::new(Code::MalformedJson, "the connection ended before the body was complete")
                 })?;
                 read += chunk.len();
                 over |= read > BODY_BYTES;

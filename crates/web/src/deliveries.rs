@@ -42,10 +42,10 @@ pub async fn retry(caller: &Caller, id: &DeliveryId) -> Answer<Delivery> {
 
 fn why_not(row: &Delivery) -> &'static str {
     if row.state == DeliveryState::Delivered {
-        "it was delivered and is not sent again"
+        "the notification was delivered and is not sent again"
     } else if row.notice.is_empty() {
-        "its content is no longer stored"
+        "the content of the notification is no longer stored"
     } else {
-        "a server is sending it right now: read it again in a moment"
+        "a server is sending the notification right now: read the delivery again in a moment"
     }
 }

@@ -194,9 +194,9 @@ pub const LINE_BYTES: usize = 200;
 /// Maximum number of runs that a session lists. Older runs are only in the list of runs.
 pub const SESSION_RUNS: usize = 50;
 
-/// Maximum number of runs that are listed for a node. More runs appear only as a number.
+/// Maximum number of runs that are listed for a node. Further runs are only counted.
 pub const NODE_RUNS: usize = 100;
-/// Maximum number of leases that are read for the runs of nodes. Runs with more leases are not listed.
+/// Maximum number of leases that are read for the runs of nodes. Runs of further leases are not listed.
 pub const NODE_LEASES: usize = 10_000;
 
 /// Maximum number of files in the directory of `--workflows`. With more files, the server does not start.

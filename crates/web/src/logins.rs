@@ -23,7 +23,7 @@ use crate::limits::{LOGIN_CODE_MS, LOGIN_CODES, LOGIN_CODES_OF_PERSON, LOGIN_MS,
 use crate::secrets::{self, Error};
 
 const FILE: &str = "logins.json";
-const MEND: &str = "If others may have read it, or it is damaged, delete it: everybody signs in again";
+const MEND: &str = "If others may have read it, or if it is damaged, delete it: everybody must sign in again";
 /// Prefix of the token of a terminal.
 const TOKEN_PREFIX: &str = "hs_login_";
 /// Length of a terminal's token: the prefix and 256 bits in hexadecimal.

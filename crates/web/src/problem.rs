@@ -272,7 +272,7 @@ impl From<keys::Refusal> for Refused {
             keys::Refusal::Revoked | keys::Refusal::Expired => Self::new(Code::KeyEnded, said),
             // This server draws ids and secrets itself, so a duplicate is a fault of the server.
             keys::Refusal::Twice => {
-                tracing::error!("a key id or a secret was generated twice");
+                tracing::error!("a newly generated key id or key secret already exists");
                 Self::from_code(Code::Internal)
             }
         }

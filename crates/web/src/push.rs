@@ -61,7 +61,7 @@ impl Push {
     /// Rejects a browser to which no channel of this server can send.
     fn check_browser(&self, channels: &[Channel], browser: &Browser) -> Answer<()> {
         if self.key(channels).is_none() {
-            let why = "no channel sends to browsers: configure one of the type `push`";
+            let why = "no channel sends to browsers: configure a channel of the type `push`";
             return Err(Refused::invalid_at("", why));
         }
         let mut push = channels.iter().filter(|channel| channel.via == Via::Push);

@@ -167,7 +167,7 @@ pub struct GrantsQuery {
 #[into_params(parameter_in = Query)]
 pub struct AnswersQuery {
     pub subject: Option<String>,
-    /// Search words. Only questions are listed that contain every word, in the question or its answer. A text without
+    /// Search words. Lists only questions that contain every word, in the question or in its answer. A text without
     /// words, such as `*`, is rejected.
     pub q: Option<String>,
     /// `next_cursor` of the previous page.

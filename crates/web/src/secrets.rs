@@ -13,7 +13,7 @@ use holdshort_core::digest::Digest;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Maximum number of bytes of a file. This server writes no larger file.
+/// Maximum number of bytes that are read of a file. This server writes no larger file.
 const FILE_BYTES: u64 = 1_024 * 1_024;
 
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +24,7 @@ pub enum Error {
     Malformed { path: PathBuf, mend: &'static str },
     #[error(
         "the tokens that the nodes share in the database are invalid: stop all nodes and run `DELETE FROM \
-         agreed WHERE name = '{name}'` there; the first node that starts stores its own"
+         agreed WHERE name = '{name}'` in the database; the first node that starts stores its own tokens"
     )]
     Disagreed { name: &'static str },
     #[error("{} cannot be read or written: {source}", path.display())]

@@ -214,10 +214,10 @@ impl SignIns {
     fn pending(&self, headers: &HeaderMap, state: Option<&str>, now: Timestamp) -> Answer<Pending> {
         let mut began = self.opened(headers).peekable();
         if began.peek().is_none() {
-            return Err(failed("this browser has not started a sign-in, or it has already ended"));
+            return Err(failed("this browser has not started a sign-in, or the sign-in has already ended"));
         }
         let pending = began.find(|pending| state.is_some_and(|state| is_same(state, &pending.state)));
-        let pending = pending.ok_or_else(|| failed("the answer belongs to another sign-in (`state`)"))?;
+        let pending = pending.ok_or_else(|| failed("the response belongs to another sign-in (`state`)"))?;
         if pending.expires_at <= now {
             return Err(failed("the sign-in took longer than 10 minutes"));
         }
@@ -310,7 +310,7 @@ impl AuthState {
                 error.chars().filter(|c| c.is_ascii_graphic() || *c == ' ').take(100).collect();
             return Err(failed(format!("the provider says `{shown}`")));
         }
-        let code = back.code.ok_or_else(|| failed("the answer has no `code`"))?;
+        let code = back.code.ok_or_else(|| failed("the response has no `code`"))?;
         let began = Digest::of_bytes(pending.state.as_bytes());
         let bound = (pending.verifier, &*pending.nonce);
         let signed_in = provider.finish(code, bound, &callback(app)?, app.now()).await;
@@ -563,19 +563,19 @@ mod tests {
             (of(&sign_ins, "a"), Some("a"), late, "the sign-in took longer than 10 minutes"),
             (of(&sign_ins, "a"), Some("a"), NOW, ""),
             (of(&sign_ins, "a"), Some("a"), NOW, "the sign-in has already ended"),
-            (of(&sign_ins, "a"), Some("b"), NOW, "the answer belongs to another sign-in (`state`)"),
-            (of(&sign_ins, "a"), None, NOW, "the answer belongs to another sign-in (`state`)"),
+            (of(&sign_ins, "a"), Some("b"), NOW, "the response belongs to another sign-in (`state`)"),
+            (of(&sign_ins, "a"), None, NOW, "the response belongs to another sign-in (`state`)"),
             (
                 of(&other, "a"),
                 Some("a"),
                 NOW,
-                "this browser has not started a sign-in, or it has already ended",
+                "this browser has not started a sign-in, or the sign-in has already ended",
             ),
             (
                 "a=b".to_owned(),
                 Some("a"),
                 NOW,
-                "this browser has not started a sign-in, or it has already ended",
+                "this browser has not started a sign-in, or the sign-in has already ended",
             ),
             (both, Some("b"), NOW, ""),
         ];

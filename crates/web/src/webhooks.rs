@@ -217,7 +217,7 @@ impl Webhooks {
                 Refused::invalid_at("/type", rule)
             }
             holdshort_notify::Error::Guard { source, .. } => {
-                let rule = format!("is not allowed: {source}; WEBHOOK_ALLOW_NETWORKS allows networks");
+                let rule = format!("is not allowed: {source}; allow a network with WEBHOOK_ALLOW_NETWORKS");
                 Refused::invalid_at("/url", rule)
             }
             error => Refused::invalid_at("/url", error.to_string()),

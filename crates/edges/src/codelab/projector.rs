@@ -36,9 +36,7 @@ impl Projector {
         let text = event.content.as_text();
         match fact {
             Fact::RunPaused | Fact::RunSuspended => vec![Frame::status("paused", "The session is paused.")],
-            Fact::RunResumed | Fact::RunUnsuspended => {
-                vec![Frame::status("running", "The session continues.")]
-            }
+            Fact::RunResumed | Fact::RunUnsuspended => vec![Frame::status("running", "The session goes on.")],
             Fact::ModelStarted { step, turn, attempt, .. } => {
                 // The step continues, for example because a message arrived, so the agent's last text was not its final
                 // answer.

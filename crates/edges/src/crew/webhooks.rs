@@ -104,7 +104,7 @@ fn checked(asked: RegisterRequest) -> Answer<New> {
         !(name.eq_ignore_ascii_case("content-type") && value.trim().eq_ignore_ascii_case("application/json"))
     });
     if kind == WebhookKind::Email && !headers.is_empty() {
-        return Err(Refused::invalid_at("/headers", "cannot be set for mails: omit them for the type `email`"));
+        return Err(Refused::invalid_at("/headers", "cannot be set for mails: omit them for type `email`"));
     }
     if headers.len() > CREW_WEBHOOK_HEADERS {
         return Err(Refused::invalid_at("/headers", format!("has more than {CREW_WEBHOOK_HEADERS} headers")));

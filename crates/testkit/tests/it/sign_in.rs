@@ -215,7 +215,7 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
     let server = believing(&provider).await;
     let mut visitor = Visitor::new("ada");
     let failed = |why: &str| (403, format!("sign_in_failed: {why}"));
-    let ended = failed("this browser has not started a sign-in, or it has already ended");
+    let ended = failed("this browser has not started a sign-in, or the sign-in has already ended");
 
     // A replayed response is refused in the same browser, and in a copy of the browser that kept its cookie.
     let address = begin_sign_in(&server, &mut visitor).await;
@@ -231,7 +231,7 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
     let mut other = Visitor::new("ada");
     assert_eq!(refused(&mut other, &back).await, ended);
     begin_sign_in(&server, &mut other).await;
-    let of_another = failed("the answer belongs to another sign-in (`state`)");
+    let of_another = failed("the response belongs to another sign-in (`state`)");
     assert_eq!(refused(&mut other, &back).await, of_another);
     // The code in the first browser's address works only in the first browser, and only once.
     let to = visitor.get(&back).await.location.expect("an address");
@@ -263,9 +263,9 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
 
     // A faulty response ends its sign-in.
     let table: [(&str, Option<&str>, (u16, String)); 4] = [
-        ("iss", Some("https://evil.example"), failed("the answer comes from another issuer")),
-        ("iss", None, failed("the answer comes from another issuer")),
-        ("code", None, failed("the answer has no `code`")),
+        ("iss", Some("https://evil.example"), failed("the response does not name the provider as issuer")),
+        ("iss", None, failed("the response does not name the provider as issuer")),
+        ("code", None, failed("the response has no `code`")),
         ("code", Some("guessed"), failed("the provider says `invalid_grant: grant request is invalid`")),
     ];
     for (name, value, expected) in table {
@@ -279,7 +279,7 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
 
     // The request at the provider was modified, so its response does not match the sign-in that was begun here.
     for (name, value, why) in [
-        ("nonce", "another", "its token belongs to another sign-in (`nonce`)"),
+        ("nonce", "another", "the token belongs to another sign-in (`nonce`)"),
         (
             "code_challenge",
             "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",

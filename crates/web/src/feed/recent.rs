@@ -2,7 +2,7 @@
 //! events. A follower that is further behind reads the journal until it has caught up.
 //!
 //! For each follower, the feed checks separately whether the follower may see an event. Without followers, no event is
-//! read or held.
+//! read or kept in memory.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -31,7 +31,7 @@ pub struct Recent {
 
 #[derive(Default)]
 struct EventWindow {
-    /// Position after which all events are held, without a gap. `None` if no shared events are read at present.
+    /// Position after which all events are in memory, without a gap. `None` if no shared events are read at present.
     after: Option<u64>,
     events: VecDeque<Arc<EncodedEvent>>,
     bytes: usize,

@@ -26,7 +26,7 @@ pub(crate) enum Failed {
     /// Error without the URL, which may contain a secret.
     #[error("{}", causes(.0))]
     Http(reqwest::Error),
-    #[error("the answer has more than {0} bytes")]
+    #[error("the response has more than {0} bytes")]
     TooLarge(usize),
 }
 

@@ -10,8 +10,8 @@ pub const SUBJECT_BYTES: usize = 128;
 /// Maximum number of bytes of the display name in a token. A longer name is not shown.
 pub const NAME_BYTES: usize = 128;
 const _: () = assert!(SUBJECT_BYTES == holdshort_core::limits::NAME_BYTES && NAME_BYTES == SUBJECT_BYTES);
-/// Maximum number of roles in a token, and of groups. A token with more roles or groups is refused with
-/// `unauthenticated`.
+/// Maximum number of roles in a token, and maximum number of groups in a token. A token with more roles or groups is
+/// refused with `unauthenticated`.
 pub const CLAIM_VALUES: usize = 500;
 /// Maximum number of bytes of a role or group in a token. A token with a longer role or group is refused with
 /// `unauthenticated`.

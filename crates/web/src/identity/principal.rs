@@ -73,8 +73,8 @@ impl Principal {
         self.roles.contains(&Role::Agent) && !self.is_person()
     }
 
-    /// Returns true if the principal has a role of people. Agents have a rate limit and a quota of connections, and
-    /// people have the remaining connections. A principal without roles is limited like an agent.
+    /// Returns true if the principal has a role that people can have. Agents have a rate limit and a quota of
+    /// connections, and people have the remaining connections. A principal without roles is limited like an agent.
     pub fn is_person(&self) -> bool {
         self.roles.iter().any(|role| *role != Role::Agent)
     }

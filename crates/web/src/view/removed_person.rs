@@ -35,7 +35,7 @@ pub async fn find_open_assignments(app: &App, person: &str, reader: &Reader) -> 
     let page = match app.journal().interrupts(&filter, None, LEFT_INTERRUPTS).await {
         Ok(page) => page,
         Err(error) => {
-            tracing::error!(%error, "the open interrupts of a person who leaves cannot be listed");
+            tracing::error!(%error, "the open interrupts of a removed person cannot be listed");
             return OpenAssignments { asked: Vec::new(), is_cut: true };
         }
     };
@@ -46,7 +46,7 @@ pub async fn find_open_assignments(app: &App, person: &str, reader: &Reader) -> 
             Err(refused) => {
                 tracing::error!(
                     interrupt = %row.interrupt, detail = %refused.0.detail,
-                    "an open interrupt of a person who leaves cannot be read"
+                    "an open interrupt of a removed person cannot be read"
                 );
                 named.is_cut = true;
                 continue;

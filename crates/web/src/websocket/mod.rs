@@ -88,13 +88,13 @@ impl End {
             Self::Behind => {
                 (TIMEOUT, "you read too slowly: reconnect with your last position, nothing is lost")
             }
-            Self::Silent => (TIMEOUT, "nothing was received from you"),
+            Self::Silent => (TIMEOUT, "you sent nothing, not even a pong: reconnect"),
             Self::Evicted => (close_code::AGAIN, "too many connections are not authenticated: reconnect"),
             Self::Replaced => (REPLACED, "a newer connection replaced this one"),
             Self::Unreadable => (close_code::ERROR, "the journal cannot be read: reconnect"),
             Self::Full(_) => (TOO_MANY, "too many connections are open"),
             Self::OverRate(_) => (TOO_MANY, "agents send too many requests: reconnect later"),
-            Self::Unauthenticated(_) => (UNAUTHENTICATED, "who are you?"),
+            Self::Unauthenticated(_) => (UNAUTHENTICATED, "you are not authenticated"),
             Self::AccessEnded(_) => (UNAUTHENTICATED, "your access has ended"),
             Self::NotJson(_) => (BAD_REQUEST, "frames must be JSON text"),
             Self::TooLarge(_) => (close_code::SIZE, "the frame is too large"),

@@ -114,7 +114,7 @@ pub fn check(issuers: &[Jwt]) -> Result<(), ConfigError> {
             table: TABLE,
             at: "all".to_owned(),
             steps: vec!["jwt".to_owned()],
-            why: format!("there are at most {ISSUERS}"),
+            why: format!("more than {ISSUERS} issuers are configured"),
         });
     }
     for (index, jwt) in issuers.iter().enumerate() {
@@ -143,9 +143,9 @@ pub fn check(issuers: &[Jwt]) -> Result<(), ConfigError> {
 }
 
 /// Error message for two issuers whose prefixes do not distinguish their people.
-pub(crate) const MIXED_UP: &str = "each of two issuers needs its own, such as `partner:`, and neither may \
-                                   begin with the other: otherwise people of one could pass as people of the \
-                                   other";
+pub(crate) const MIXED_UP: &str = "each issuer needs its own prefix, such as `partner:`, and no prefix may \
+                                   begin with another prefix: otherwise people of one issuer could pass as \
+                                   people of the other issuer";
 
 /// Returns true if a person of one issuer could be mistaken for a person of the other issuer. `one` and `other` are the
 /// prefixes.
@@ -168,7 +168,7 @@ impl Jwt {
         }
         self.check_keys()?;
         if self.typ.as_ref().is_some_and(String::is_empty) {
-            return Err(("typ", "is empty; omit it, or name one such as `at+jwt`"));
+            return Err(("typ", "is empty; omit it, or set it to a type such as `at+jwt`"));
         }
         if self.leeway_s > LEEWAY_MOST_SECONDS {
             return Err(("leeway_s", "is more than 600: synchronize the clocks instead"));
@@ -187,13 +187,13 @@ impl Jwt {
         if claims.into_iter().any(String::is_empty) {
             return Err((
                 "claims",
-                "names no claim; omit it, or name one such as `groups` or `/realm/roles`",
+                "names no claim; omit it, or name a claim such as `groups` or `/realm/roles`",
             ));
         }
         if self.roles.is_empty() {
             return Err((
                 "roles",
-                "maps nothing, so no principal would have a role; add one such as `admins = \"admin\"`",
+                "maps nothing, so no principal would have a role; add a line such as `admins = \"admin\"`",
             ));
         }
         if self.roles.values().any(|role| *role == Role::Engine) {
@@ -233,7 +233,7 @@ impl Jwt {
         {
             return Err((
                 "jwks_pause_s",
-                "must be at least 1, `jwks_max_age_s` at least that, `jwks_keep_s` at least that",
+                "must be at least 1 and at most `jwks_max_age_s`, which must be at most `jwks_keep_s`",
             ));
         }
         Ok(())

@@ -67,13 +67,13 @@ enum Failed {
     Fetch(#[from] crate::identity::fetch::Failed),
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    #[error("the answer is {0}")]
+    #[error("the response has the status {0}")]
     Status(u16),
-    #[error("it has more than {JWKS_BYTES} bytes")]
+    #[error("the key set has more than {JWKS_BYTES} bytes")]
     TooLarge,
-    #[error("others can write it (mode {0:03o}) and add their own keys: run `chmod go-w`")]
+    #[error("other users can write the file (mode {0:03o}) and add their own keys: run `chmod go-w`")]
     Writable(u32),
-    #[error("it took longer than {} s", JWKS_TIME.as_secs())]
+    #[error("the fetch took longer than {} s", JWKS_TIME.as_secs())]
     Slow,
     #[error("it is not a key set: {0}")]
     Malformed(String),

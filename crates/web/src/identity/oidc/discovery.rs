@@ -72,7 +72,7 @@ impl Discovery {
         }
         let asked = timeout(PROVIDER_TIME, ask(config, others, guard)).await;
         let said =
-            asked.unwrap_or_else(|_| Err(format!("it took longer than {} s", PROVIDER_TIME.as_secs())));
+            asked.unwrap_or_else(|_| Err(format!("it took more than {} s", PROVIDER_TIME.as_secs())));
         let mut known = self.lock();
         match said {
             Ok(said) => {

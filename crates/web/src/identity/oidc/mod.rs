@@ -109,11 +109,11 @@ pub enum SignInError {
     /// Error message of the provider, shortened.
     #[error("the provider says `{0}`")]
     Said(String),
-    #[error("the provider gave no ID token")]
+    #[error("the provider sent no ID token")]
     NoToken,
-    #[error("the answer comes from another issuer")]
+    #[error("the response does not name the provider as issuer")]
     Issuer,
-    #[error("its token belongs to another sign-in (`nonce`)")]
+    #[error("the token belongs to another sign-in (`nonce`)")]
     Nonce,
     #[error("its token: {0}")]
     Token(Refusal),
@@ -409,7 +409,7 @@ impl ProviderTransport {
         let came = came.map_err(|_| away("it took too long".to_owned()))?;
         let came = came.map_err(|error| away(error.to_string()))?;
         if came.status >= 500 {
-            return Err(away(format!("it answers {}", came.status)));
+            return Err(away(format!("it responded with the status {}", came.status)));
         }
         let mut response = HttpResponse::new(came.body);
         *response.status_mut() = came.status.try_into().map_err(|_| Away)?;
@@ -435,7 +435,7 @@ where
         ),
         RequestTokenError::Request(_) => SignInError::Unavailable,
         RequestTokenError::Parse(..) | RequestTokenError::Other(_) => {
-            tracing::warn!("the identity provider sent an answer that cannot be parsed");
+            tracing::warn!("the identity provider sent a response that cannot be parsed");
             SignInError::Unavailable
         }
     }
