@@ -55,14 +55,14 @@ impl Limits {
         answer: impl Future<Output = Answer<T>>,
     ) -> Response {
         let (quota, what) = match counted {
-            Counted::Run => (&self.runs, "crews are started"),
-            Counted::Resume => (&self.resumes, "tasks are resumed"),
+            Counted::Run => (&self.runs, "starts of crews"),
+            Counted::Resume => (&self.resumes, "resumes of tasks"),
         };
         let standing = quota.count(who, Instant::now());
         let answered = if standing.refused.is_none() {
             answer.await
         } else {
-            let why = format!("{what} at most {} times a minute: retry later", standing.per_minute);
+            let why = format!("{what} are limited to {} per minute: retry later", standing.per_minute);
             Err(Refused::new(Code::TooManyRequests, why))
         };
         let mut response = answered.into_response();
