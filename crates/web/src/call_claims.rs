@@ -1,7 +1,7 @@
 //! The connections of clients to this node, and the choice of the connection that runs a call.
 //!
 //! A client may run a call once the journal records the client's claim (`interrupt_claimed`). Only one client has the
-//! claim, whichever node the client is connected to. This module holds the connections of this node. Calls that no
+//! claim, whichever node the client is connected to. This module stores the connections of this node. Calls that no
 //! client approved go to the newest connection of their session. A connection that closes releases its claims.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -19,7 +19,7 @@ pub struct PatientStream {
     patience: Duration,
     /// Deadline for a client that takes no bytes.
     stalled: Option<Pin<Box<Sleep>>>,
-    /// Entry among the open connections, which is held until the socket is closed.
+    /// Counts this connection against its quota until the socket is closed.
     _connection: Arc<Connection>,
 }
 

@@ -11,7 +11,7 @@ use crate::auth::Caller;
 use crate::problem::{Answer, Refused};
 use crate::view;
 
-/// Returns a page of decisions. After a scan of very many other events, the page may hold fewer decisions than `limit`;
+/// Returns a page of decisions. After a scan of very many other events, the page may have fewer decisions than `limit`;
 /// its cursor continues the scan.
 pub async fn page(after: u64, caller: &Caller, limit: usize) -> Answer<List<AgentDecision>> {
     let List { items, next_cursor } =

@@ -146,7 +146,7 @@ impl Source {
 }
 
 /// Returns a page of at most `limit` events and at most the maximum page size in bytes. After a scan of very many
-/// invisible events, the page holds fewer events.
+/// invisible events, the page may have fewer events than `limit`.
 pub async fn page(mut source: Source, sight: Visibility, limit: usize) -> Answer<List<Event>> {
     let app = sight.app().clone();
     let mut items: Vec<Event> = Vec::new();
