@@ -78,7 +78,7 @@ test("what a run changed is taken back from its page", async (t) => {
   assert.equal(readFileSync(at("two.txt"), "utf8"), "mine\n");
 
   await page.goto(`/runs/${undo}`);
-  await page.getByText("Left as it is: two.txt.").first().waitFor();
+  await page.getByText("Left unchanged: two.txt.").first().waitFor();
   await assertSound(page, "the page of an undo that has ended");
   await shoot(page, "undo-run");
 

@@ -95,6 +95,10 @@ impl Report {
     }
 }
 
+fn count_events(events: u64) -> String {
+    if events == 1 { "1 event".to_owned() } else { format!("{events} events") }
+}
+
 /// Reason why a stream or a list could not be read to its end.
 enum Finding {
     Damage(String),

@@ -14,7 +14,7 @@ pub enum Error {
     Session(#[from] session::Rejection),
     #[error(transparent)]
     System(#[from] system::Rejection),
-    #[error("the request does not fit")]
+    #[error("the request is invalid")]
     Start(Vec<Problem>),
     /// An idempotency key was reused for a different request.
     #[error("the idempotency key was already used for a different request")]
@@ -23,7 +23,7 @@ pub enum Error {
     #[error("the idempotency key was used by a concurrent request")]
     KeyTaken,
     /// A different request started the next run of the conversation at the same time. No event was written.
-    #[error("the conversation has continued since")]
+    #[error("another request has already continued the conversation")]
     FrontTaken,
     /// The changes of a run cannot be undone. No event was written.
     #[error(transparent)]

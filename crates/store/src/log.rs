@@ -36,8 +36,8 @@ pub struct Append {
     /// Earlier events of the written streams. The append erases the contents of these events and keeps their hashes, so
     /// the chain stays valid.
     pub erased: Vec<(StreamId, u64)>,
-    /// Run whose rows of answers are erased, together with the responses of receivers to notifications about the run.
-    /// Both may contain personal data.
+    /// Run whose stored answers are erased, together with the responses of receivers to notifications about the run.
+    /// Answers and responses may contain personal data.
     pub forgets: Option<RunId>,
     /// New deliveries that notify channels of the appended events. No sender has claimed them yet.
     pub deliveries: Vec<Delivery>,
@@ -188,7 +188,7 @@ pub trait Log: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Vec<StreamId>, Error>> + Send;
 
-    /// Describes faults of the store itself, such as damaged pages, or a database that contradicts its pin. Changes
-    /// nothing.
+    /// Describes faults of the store itself, such as damaged pages, or a database that contradicts its head file.
+    /// Changes nothing.
     fn inspect(&self) -> impl Future<Output = Result<Vec<String>, Error>> + Send;
 }

@@ -213,7 +213,7 @@ impl PackedAppend<'_> {
     }
 
     fn unreadable(&self, why: &str) -> Error {
-        unreadable(self.position, &format!("{why}; it belongs to {}, up to event {}", self.stream, self.seq))
+        unreadable(self.position, &format!("{why}; its last event is {}/{}", self.stream, self.seq))
     }
 }
 

@@ -8,7 +8,7 @@ use holdshort_core::head::{Head, HeadNote};
 use holdshort_core::tree::Growing;
 use holdshort_store::{Error, Journal};
 
-use super::{Compared, Finding, JOURNAL, PAGE, Report};
+use super::{Compared, Finding, JOURNAL, PAGE, Report, count_events};
 
 /// Recomputes every head. `written` is the last position of the journal before the audit started.
 pub(super) async fn verify<J: Journal>(
@@ -42,18 +42,21 @@ pub(super) async fn verify<J: Journal>(
         let holds = there.is_some_and(|(head, root)| noted.is(&head, &root));
         report.against.push(Compared { noted: noted.clone(), holds });
         if there.is_none() {
-            let events = walk.head.events;
+            let has = count_events(walk.head.events);
             report.add(
                 JOURNAL,
-                format!("the journal has {events} events, but the noted head is {noted}: events are missing"),
+                format!("the journal has {has}, but the noted head is {noted}: events are missing"),
             );
         } else if !holds {
-            let events = noted.events;
+            let first = match noted.events {
+                1 => "the first event does".to_owned(),
+                events => format!("the first {events} events do"),
+            };
             report.add(
                 JOURNAL,
                 format!(
-                    "the first {events} events do not match the noted head {noted}: the journal was \
-                    changed, or is a different journal"
+                    "{first} not match the noted head {noted}: the journal was changed, or is a different \
+                    journal"
                 ),
             );
         }
@@ -69,7 +72,8 @@ struct Walk {
     sealed: u64,
     /// True after the first break of the chain. Later breaks follow from the first and are not reported.
     is_broken: bool,
-    /// Heads, and roots of the Merkle tree, at the event counts of the noted heads.
+    /// Head of the journal, and root of the Merkle tree, after the number of events that each noted head names. `None`
+    /// until the walk reaches this number.
     heads: BTreeMap<u64, Option<(Head, Digest)>>,
 }
 

@@ -9,7 +9,7 @@ use holdshort_store::{
     AnswerFilter, Error, GrantFilter, InterruptFilter, Journal, Row, RunFilter, SessionFilter,
 };
 
-use super::streams::{differs, missing, too_few, unfounded};
+use super::streams::{differs, missing, run_had, too_few, unfounded};
 use super::{Finding, JOURNAL, PAGE, Report};
 use crate::rebuild::event_at;
 
@@ -30,8 +30,8 @@ pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Resu
     Ok(())
 }
 
-/// Returns the last sequence number of a stream. Returns `None` if the stream is unreadable, because that was reported
-/// when its events were read.
+/// Returns the last sequence number of a stream. Returns `None` if the stream is unreadable, because the check of the
+/// stream's events has already reported the damage.
 async fn end<J: Journal>(journal: &J, stream: &StreamId) -> Result<Option<u64>, Finding> {
     match journal.chain(stream).await {
         Ok(Chain { seq, .. }) => Ok(Some(seq)),
@@ -48,10 +48,10 @@ async fn runs<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Findin
             let stream = StreamId::Run(row.run);
             match end(journal, &stream).await? {
                 // The row of a run remains if somebody deletes all its events.
-                Some(0) => report.add(stream.as_str(), format!("the run had {} events and has 0", row.seq)),
+                Some(0) => report.add(stream.as_str(), run_had(row.seq, 0)),
                 // Also reports a run whose last events could not be read.
                 Some(seq) if seq < row.seq => {
-                    report.add(stream.as_str(), format!("the run had {} events and has {seq}", row.seq));
+                    report.add(stream.as_str(), run_had(row.seq, seq));
                 }
                 Some(_) | None => {}
             }
@@ -63,7 +63,7 @@ async fn runs<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Findin
     }
 }
 
-/// Checks sessions without events in a stream of their own. Such a session was created by the start of a run.
+/// Checks the rows of sessions whose own stream has no events. Such a session was created by the start of a run.
 async fn sessions<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Finding> {
     let mut after = None;
     loop {
@@ -190,7 +190,7 @@ async fn grants<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Find
 }
 
 /// Returns true if the event that the row names did add this grant. Also returns true if the event is unreadable,
-/// because that is reported with its stream.
+/// because the check of the event's stream reports the damage.
 async fn was_given<J: Journal>(journal: &J, stream: &StreamId, row: &GrantRow) -> Result<bool, Finding> {
     match event_at(journal, stream, row.added_seq).await {
         Ok(Some(event)) => Ok(matches!(

@@ -11,7 +11,7 @@ use holdshort_core::session::Session;
 use holdshort_store::{AnswerFilter, Error, InterruptFilter, Journal, Row};
 
 use super::rows::session_row;
-use super::{Finding, PAGE, Report};
+use super::{Finding, PAGE, Report, count_events};
 use crate::driver::{Definitions, first};
 
 /// Maximum number of times that a stream is read again because it grew while its rows were compared.
@@ -170,7 +170,7 @@ async fn verify_run<J: Journal>(
         }
         return Ok(());
     }
-    Err(Finding::Damage("it changed during each comparison with its rows: verify again".to_owned()))
+    Err(Finding::Damage("the stream changed during each comparison with its rows: verify again".to_owned()))
 }
 
 fn run_problem(
@@ -181,7 +181,7 @@ fn run_problem(
     let expected = run.row()?;
     let Some(row) = row else { return Some(missing("its row")) };
     if row.seq > expected.seq {
-        return Some(format!("the run had {} events and has {}", row.seq, expected.seq));
+        return Some(run_had(row.seq, expected.seq));
     }
     // A row that was last written by an older version has no token usage.
     let expected = if row.requests.is_none() { expected.uncounted() } else { expected };
@@ -290,7 +290,7 @@ async fn verify_session<J: Journal>(journal: &J, id: &SessionId, report: &mut Re
         }
         return Ok(());
     }
-    Err(Finding::Damage("it changed during each comparison with its rows: verify again".to_owned()))
+    Err(Finding::Damage("the stream changed during each comparison with its rows: verify again".to_owned()))
 }
 
 /// Returns the first problem in the rows of the session's grants.
@@ -334,6 +334,10 @@ pub(super) fn unfounded(what: &str) -> String {
     format!("{what} exists, but no event created it; `holdshort rebuild` rebuilds the rows")
 }
 
+pub(super) fn run_had(had: u64, has: u64) -> String {
+    format!("the run had {} and has {has}", count_events(had))
+}
+
 pub(super) fn too_few(had: u64, has: u64) -> String {
-    format!("the session had at least {had} events and has {has}")
+    format!("the session had at least {} and has {has}", count_events(had))
 }

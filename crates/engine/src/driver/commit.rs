@@ -76,8 +76,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                             touched.insert(interrupt);
                         }
                         Fact::ContentErased { from, to, .. } => {
-                            // The first event names the subject whose answers are kept, so its erasure removes these
-                            // answers.
+                            // The first event names the subject for which the run's answers are stored. Erasing this
+                            // event therefore also removes these answers.
                             if *from == 1 {
                                 forgets = Some(run.id.clone());
                             }
@@ -321,7 +321,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Merges two rows of one session: the row that its events imply, and the row that a run starting in it implies.
+/// Merges two rows of one session: the row that the session's own events imply, and the row that the start of a run
+/// implies.
 fn both(own: Option<SessionRow>, start: Option<SessionRow>) -> Option<SessionRow> {
     match (own, start) {
         (Some(own), Some(start)) => Some(own.with(start)),

@@ -1,6 +1,7 @@
-//! Messages to a session. A message answers the question that it names, or goes to the front run, or starts the next
-//! run. Each message is one append to the stream of the run and the stream of the session. Earlier messages are read
-//! from the earlier front runs and are not cached.
+//! Messages to a session. A message that names a question answers this question. Any other message goes to the front
+//! run, which is the live run that talks to the person, or starts the next front run. Each message is one append to the
+//! stream of the run and the stream of the session. Earlier messages are read from the earlier front runs and are not
+//! cached.
 
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ pub struct Say {
     pub text: String,
     /// Question that the message answers.
     pub to: Option<InterruptId>,
-    /// Agent that gets the message. If a different agent is in front, the run of that agent is cancelled.
+    /// Agent that gets the message. If the front run belongs to a different agent, that run is cancelled.
     pub agent: Option<String>,
     /// Reason for choosing `agent`. The cancelled run records this reason.
     pub reason: Option<String>,
@@ -175,8 +176,10 @@ impl Say {
             Some(agent) if base.front_agent() != Some(agent) => {
                 let Some(variant) = base.begun_by(agent) else {
                     let known: Vec<&str> = base.agents.keys().map(String::as_str).collect();
-                    let message =
-                        format!("`{agent}` cannot be in front; the agents are: {}", known.join(", "));
+                    let message = format!(
+                        "`{agent}` cannot answer messages; the workflow's agents are: {}",
+                        known.join(", ")
+                    );
                     return Err(invalid("/agent", message));
                 };
                 Arc::new(variant)

@@ -102,8 +102,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             Some(row) if row.erased => "names an answer that has since been erased",
             Some(row) if says_nothing => {
                 let (field, what) = if row.is_data { ("/edit", "data") } else { ("/text", "words") };
-                let problem =
-                    format!("is missing: `from` only names the source of an answer; send its {what}, too");
+                let problem = format!(
+                    "is missing: `from` only names the source of an answer; send the {what} of that answer too"
+                );
                 return Err(refused(field, problem));
             }
             Some(row) if !is_taken(&row, decision) => {

@@ -79,7 +79,7 @@ pub struct Driver<J, C, E> {
     pub(crate) changed: AtomicBool,
     /// Channels that notify people.
     channels: RwLock<Arc<[Channel]>>,
-    /// Notified when there may be something to send.
+    /// Notified when a notification may have to be sent.
     pub(crate) told: Notify,
     /// True if people have changed and some open interrupts may not have been checked since then. The change may have
     /// happened before this process started.

@@ -23,7 +23,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let dropped: Vec<ActionId> = loaded.in_flight.difference(&awaited).cloned().collect();
         for id in dropped {
             loaded.in_flight.remove(&id);
-            tracing::debug!(run = %loaded.run.id, action = %id, "given up: the run no longer waits for it");
+            tracing::debug!(run = %loaded.run.id, action = %id, "an action was given up: its run does not need it");
             self.executor.abort(&loaded.run.id, &id);
         }
         // An append whose result is unknown can still be written while the stream has no further event.
@@ -40,7 +40,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if begun && loaded.claimed.remove(&action).is_none() {
                 continue;
             }
-            // While the gate is closed no inspection starts. The next start of the server requests it again.
+            // While the gate is closed no inspection starts. After a restart, the server requests the inspection again.
             if !begun && self.beginnings.is_closed() {
                 continue;
             }
@@ -104,7 +104,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             && run.may_follow(call, url, &session, &system, self.clock.now()))
     }
 
-    /// Returns a function that reads the rules at the time of a search or a listing.
+    /// Returns a function that reads the path rules at the time of a search or a listing, and returns the paths to
+    /// omit.
     fn withhold(self: &Arc<Self>, run: RunId, call: String) -> Withhold {
         let driver = Arc::downgrade(self);
         Withhold::new(move || {
@@ -145,7 +146,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut slot = entry.lock().await;
         // The action was given up, because the run ended or a different node took over the run.
         let Some(loaded) = slot.as_mut().filter(|loaded| loaded.in_flight.contains(action)) else {
-            tracing::debug!(%run, %action, "given up: no run on this node waits for the result");
+            tracing::debug!(%run, %action, "a result was discarded: no run on this node waits for it");
             return Ok(());
         };
         loaded.back = loaded.in_flight.take(action);
@@ -174,7 +175,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 Ok(())
             }
             Err(Error::Rejected(rejection @ (Rejection::Outdated | Rejection::Ended(_)))) => {
-                tracing::debug!(%run, %action, %rejection, "given up: the result is outdated or the run ended");
+                tracing::debug!(%run, %action, %rejection, "a result was discarded: it came too late");
                 Ok(())
             }
             Err(error) => Err(error),

@@ -110,7 +110,7 @@ pub(super) struct CacheEntry {
     told: AtomicU64,
     /// The run in the state that the last lock holder published, for readers while the entry is locked.
     seen: Mutex<Option<CommittedRun>>,
-    /// Time of the last release, counted as in [`Inner::releases`].
+    /// Number of the last release of this entry, as counted by [`Inner::releases`].
     released: AtomicU64,
 }
 

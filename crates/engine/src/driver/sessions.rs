@@ -237,7 +237,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 match self.send(run, input, actor).await {
                     Ok(_) | Err(Error::Rejected(Rejection::Ended(_))) => {}
                     Err(error) if error.is_unreadable() => {
-                        tracing::error!(%run, %error, "a run cannot follow its session");
+                        tracing::error!(%run, %error, "a run could not be changed with its session");
                     }
                     Err(error) => return Err(error),
                 }

@@ -192,7 +192,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     fn abandon(&self, loaded: &mut LoadedRun) {
         loaded.claimed.clear();
         for action in std::mem::take(&mut loaded.in_flight) {
-            tracing::debug!(run = %loaded.run.id, %action, "given up: another node drives the run");
+            tracing::debug!(run = %loaded.run.id, %action, "an action was given up: another node has the run");
             self.executor.abort(&loaded.run.id, &action);
         }
     }

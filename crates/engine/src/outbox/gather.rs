@@ -11,9 +11,9 @@ use holdshort_core::notice::{Notice, Occasion, Recipient};
 use holdshort_core::people::People;
 
 /// Reasons why a claimed delivery is dropped instead of sent.
-const DECIDED: &str = "it was already resolved";
-const NEVER_TOLD: &str = "it was decided before anyone was notified";
-const LATER: &str = "a later notification covers it, too";
+const DECIDED: &str = "the interrupt was already resolved";
+const NEVER_TOLD: &str = "the interrupt was decided before anyone was notified";
+const LATER: &str = "a later notification about the same interrupt replaces it";
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Sorted {

@@ -113,7 +113,7 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
 ) -> Result<Composed, Error> {
     let dropped = |why: &str| Ok(Composed::Dropped(why.to_owned()));
     let Ok(notice) = json::from_slice::<Notice>(delivery.notice.as_bytes()) else {
-        return dropped("its notification cannot be read");
+        return dropped("the stored notification cannot be read");
     };
     let at = |address: &str| Reader { address: address.to_owned(), ..Reader::default() };
     let reader = match &notice.to {
@@ -127,7 +127,7 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
             };
             let of = channel.definition().via.as_str();
             let Some(address) = system.people.get(id).and_then(|person| person.addresses.get(of)) else {
-                return Ok(Composed::Dropped(format!("`{id}` has no address for `{of}`")));
+                return Ok(Composed::Dropped(format!("person `{id}` has no address for `{of}`")));
             };
             Some(Reader { address: address.clone(), ..reader })
         }

@@ -262,7 +262,7 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
         let row = driver.journal().interrupt(&delivery.interrupt).await?;
         // People are not asked to decide an interrupt that is resolved. A program gets the notice of every event.
         let composed = if is_for_people && delivery.occasion.asks() && row.is_none_or(|row| !row.open) {
-            Composed::Dropped("it was already resolved".to_owned())
+            Composed::Dropped("the interrupt was already resolved".to_owned())
         } else {
             compose(driver, channel, around.pages, &delivery).await?
         };
@@ -311,7 +311,7 @@ async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
 ) -> Result<(), Error> {
     let began = driver.clock().now();
     let Ok(notice) = json::from_slice::<CheckpointNotice>(delivery.notice.as_bytes()) else {
-        let dropped = verdict::dropped(delivery, "its notification cannot be read", began);
+        let dropped = verdict::dropped(delivery, "the stored notification cannot be read", began);
         return settle(driver, channel, around, dropped).await.map(drop);
     };
     // The lease of this node has expired since the claim, so a different node may have claimed the delivery.

@@ -13,7 +13,7 @@ use crate::{Clock, Driver, Error, Executor};
 const FIRST: Duration = Duration::from_mins(1);
 /// Time between two sweeps.
 const SWEEP: Duration = Duration::from_hours(1);
-const TOO_LONG: &str = "it waited too long: its channel is disabled or no longer configured";
+const TOO_LONG: &str = "the delivery waited too long: its channel is disabled or no longer configured";
 
 /// Sweeps until the future is dropped. `kept` is the retention time of the content of runs; `None` means unlimited.
 pub(super) async fn keep_forgetting<J: Journal, C: Clock, E: Executor>(

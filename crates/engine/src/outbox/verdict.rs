@@ -11,7 +11,7 @@ use holdshort_store::{DeliveryChange, Failing, Journal, Settled};
 use super::limits::{CHANNEL_FAILS, DELIVERY_WAITS, PUT_OFF_LEAST, PUT_OFF_MOST, RETRY_WAIT};
 use crate::{Clock, Driver, Error, Executor};
 
-const NO_ROOM: &str = "it waited too long: the receiver has not answered earlier deliveries";
+const NO_ROOM: &str = "the delivery waited too long: the receiver has not answered earlier deliveries";
 
 pub(super) struct Settling {
     pub(super) settled: Settled,
@@ -139,7 +139,7 @@ pub(super) async fn judge_channel<J: Journal, C: Clock, E: Executor>(
 /// failed.
 fn why_disabled(failing: Option<Failing>, is_gone: bool) -> Option<String> {
     if is_gone {
-        return Some("it answered 410: it rejects all further deliveries".to_owned());
+        return Some("the receiver answered 410: it rejects all further deliveries".to_owned());
     }
     let failing = failing.filter(|failing| u128::from(failing.ms) >= CHANNEL_FAILS.as_millis())?;
     Some(format!("no delivery has succeeded since {}", failing.since))
@@ -195,6 +195,7 @@ mod tests {
         let why = |ms, is_gone| why_disabled(Some(Failing { since, ms }), is_gone);
         assert_eq!((why(0, false), why(long - 1, false), why_disabled(None, false)), (None, None, None));
         assert_eq!(why(long, false), Some(format!("no delivery has succeeded since {since}")));
-        assert_eq!(why(0, true), Some("it answered 410: it rejects all further deliveries".to_owned()));
+        let gone = "the receiver answered 410: it rejects all further deliveries";
+        assert_eq!(why(0, true).as_deref(), Some(gone));
     }
 }

@@ -91,8 +91,8 @@ impl RealExecutor {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         for ((run, action), task) in std::mem::take(&mut *self.tasks()) {
-            tracing::warn!(%run, %action, "aborted: it did not end in time; the next start determines its \
-                outcome");
+            tracing::warn!(%run, %action, "an action was aborted: it did not end in time; the next start \
+                determines its outcome");
             task.handle.abort();
         }
     }
@@ -264,7 +264,7 @@ fn is_of_a_file(tool: &str) -> bool {
 /// effect may have happened.
 fn broken_off(job: &Job) -> Input {
     tracing::error!(run = %job.run, action = %job.action, "an action panicked");
-    let message = "Holdshort failed with an internal error during this".to_owned();
+    let message = "Holdshort failed with an internal error during this action".to_owned();
     match &job.work {
         Work::Inspect { call, revision, .. } => {
             let inspected = InspectionOutcome::Impossible { code: "internal", message };
@@ -279,7 +279,7 @@ fn broken_off(job: &Job) -> Input {
             Input::Ran { call: call.clone(), attempt: *attempt, outcome }
         }
         Work::CallTool { call, attempt, .. } => {
-            let text = format!("{message}; it may have taken effect");
+            let text = format!("{message}; the call may have taken effect");
             Input::Ran { call: call.clone(), attempt: *attempt, outcome: Outcome::Failed { text } }
         }
         Work::CallModel { turn, .. } => {
@@ -399,7 +399,7 @@ impl Worker {
                         }
                         outcome
                     }
-                    (Ok(_), None) => failed("the journal no longer has its changes".to_owned()),
+                    (Ok(_), None) => failed("the journal no longer contains the approved changes".to_owned()),
                     (Err(text), _) => failed(text),
                 };
                 Input::Ran { call: call.clone(), attempt: *attempt, outcome }

@@ -162,9 +162,9 @@ async fn freeze_copy(driver: &Arc<RealDriver>, from: &str) -> Result<(), Error> 
         Err(error) => return Err(error),
     }
     // Drops waiting deliveries, because the original installation sends them or has already sent them.
-    let (now, why) = (driver.clock().now(), format!("a copy: {from}"));
+    let (now, why) = (driver.clock().now(), format!("this journal was restored from {from}"));
     driver.journal().change_deliveries(DeliveryChange::DropWaiting { why, now }).await?;
-    tracing::warn!(from, "the journal is a copy: everything is frozen until a person lifts it");
+    tracing::warn!(from, "the journal is a copy: everything is frozen until a person lifts the freeze");
     Ok(())
 }
 

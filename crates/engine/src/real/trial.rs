@@ -39,9 +39,9 @@ pub(super) async fn try_command(
         Ok(Ok(yielded)) => TrialOutcome::Yielded(yielded),
         Ok(Err(NotKept::Changed)) => TrialOutcome::Changed { paths: Vec::new() },
         Ok(Err(NotKept::Store(why))) => {
-            TrialOutcome::Impossible { why: format!("its changes could not be stored: {why}") }
+            TrialOutcome::Impossible { why: format!("the command's changes could not be stored: {why}") }
         }
-        Err(e) => TrialOutcome::Impossible { why: format!("its changes could not be stored: {e}") },
+        Err(e) => TrialOutcome::Impossible { why: format!("the command's changes could not be stored: {e}") },
     }
 }
 
@@ -107,7 +107,7 @@ pub(super) async fn commit(
             Ok(paths) => return Outcome::Changed { paths },
             Err(e) => {
                 return Outcome::Failed {
-                    text: format!("nothing was changed: its files cannot be read: {e}"),
+                    text: format!("nothing was changed: the new contents of its files cannot be read: {e}"),
                 };
             }
         }
@@ -118,7 +118,7 @@ pub(super) async fn commit(
         let runtime = Handle::current();
         let body = |digest: Digest| {
             let found = runtime.block_on(bodies.get(digest)).map_err(io::Error::other)?;
-            found.ok_or_else(|| io::Error::other("the journal no longer has its content"))
+            found.ok_or_else(|| io::Error::other("the journal no longer stores the file's content"))
         };
         let committed = tools.commit(&changeset, body, is_resumed);
         if let (Committed::Done, Some(layer)) = (&committed, layer)

@@ -139,7 +139,8 @@ impl<W: Write> Exporting<'_, W> {
     }
 
     async fn blob<J: Journal>(&mut self, journal: &J, digest: &Digest) -> Result<(), Error> {
-        let missing = || holdshort_store::Error::Corrupt(format!("the definition {digest} is missing"));
+        let missing =
+            || holdshort_store::Error::Corrupt(format!("the workflow definition {digest} is missing"));
         let bytes = journal.blob(digest).await?.ok_or_else(missing)?;
         let text = String::from_utf8(bytes).map_err(|_| missing())?;
         self.line(&Line::Blob { digest: *digest, text })?;

@@ -182,7 +182,7 @@ fn read(from: impl BufRead) -> Result<impl Iterator<Item = Result<(usize, Item),
             let problem = format!("names the format {format} {v}; this binary reads {FORMAT} {VERSION}");
             return Err(Error::Line { line, problem });
         }
-        _ => return Err(broken(line, "is no header")),
+        _ => return Err(broken(line, "is not a header")),
     }
     let mut is_over = false;
     Ok(std::iter::from_fn(move || {

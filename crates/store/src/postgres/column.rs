@@ -48,9 +48,10 @@ pub(super) fn digest(row: &Row, index: usize) -> Result<Digest, Error> {
 
 pub(super) fn array<const N: usize>(row: &Row, index: usize) -> Result<[u8; N], Error> {
     let bytes: &[u8] = get(row, index)?;
-    bytes.try_into().map_err(|_| Error::Corrupt(format!("{} bytes instead of {N}", bytes.len())))
+    let length = bytes.len();
+    bytes.try_into().map_err(|_| Error::Corrupt(format!("a column has length {length} instead of {N}")))
 }
 
 fn unsigned(number: i64) -> Result<u64, Error> {
-    u64::try_from(number).map_err(|_| Error::Corrupt(format!("{number} is negative")))
+    u64::try_from(number).map_err(|_| Error::Corrupt(format!("a column has the negative value {number}")))
 }

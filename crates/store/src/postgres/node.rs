@@ -165,7 +165,7 @@ impl Node {
                         node = self.id,
                         found,
                         known,
-                        "this binary is now too old for the database"
+                        "this binary is too old for the migrated database"
                     );
                     self.held_until.store(0, Ordering::Release);
                     self.shut_out.send_replace(Some(found));
@@ -176,7 +176,10 @@ impl Node {
                     wait = pause / 4;
                 }
                 Err(_) => {
-                    tracing::warn!(node = self.id, "the leases of this node cannot be renewed: no answer");
+                    tracing::warn!(
+                        node = self.id,
+                        "the leases of this node were not renewed: the database did not answer"
+                    );
                     wait = pause / 4;
                 }
             }
@@ -231,7 +234,7 @@ impl Node {
         transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
         let sql = "SELECT FROM nodes WHERE node = $1 AND alone AND alive_until > clock_timestamp()";
         if self.alone && transaction.query_opt(sql, &[&big(self.id)]).await?.is_none() {
-            return Err(Error::Nodes("other nodes joined after this node's lease expired".to_owned()));
+            return Err(Error::Nodes("other nodes, which joined after this node's lease expired".to_owned()));
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ pub enum Reach {
     /// Older binaries continue to work. For example: new tables, new functions, or new columns that older binaries
     /// neither need nor overwrite.
     Expands,
-    /// Older binaries stop working. This includes a new column of a table of rows, because older binaries would
+    /// Older binaries stop working. For example: a new column of a table of rows, because older binaries would
     /// overwrite the column with null.
     Breaks,
 }
@@ -244,7 +244,7 @@ async fn raise_base(transaction: &Transaction<'_>) -> Result<(), Error> {
     if let Some(row) = transaction.query_opt(&sql, &[]).await? {
         tracing::info!(
             base = number(&row, 0)?,
-            "the journal was restored from another cluster: its positions are shifted beyond the old ones"
+            "the journal was restored from another cluster: new positions follow the restored positions"
         );
     }
     Ok(())

@@ -43,7 +43,7 @@ pub fn back_up(from: &Path, into: &Path) -> Result<Head, NotCopied> {
     if let Some(lock) = &lock {
         wal::check(files.unopened(lock))?;
     }
-    // Read the pin before the database, so that the pin is never ahead of the database.
+    // Read the head file before the database, so that the head file is never ahead of the database.
     let pinned = head_file::read(from)?;
     let journal = schema::lone_reader(&files.database(), lock.is_none() || files.has_log())?;
     // If the files were replaced while a server was running, the server uses different files than this function reads.
@@ -69,7 +69,7 @@ pub(super) fn copy(journal: &Connection, into: &Path) -> Result<Head, Error> {
     journal.execute("VACUUM INTO ?1", [path_of(&unfinished)?])?;
     let head = close(&unfinished)?;
     if !HeadFile::open(into)?.close(head) {
-        return Err(Error::Io(format!("the pin in {} cannot be written", into.display()).into()));
+        return Err(Error::Io(format!("the head file in {} cannot be written", into.display()).into()));
     }
     fs::write(into.join(MADE), format!("{}\n", super::now())).map_err(from_io)?;
     fs::rename(&unfinished, Files::in_folder(into).database()).map_err(from_io)?;
@@ -93,7 +93,7 @@ pub fn taken_up(folder: &Path) -> Result<(), Error> {
 }
 
 /// Marks the copied database as closed and returns its head. A closed database must have exactly as many events as its
-/// pin says.
+/// head file says.
 fn close(database: &Path) -> Result<Head, Error> {
     let copy = Connection::open(database)?;
     head_file::set_open(&copy, 0)?;

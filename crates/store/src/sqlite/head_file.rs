@@ -1,9 +1,9 @@
-//! The pin: a file in the data folder that records the head of the journal. The pin shows whether the database was
-//! replaced by an older database, or lost SQLite's write-ahead log.
+//! The head file: a file in the data folder that records the head of the journal. The head file shows whether the
+//! database was replaced by an older database, or lost SQLite's write-ahead log.
 //!
-//! The pin is written after each commit, and flushed to disk when the journal is closed. A database therefore has at
-//! least as many events as its pin says. A database that was closed has exactly as many. The pin does not protect
-//! against a person who can write both files. A copy of the head outside the data folder does.
+//! The head file is written after each commit, and flushed to disk when the journal is closed. A database therefore has
+//! at least as many events as its head file says. A database that was closed has exactly as many. The head file does
+//! not protect against a person who can write both files. A copy of the head outside the data folder does.
 
 use std::fs::{self, File};
 use std::io;
@@ -21,10 +21,10 @@ use crate::folder::private;
 use crate::journal::Error;
 
 const NAME: &str = "holdshort.head";
-/// Maximum number of attempts to read a complete pin.
+/// Maximum number of attempts to read a complete head file.
 const READS: u32 = 3;
 /// Names of rows in the table `meta`. Each row contains the number of events that the database had when it was opened
-/// without its write-ahead log, or when it was opened without its pin after the server had been killed.
+/// without its write-ahead log, or when it was opened without its head file after the server had been killed.
 const WITHOUT_LOG: &str = "without_log";
 const WITHOUT_PIN: &str = "without_pin";
 /// Names of rows in the table `meta`: the number of missing events that the operator accepted with `accept_loss`, and
@@ -32,7 +32,7 @@ const WITHOUT_PIN: &str = "without_pin";
 const LOST: &str = "lost";
 const LOST_AFTER: &str = "lost_after";
 
-/// The open file of the pin.
+/// The open head file.
 #[derive(Debug)]
 pub(super) struct HeadFile {
     file: File,
@@ -40,17 +40,18 @@ pub(super) struct HeadFile {
     is_behind: bool,
 }
 
-/// Evidence about missing events of a database: the pin, and the state of SQLite's write-ahead log.
+/// Evidence about missing events of a database: the head that the head file records, and the state of SQLite's
+/// write-ahead log.
 pub(super) struct Evidence {
     folder: PathBuf,
     pin: Option<Head>,
     log: LogState,
 }
 
-/// Result of a comparison in which the database contradicts its pin.
+/// Result of a comparison in which the database contradicts its head file.
 pub(super) struct Contradiction {
     why: String,
-    /// Number of events that agree with the pin.
+    /// Number of events that agree with the head file.
     left: u64,
     /// Maximum number of acknowledged events that the database lacks.
     lost: u64,
@@ -65,8 +66,8 @@ impl Evidence {
         Ok(Self { pin: read(&folder)?, folder, log })
     }
 
-    /// Rejects a database of an unknown version, and a database that contradicts its pin. `accept_loss` is the number
-    /// of missing events that the operator accepts. Changes nothing.
+    /// Rejects a database of an unknown version, and a database that contradicts its head file. `accept_loss` is the
+    /// number of missing events that the operator accepts. Changes nothing.
     pub(super) fn check(
         &self,
         database: &Path,
@@ -96,8 +97,9 @@ impl Evidence {
         let would_lose = match lost {
             0 => String::new(),
             _ => format!(
-                "; a start without them loses {lost} events after event {left}, such as acknowledged \
-                 interrupts, decisions and started commands"
+                "; starting a server from this database loses {} after event {left}, such as acknowledged \
+                 interrupts, decisions and started commands",
+                count_events(*lost)
             ),
         };
         let pin = self.folder.join(NAME);
@@ -113,13 +115,13 @@ impl Evidence {
     }
 
     /// Returns true if acknowledged events may be missing, because the database was copied without its write-ahead log
-    /// while a server was using it. If there is a pin, the pin is checked instead.
+    /// while a server was using it. If there is a head file, the head file is checked instead.
     fn is_without_log(&self, connection: &Connection) -> Result<bool, Error> {
         Ok(self.pin.is_none() && self.log == LogState::Missing && !is_closed(connection)?)
     }
 
-    /// Returns true if there is no pin, although the database has a write-ahead log and was not closed. Either its
-    /// server was killed, or the files were copied while the server was running.
+    /// Returns true if there is no head file, although the database has a write-ahead log and was not closed. Either
+    /// its server was killed, or the files were copied while the server was running.
     fn is_without_pin(&self, connection: &Connection) -> Result<bool, Error> {
         Ok(self.pin.is_none() && self.log == LogState::There && !is_closed(connection)?)
     }
@@ -155,30 +157,38 @@ pub(super) fn notes(connection: &Connection) -> Result<Vec<String>, Error> {
     let mut notes: Vec<String> = value(connection, WITHOUT_LOG)?.map(without_log).into_iter().collect();
     notes.extend(value(connection, WITHOUT_PIN)?.map(without_pin));
     if let (Some(lost), Some(after)) = (value(connection, LOST)?, value(connection, LOST_AFTER)?) {
+        let (were, are) = if lost == 1 { ("was", "is") } else { ("were", "are") };
         notes.push(format!(
-            "{lost} events that were acknowledged after event {after} are missing: a server was started with \
-             --accept-loss"
+            "{} that {were} acknowledged after event {after} {are} missing: a server was started with \
+             --accept-loss",
+            count_events(lost)
         ));
     }
     Ok(notes)
 }
 
-/// Compares a database with its pin. `head` is the head of the database. `at` is the database's head after `pin.events`
-/// events.
+/// Compares a database with its head file. `pin` is the head that the head file records. `head` is the head of the
+/// database. `at` is the database's head after `pin.events` events.
 fn contradiction(pin: Head, head: Head, at: Option<Head>, is_closed: bool) -> Option<Contradiction> {
     let (there, pinned) = (head.events, pin.events);
+    let has = count_events(there);
+    let were = if pinned == 1 { "was" } else { "were" };
     if there < pinned {
         let why = format!(
-            "the database has {there} events, but {pinned} were written: it is an older copy, its log is \
+            "the database has {has}, but {pinned} {were} written: it is an older copy, its write-ahead log is \
              missing, or its last events were removed"
         );
         Some(Contradiction { why, left: there, lost: pinned - there })
     } else if at != Some(pin) {
-        let why = format!("the first {pinned} events of the database differ from those that were written");
+        let why = match pinned {
+            1 => "the first event of the database differs from the event that was written".to_owned(),
+            _ => format!("the first {pinned} events of the database differ from those that were written"),
+        };
         Some(Contradiction { why, left: 0, lost: pinned })
     } else if is_closed && there > pinned {
         let why = format!(
-            "the database has {there} events, but {pinned} were written: the rest came from elsewhere"
+            "the database has {has}, but {pinned} {were} written: another program wrote the rest, or {NAME} is \
+             an older copy"
         );
         Some(Contradiction { why, left: pinned, lost: 0 })
     } else {
@@ -186,16 +196,22 @@ fn contradiction(pin: Head, head: Head, at: Option<Head>, is_closed: bool) -> Op
     }
 }
 
+fn count_events(events: u64) -> String {
+    if events == 1 { "1 event".to_owned() } else { format!("{events} events") }
+}
+
 fn without_log(events: u64) -> String {
     format!(
-        "the database was copied without its log when it had {events} events: the last writes may be missing"
+        "the database was copied without its write-ahead log when it had {}: the last writes may be missing",
+        count_events(events)
     )
 }
 
 fn without_pin(events: u64) -> String {
     format!(
-        "the journal of a killed server was opened without {NAME} when it had {events} events: the last \
-         writes may be missing"
+        "the journal of a killed server was opened without {NAME} when it had {}: the last writes may be \
+         missing",
+        count_events(events)
     )
 }
 
@@ -205,7 +221,7 @@ impl HeadFile {
         Ok(Self { file, is_behind: false })
     }
 
-    /// Writes the pin after a commit. If the write fails, no event is lost, because the older pin stays valid.
+    /// Writes the head file after a commit. If the write fails, no event is lost, because the older head stays valid.
     pub(super) fn put(&mut self, head: Head) {
         if let Err(error) = self.write(head)
             && !std::mem::replace(&mut self.is_behind, true)
@@ -214,7 +230,7 @@ impl HeadFile {
         }
     }
 
-    /// Writes the pin and flushes it to disk. Returns false if the write or the flush failed.
+    /// Writes the head file and flushes it to disk. Returns false if the write or the flush failed.
     pub(super) fn close(&mut self, head: Head) -> bool {
         self.put(head);
         let written = self.write(head).and_then(|()| self.file.sync_all());
@@ -227,7 +243,8 @@ impl HeadFile {
     }
 }
 
-/// Reads the pin of a folder. Retries if the pin is malformed, because a server may be writing it at this moment.
+/// Reads the head file of a folder. Retries if the file is malformed, because a server may be writing it at this
+/// moment.
 pub(super) fn read(folder: &Path) -> Result<Option<Head>, Error> {
     let path = folder.join(NAME);
     for _ in 0..READS {
@@ -285,8 +302,8 @@ pub(super) fn problems(
     Ok(problems)
 }
 
-/// Compares a database of the current schema version with its pin. A closed database must have exactly as many events
-/// as its pin says.
+/// Compares a database of the current schema version with its head file. A closed database must have exactly as many
+/// events as its head file says.
 pub(super) fn contradiction_in(
     connection: &Connection,
     pin: Option<Head>,

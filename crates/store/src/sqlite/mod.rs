@@ -55,8 +55,8 @@ pub struct Config {
     /// Maximum number of pages (1024 bytes each) of the database. A larger database is reported as a full disk. `None`
     /// means no limit.
     pub max_pages: Option<u32>,
-    /// If the database contradicts its pin, the number of missing acknowledged events that the operator accepts. The
-    /// number must be exactly the number of missing events.
+    /// If the database contradicts its head file, the number of missing acknowledged events that the operator accepts.
+    /// The number must be exactly the number of missing events.
     pub accept_loss: Option<u64>,
 }
 
@@ -143,7 +143,7 @@ impl Sqlite {
         let log = unopened.log_state().map_err(from_io)?;
         let connect = || schema::lone_reader(&database, log == LogState::There);
         let pool = match Pool::with_connector(connect, &lock) {
-            // A database that was emptied looks like a database of an earlier version, and only the pin shows the
+            // A database that was emptied looks like a database of an earlier version, and only the head file shows the
             // difference.
             Err(outdated @ Error::Outdated { .. }) => {
                 Evidence::gather(unopened)?.check(&database, None)?;

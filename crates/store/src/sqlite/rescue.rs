@@ -55,7 +55,7 @@ fn copy(status: &Status, connection: &Connection, head: Head) -> Result<Copy, Er
         } else {
             let (found, written) = (copied.events, head.events);
             Err(Error::Corrupt(format!(
-                "the copy has {found} events, but its end does not match the {written} written events"
+                "the copy ends with event {found}, which does not match the written event {written}"
             )))
         }
     });

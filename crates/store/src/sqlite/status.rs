@@ -134,8 +134,8 @@ impl Displaced {
             Copy::Made { folder, events } => {
                 let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
                 format!(
-                    "a copy with all {events} events is in {name} of the data folder: stop this server and \
-                    serve the copy"
+                    "a complete copy, up to event {events}, is in {name} of the data folder: stop this \
+                    server and serve the copy"
                 )
             }
             Copy::Failed { why, .. } => format!(

@@ -144,11 +144,11 @@ impl Writer {
             return self.finish_displaced();
         }
         let Self { connection, head, mut pin, position, status: _ } = self;
-        // Mark the journal as closed only if the pin was successfully written to disk.
+        // Mark the journal as closed only if the head file was successfully written to disk.
         if pin.close(head)
             && let Err(error) = head_file::set_open(&connection, 0)
         {
-            tracing::warn!(%error, "the journal is not marked as closed: the next start sees a crash");
+            tracing::warn!(%error, "the journal is not marked as closed: the next start assumes a crash");
         }
         if let Err(error) = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)") {
             tracing::warn!(%error, "the journal is closed without a checkpoint; the next start makes one");
@@ -262,7 +262,7 @@ impl Writer {
         } else {
             let last = own.events;
             Err(Error::Corrupt(format!(
-                "the event at position {last} differs from the one that this server wrote"
+                "the event at position {last} differs from the event that this server wrote"
             )))
         }
     }

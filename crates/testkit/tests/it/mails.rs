@@ -229,7 +229,7 @@ async fn whoever_has_no_address_is_told_nothing_and_that_is_to_be_seen() {
     person(&server, "anna", json!({"addresses": {}})).await;
     ask(&server, to_legal(&json!({}))).await;
     let [dropped] = &wait_state(&server, "dropped", 1).await[..] else { panic!("one") };
-    assert_eq!(dropped["error"], "`anna` has no address for `email`");
+    assert_eq!(dropped["error"], "person `anna` has no address for `email`");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -114,7 +114,7 @@ async fn what_somebody_changed_since_is_left_and_told() {
     expected.insert("made".to_owned(), played.after["made"].clone());
     assert_eq!(played.tree(), expected);
     let told = played.server.run(&undone).await["result"]["text"].as_str().unwrap().to_owned();
-    assert!(told.ends_with("Left as it is: kept2, made/7, made/mine.txt."), "{told}");
+    assert!(told.ends_with("Left unchanged: kept2, made/7, made/mine.txt."), "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,4 +1,5 @@
-//! The pin: a server does not start with a database that contradicts its pin, and a copy without its log is reported.
+//! The head file: a server does not start with a database that contradicts its head file, and a copy without its log is
+//! reported.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -68,8 +69,8 @@ fn open_with_loss(folder: &Path, events: u64) -> Result<Sqlite, Error> {
     Sqlite::open_with(folder, Config { accept_loss: Some(events), ..Config::default() })
 }
 
-/// After a server was killed, only the pin shows how many events the server had written. If the pin is removed, every
-/// audit reports that the pin was missing.
+/// After a server was killed, only the head file shows how many events the server had written. If the head file is
+/// removed, every audit reports that it was missing.
 #[tokio::test]
 async fn a_killed_server_whose_pin_was_removed_is_noticed() {
     let folder = TempDir::new().unwrap();
@@ -130,7 +131,7 @@ async fn a_database_that_is_refused_is_byte_for_byte_what_it_was() {
 
     let table = [
         (&older_with_its_log, "the database has 2 events, but 5 were written"),
-        (&of_earlier_schema(1), "the database has 1 events, but 5 were written"),
+        (&of_earlier_schema(1), "the database has 1 event, but 5 were written"),
         (&of_earlier_schema(0), "the database has 0 events, but 5 were written"),
         (&of_earlier_schema(5), "the first 5 events of the database differ from those that were written"),
         (&of_earlier_schema(6), "the first 5 events of the database differ from those that were written"),
@@ -160,8 +161,8 @@ async fn a_killed_server_that_lost_its_log_does_not_start_again() {
     assert_eq!(Sqlite::open(killed.path()).unwrap().head().await.unwrap(), store.head().await.unwrap());
 }
 
-/// The pin may be at an event in the middle of an append, because the pin can lag behind, and an import may have
-/// written the same events in fewer appends.
+/// The head file may name an event in the middle of an append, because the head file can lag behind, and an import may
+/// have written the same events in fewer appends.
 #[tokio::test]
 async fn a_pin_within_an_append_is_compared_with_what_is_there() {
     let parts = TempDir::new().unwrap();
@@ -204,7 +205,7 @@ async fn what_was_written_to_a_closed_database_is_not_taken_over() {
     fs::write(folder.path().join(PIN), pin).unwrap();
     let why = refusal(folder.path());
     assert!(
-        why.starts_with("the database has 3 events, but 2 were written: the rest came from elsewhere"),
+        why.starts_with("the database has 3 events, but 2 were written: another program wrote the rest"),
         "{why}"
     );
 }
@@ -222,8 +223,9 @@ async fn a_copy_without_its_log_is_noticed() {
             // An empty log has the same effect as a missing log.
             fs::write(copied.path().join(LOG), "").unwrap();
         }
-        let told =
-            ["the database was copied without its log when it had 0 events: the last writes may be missing"];
+        let told = [
+            "the database was copied without its write-ahead log when it had 0 events: the last writes may be missing",
+        ];
         let read = Sqlite::open_to_read(copied.path()).unwrap();
         assert_eq!(read.inspect().await.unwrap(), told);
         drop(read);
@@ -297,7 +299,7 @@ async fn a_pin_that_is_none_is_said_to_be_one() {
         fs::write(folder.path().join(PIN), text).unwrap();
         assert!(refusal(folder.path()).contains("cannot be read, so missing events"), "{text}");
     }
-    // An empty pin, as left by a process that ended immediately after it had created the file.
+    // An empty head file, as left by a process that ended immediately after it had created the file.
     fs::write(folder.path().join(PIN), "").unwrap();
     assert!(Sqlite::open(folder.path()).is_ok());
 }
