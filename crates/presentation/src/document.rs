@@ -31,14 +31,14 @@ impl Document {
         );
         if self.is_rehearsal {
             out.push_str(
-                "<div class=\"banner\" role=\"note\"><p><strong>From a rehearsal.</strong> Agents played a script. What \
-                 is below was computed.</p></div>\n",
+                "<div class=\"banner\" role=\"note\"><p><strong>From a rehearsal.</strong> Agents played a \
+                 script. The content below was computed.</p></div>\n",
             );
         }
         out.push_str("</header>\n<main>\n<section>\n");
         let rendered = prose::render(&mut out, &self.text, None);
         if rendered.is_cut {
-            let _ = writeln!(out, "<p>The rest is not shown here.</p>");
+            let _ = writeln!(out, "<p>The rest of the text is not shown here.</p>");
         }
         out.push_str("</section>\n</main>\n</div>\n</body>\n</html>\n");
         out

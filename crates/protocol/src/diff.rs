@@ -87,7 +87,13 @@ impl Diff {
             return Some("The change cannot be shown: the current file is not text.".to_owned());
         }
         let (added, removed) = self.undrawn();
-        Some(format!("Not shown here: {added} more lines that are added, {removed} that are removed."))
+        let are = |lines: usize| if lines == 1 { "is" } else { "are" };
+        let lines = if added == 1 { "line" } else { "lines" };
+        Some(format!(
+            "Not shown here: {added} more {lines} that {} added, {removed} that {} removed.",
+            are(added),
+            are(removed)
+        ))
     }
 
     /// Returns the number of added lines and the number of removed lines that no hunk contains.

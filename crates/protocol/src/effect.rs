@@ -27,8 +27,7 @@ impl CommandEffect {
         if !matches!(sandbox, Some("partial" | "none")) {
             return Some(asked);
         }
-        let text =
-            format!("{}; this limit is only requested, and this machine does not enforce it", asked.text);
+        let text = format!("{}; this machine does not enforce this limit", asked.text);
         Some(Self { text, is_unusual: true })
     }
 

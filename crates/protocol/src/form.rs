@@ -74,7 +74,11 @@ impl Interrupt {
     /// Returns a sentence with the number of parts that do not fit into the list. `None` if all parts are listed.
     pub fn parts_not_listed(&self) -> Option<String> {
         let more = TrialCard::from_payload(&self.payload).map_or(0, TrialCard::parts_not_shown);
-        (more > 0).then(|| format!("{more} more do not fit into the list, and are dropped"))
+        match more {
+            0 => None,
+            1 => Some("1 more path does not fit into the list and is dropped".to_owned()),
+            _ => Some(format!("{more} more paths do not fit into the list and are dropped")),
+        }
     }
 
     /// Describes the changes that an option releases but the card does not show. `edit` is the edit of the decision. If

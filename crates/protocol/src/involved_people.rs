@@ -152,8 +152,8 @@ impl Resolution {
     pub fn also_words(&self) -> Option<String> {
         match self.also.len() {
             0 => None,
-            1 => Some("1 other open call was released with it".to_owned()),
-            count => Some(format!("{count} other open calls were released with it")),
+            1 => Some("1 other open call was released with this decision".to_owned()),
+            count => Some(format!("{count} other open calls were released with this decision")),
         }
     }
 

@@ -72,7 +72,7 @@ pub struct Erase {
     pub subject: Option<String>,
 }
 
-/// Result of an erasure request. The journal never contains the subject.
+/// Result of an erasure request. The journal does not record the subject of the request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Erasure {
     /// Ids of the runs whose content is erased. Their events remain.

@@ -327,7 +327,7 @@ pub struct MergeChanges {
     pub paths: BTreeSet<String>,
 }
 
-/// Ignored files that only this run sees, kept apart from the workspace.
+/// Layer of a run: files that git ignores and that only this run sees. They are stored outside the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"files": 2}))]
 pub struct RunLayer {

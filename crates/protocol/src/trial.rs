@@ -129,7 +129,7 @@ impl<'a> TrialCard<'a> {
             items("left").map(of_path).chain(items("unknown").map(unknown)).collect();
         let more = self.count("not_undone").saturating_sub(lines.len() as u64);
         if more > 0 {
-            lines.push(format!("and {more} more that are not undone"));
+            lines.push(format!("not undone either: {more} more"));
         }
         lines
     }
@@ -191,9 +191,13 @@ impl<'a> TrialCard<'a> {
             })
             .sum();
         let told = [
-            (paths > 0).then(|| format!("{paths} more paths")),
-            (undrawn > 0).then(|| format!("what changes in {undrawn} of its files")),
-            (lines > 0).then(|| format!("{lines} lines of changes that are cut")),
+            (paths > 0)
+                .then(|| if paths == 1 { "1 more path".to_owned() } else { format!("{paths} more paths") }),
+            (undrawn > 0).then(|| format!("what changes in {undrawn} of the files above")),
+            (lines > 0).then(|| match lines {
+                1 => "1 line of changes that is cut".to_owned(),
+                _ => format!("{lines} lines of changes that are cut"),
+            }),
         ];
         let told: Vec<String> = told.into_iter().flatten().collect();
         (!told.is_empty()).then(|| format!("Not shown here: {}.", told.join(", ")))

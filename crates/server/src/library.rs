@@ -54,7 +54,7 @@ pub fn open(folder: Option<&Path>, people: &People, packs: &Packs) -> Result<Lib
 fn lacks(library: &Library, name: &str, people: &People) -> Vec<String> {
     let Some(definition) = library.get(name) else { return Vec::new() };
     let told = undecidable(&definition, people, None);
-    told.into_iter().map(|why| format!("the workflow `{name}` would wait without end: {why}")).collect()
+    told.into_iter().map(|why| format!("the workflow `{name}` would wait forever: {why}")).collect()
 }
 
 /// Checks that a directory can be read and contains workflow files. Does not validate the files, because the validation

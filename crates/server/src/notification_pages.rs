@@ -170,7 +170,7 @@ async fn alert(app: &App, channel: &str, why: &str) -> Result<(), Error> {
     let ask = Ask {
         kind: Kind::Question,
         title: title.clone(),
-        message: format!("{why}. Its notifications are kept for seven days."),
+        message: format!("{why}. The channel's notifications are kept for seven days."),
         payload: json!({
             "question": title,
             "context": "See `holdshort channels`. To try the channel again, retry any of its deliveries: \

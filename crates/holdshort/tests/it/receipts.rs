@@ -409,7 +409,7 @@ fn the_receipt_of_a_call_of_ours_says_what_was_carried_out() {
     for part in [
         "one.txt",
         "Approved",
-        "It was carried out.",
+        "The call was carried out.",
         "decision made",
         "tool finished",
         "operator",

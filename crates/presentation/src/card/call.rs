@@ -49,7 +49,7 @@ fn conditions(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
     facts.extend(TrialCard::missing(payload).map(|why| {
         Fact::notice(
             FactName::Untried,
-            format!("it could not be tried before you decide: {}", plain::line(why)),
+            format!("the command could not be tried before you decide: {}", plain::line(why)),
         )
     }));
     facts.extend(interrupt.command_effect.as_ref().map(|CommandEffect { text, is_unusual }| {
@@ -58,11 +58,14 @@ fn conditions(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
     }));
     let sandbox = payload.get("sandbox").and_then(Value::as_str);
     facts.extend(sandbox.map(|level| match level {
-        "full" => {
-            Fact::new(FactName::Sandbox, "full: it can do nothing else, but use a private temporary folder")
+        "full" => Fact::new(
+            FactName::Sandbox,
+            "full: access only to what is listed here and a private temporary folder",
+        ),
+        "partial" => {
+            Fact::notice(FactName::Sandbox, "partial: this machine cannot confine the command fully")
         }
-        "partial" => Fact::notice(FactName::Sandbox, "partial: this machine cannot confine it fully"),
-        _ => Fact::alarm(FactName::Sandbox, "none: it can do whatever you can do"),
+        _ => Fact::alarm(FactName::Sandbox, "none: the command can do whatever you can do"),
     }));
     match payload.get("network").and_then(Value::as_bool) {
         Some(true) => facts.push(Fact::notice(FactName::Network, "yes")),

@@ -42,7 +42,7 @@ pub(super) fn for_interrupt(interrupt: &Interrupt, setting: Setting<'_>, call: &
         facts.push(Fact::notice(FactName::Frozen, plain::line(&frozen.describe(interrupt.origin))));
     }
     if let Some(erased) = &interrupt.erased {
-        let text = format!("the content of its run, {} ({})", time(&erased.at), plain::line(&erased.why()));
+        let text = format!("the content of the run, {} ({})", time(&erased.at), plain::line(&erased.why()));
         facts.push(Fact::notice(FactName::Erased, text));
     }
     if let Some(words) = withheld_words(&interrupt.withheld) {

@@ -1,7 +1,7 @@
 //! The card of an interrupt: everything that a person sees before a decision, as data.
 //!
 //! A surface (the terminal, the page without scripts, the form in Slack) renders the card in its own form and adds no
-//! text to it. Facts are single lines that are already escaped with [`plain`]. An agent may have written a part.
+//! text to it. Facts are single lines that are already escaped with [`plain`]. Parts may contain text of an agent.
 //! Commands, paths, names and JSON in parts are already escaped. Prose, lines of a change, scripts and output are
 //! escaped when the surface prints them.
 

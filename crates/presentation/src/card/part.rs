@@ -119,7 +119,7 @@ impl<'a> Part<'a> {
                     Some(diff_text("Change", &change.path, change.is_outside, diff, change.unseen.as_deref()))
                 });
                 let output = Some(output).filter(|output| !output.trim().is_empty());
-                let output = output.map(|output| format!("What it printed:\n{output}"));
+                let output = output.map(|output| format!("Output of the command:\n{output}"));
                 let all = std::iter::once(format!("{head}: {words}")).chain(lines).chain(diffs).chain(output);
                 all.collect::<Vec<_>>().join("\n")
             }

@@ -70,7 +70,7 @@ fn external(payload: &Value) -> Vec<Part<'_>> {
     texts.chain([diff(payload, true), plan(payload), rest].into_iter().flatten()).collect()
 }
 
-/// Returns the text of a review. It is exact if it is the result of a tool that is held back until the review.
+/// Returns the text of a review. `is_exact` is true if the text is a tool result that waits for the review.
 fn content(payload: &Value) -> Option<Part<'_>> {
     let text = text(payload, "content");
     let is_exact = payload.get("digest").is_some();

@@ -70,7 +70,7 @@ impl Warning {
                 format!("“{text}” only looks like “{looks}”: {letters} of another script.")
             }
             WarningKind::ExternalImage => {
-                format!("It refers to an external image, which is not loaded here: {text}")
+                format!("The text refers to an external image, which is not loaded here: {text}")
             }
             WarningKind::MisleadingLink => format!("A link that reads “{looks}” leads to {text}"),
             WarningKind::More => format!("Warnings may be missing here: {text}."),
@@ -101,13 +101,13 @@ pub fn warnings(interrupt: &Interrupt) -> Vec<Warning> {
             continue;
         }
         if found.len() == WARNINGS {
-            found.push(more("there are more"));
+            found.push(more("there are more than can be listed"));
             return found;
         }
         found.push(new);
     }
     if !is_all {
-        found.push(more("it is too large to be examined completely"));
+        found.push(more("the request is too large to be examined completely"));
     }
     found
 }

@@ -29,12 +29,12 @@ const SENT: &[(&str, &str, &[&str])] = &[
 
 const ABOUT: &str = "\
 One connection to follow runs and interrupts, to decide and to send messages. Each text message is a JSON object with \
-a `type`. The first is `hello`, within 10 seconds. The client chooses every `id`. Frames with an unknown field are \
-rejected; later versions may add fields to frames of the server.\n\n\
+a `type`. The first message must be `hello`, within 10 seconds. The client chooses every `id`. Frames with an unknown \
+field are rejected; later versions may add fields to frames of the server.\n\n\
 An invalid or rejected frame is answered with an `error`, and the connection stays open. Close codes of the server: \
 4400, a frame is not JSON text; 1009, a frame is over 1 MiB; 4401, the client is not authenticated or its access \
-ended; 4408, the client does not read or shows no sign of life; 1001, the server stops. A client that accepts no data \
-for 30 seconds is disconnected without a close frame. A client that reconnects continues after the last event that it \
+ended; 4408, the client reads too slowly or is silent for too long; 1001, the server stops. A client that accepts no \
+data for 30 seconds is disconnected without a close frame. A client that reconnects continues after the last event that it \
 has seen, without gap or duplicate.";
 
 /// Returns the `AsyncAPI` document of the WebSocket `/v1/ws`.

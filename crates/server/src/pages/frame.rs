@@ -104,7 +104,10 @@ fn marked(text: &str, words: &Value) -> String {
     for piece in words.pieces(text) {
         let text = HtmlEscape(piece.text);
         let _ = if piece.is_foreign {
-            write!(out, "<mark title=\"A letter of another script than it seems\">{text}</mark>")
+            write!(
+                out,
+                "<mark title=\"A letter of another script that looks like an ASCII letter\">{text}</mark>"
+            )
         } else {
             write!(out, "{text}")
         };

@@ -1,4 +1,4 @@
-//! Verification of the journal, and the head of the journal, which contains the number of events.
+//! Verifies the journal, and reads its head: the number of events and a hash of all events.
 
 use axum::Json;
 use holdshort_core::head::{Head, HeadNote};

@@ -83,7 +83,7 @@ pub(super) fn workflow(app: &App, name: &str) -> Answer<Arc<Definition>> {
     app.library.get(name).ok_or_else(|| {
         let known: Vec<String> = app.library.names().map(str::to_owned).collect();
         let mut refused =
-            Refused::new(Code::UnknownWorkflow, format!("the known ones are: {}", known.join(", ")));
+            Refused::new(Code::UnknownWorkflow, format!("the known workflows are: {}", known.join(", ")));
         refused.0.known = known;
         refused
     })

@@ -27,8 +27,8 @@ pub(crate) async fn open(
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Answer<Response> {
-    let upgrade =
-        upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("a WebSocket: {error}")))?;
+    let upgrade = upgrade
+        .map_err(|error| Refused::new(Code::InvalidHeader, format!("no WebSocket can be opened: {error}")))?;
     let known = if headers.contains_key(AUTHORIZATION) {
         Some(socket::caller(&auth, &headers, &Credentials::from_headers(&headers)?).await?)
     } else {

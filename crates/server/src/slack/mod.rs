@@ -275,7 +275,7 @@ async fn decided(auth: &AuthState, payload: &Value, press: &Press, signature: &s
         InterruptStatus::Resolved => Reply::Clear,
         InterruptStatus::Open => Reply::Update {
             view: modal::message_view(
-                "Your vote is recorded. More approvers must agree before it is decided.",
+                "Your vote is recorded. More approvers must agree before the request is decided.",
             ),
         },
     })

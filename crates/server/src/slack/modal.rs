@@ -112,8 +112,8 @@ pub(super) fn has_field(payload: &Value) -> bool {
 /// Returns a sentence that describes the resolution of the interrupt.
 pub(super) fn standing(interrupt: &Interrupt) -> String {
     match &interrupt.resolution {
-        Some(resolution) => format!("It is already decided. {}", end(resolution)),
-        None => "It is already decided.".to_owned(),
+        Some(resolution) => format!("The request is already decided. {}", end(resolution)),
+        None => "The request is already decided.".to_owned(),
     }
 }
 

@@ -62,7 +62,7 @@ async fn authenticate(
     match (&hello.token, &hello.secret, known) {
         (Some(_), Some(_), _) => Err(Refused::invalid_at(
             "/secret",
-            "must be omitted, because `token` is sent: send only one of them",
+            "must be omitted if `token` is sent: send either `token` or `secret`",
         )),
         (Some(token), None, _) => caller(auth, headers, &Credentials::Token(token)).await,
         (None, Some(secret), _) => caller(auth, headers, &Credentials::Secret(secret)).await,

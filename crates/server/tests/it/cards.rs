@@ -75,7 +75,7 @@ async fn a_call_of_another_agent_shows_what_would_run() {
     for part in ["rm -r build", "srv&#x2f;app", "outside the sandbox of Holdshort", "ticket", "yes please"] {
         assert!(page.text.contains(part), "{part}: {}", page.text);
     }
-    assert!(!page.text.contains("it can do nothing else"), "{}", page.text);
+    assert!(!page.text.contains("access only to what is listed"), "{}", page.text);
 }
 
 /// An agent that names a call cannot add a field to the payload whose name is reserved for calls on cards.

@@ -482,7 +482,7 @@ async fn what_a_page_does_not_show_of_a_change_needs_a_tick() {
     assert!(unseen.starts_with("Not shown here: "), "{unseen}");
     let path = link(&served, &asked).await;
     let page = get(&served, &path).await.text;
-    let marked = "<span class=\"added\">+ p<mark title=\"A letter of another script than it seems\">\u{430}</mark>ypal</span>";
+    let marked = "<span class=\"added\">+ p<mark title=\"A letter of another script that looks like an ASCII letter\">\u{430}</mark>ypal</span>";
     for part in [
         marked,
         &*format!("<p class=\"notice\">{unseen}</p>"),

@@ -87,7 +87,7 @@ async fn of_two_commands_that_write_two_files_both_stay_released() {
         let id = opened["data"]["interrupt"].as_str().unwrap();
         let page = server.request(Method::GET, &format!("/v1/receipts/{id}/page"));
         let page = page.send().await.unwrap().text().await.unwrap();
-        assert!(page.contains("It was carried out.") && !page.contains("happened yet"), "{page}");
+        assert!(page.contains("The call was carried out.") && !page.contains("happened yet"), "{page}");
         let shown = server.client_command().args(["show", id]).output().unwrap();
         let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
         assert!(shown.contains("echo") && !shown.contains("happened yet"), "{shown}");

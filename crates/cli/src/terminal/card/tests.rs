@@ -27,7 +27,8 @@ fn a_command_stands_with_its_directory_and_its_walls() {
   directory /work
   effect    only read: it writes and executes nothing of the workspace, and has
             no network
-  sandbox   full: it can do nothing else, but use a private temporary folder
+  sandbox   full: access only to what is listed here and a private temporary
+            folder
   network   no
   timeout   120 s
 
@@ -65,7 +66,7 @@ fn a_judged_call_of_another_agent_is_a_call() {
     let quoted = "\"sandbox\": \"full\"";
     let shown_as = |asked: &Interrupt| {
         let text = render_with_options(asked, "");
-        assert!(!text.contains("it can do nothing else"), "{text}");
+        assert!(!text.contains("access only to what is listed"), "{text}");
         (text.contains(quoted), lines.map(|line| text.contains(line)))
     };
     assert_eq!(shown_as(&asked), (true, [false; 3]));

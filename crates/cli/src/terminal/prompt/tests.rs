@@ -283,7 +283,7 @@ fn changes_are_kept_by_file() {
         "      new/b.rs",
         "    - a.rs",
         "      two\\nlines",
-        "    7 more do not fit into the list, and are dropped",
+        "    7 more paths do not fit into the list and are dropped",
     ];
     assert_eq!(shown, expected);
     let expected =

@@ -146,23 +146,25 @@ fn became(interrupt: &Interrupt, events: &[Recorded]) -> Option<&'static str> {
         let end = event.data.get("end").and_then(Value::as_str).unwrap_or_default();
         Some(match (event.kind.as_str(), end) {
             ("tool_finished", "done") if is("changes_kept") => {
-                "Some of its changes were kept and carried out."
+                "Some of the call's changes were kept and carried out."
             }
-            ("tool_finished", "done") if is_edited => "It was carried out as it was edited.",
-            ("tool_finished", "done") => "It was carried out.",
+            ("tool_finished", "done") if is_edited => "The call was carried out as edited.",
+            ("tool_finished", "done") => "The call was carried out.",
             ("tool_finished", _) if is("result_held") => {
-                "It was carried out, but its result was not released."
+                "The call was carried out, but its result was not released."
             }
-            ("tool_finished", "failed") if is("tool_started") => "It started and failed.",
-            ("tool_finished", "failed") => "It failed before it started.",
-            ("tool_finished", "refused") => "It was not carried out: it was refused.",
-            ("tool_finished", "answered") => "It was not carried out: the answer was used as its result.",
-            ("tool_finished", "skipped") => "It was not carried out: it was skipped.",
-            ("tool_finished", "cancelled") => "It was not carried out: the run ended first.",
-            ("tool_finished" | "tool_doubted", _) => "It started, and its outcome is unknown.",
-            ("result_held", _) => "It was carried out, and its result is withheld until a decision.",
-            ("tool_started", _) => "It has started and not ended.",
-            ("tool_authorised", _) => "It is allowed to start and has not started.",
+            ("tool_finished", "failed") if is("tool_started") => "The call started and failed.",
+            ("tool_finished", "failed") => "The call failed before it started.",
+            ("tool_finished", "refused") => "The call was not carried out: it was refused.",
+            ("tool_finished", "answered") => {
+                "The call was not carried out: the answer was used as its result."
+            }
+            ("tool_finished", "skipped") => "The call was not carried out: it was skipped.",
+            ("tool_finished", "cancelled") => "The call was not carried out: the run ended first.",
+            ("tool_finished" | "tool_doubted", _) => "The call started, and its outcome is unknown.",
+            ("result_held", _) => "The call was carried out, and its result is held until a decision.",
+            ("tool_started", _) => "The call has started and has not ended.",
+            ("tool_authorised", _) => "The call is allowed to start and has not started.",
             _ => return None,
         })
     })
