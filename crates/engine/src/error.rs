@@ -42,11 +42,11 @@ pub enum Error {
     /// The stored events of the run are unreadable. This run stops, and other runs continue.
     #[error("run {run} cannot be read: {source}")]
     Damaged { run: String, source: envelope::Error },
-    /// The journal does not contain the workflow that the run pins.
-    #[error("run {run} pins a workflow that is missing from the journal")]
+    /// The journal does not contain the workflow definition with which the run was started.
+    #[error("the workflow definition of run {run} is missing from the journal")]
     NoDefinition { run: RunId },
     /// The journal contains the workflow unchanged, but this version of the program cannot parse it.
-    #[error("run {run} pins a workflow that this binary cannot read: a newer version wrote it")]
+    #[error("this binary cannot read the workflow definition of run {run}: a newer version wrote it")]
     NewDefinition { run: RunId },
     #[error(transparent)]
     Store(#[from] holdshort_store::Error),
@@ -59,8 +59,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns true if a run, or the workflow that the run pins, is unreadable. The state of that run is unknown. Other
-    /// runs continue.
+    /// Returns true if a run, or the workflow definition with which the run was started, is unreadable. The state of
+    /// that run is unknown. Other runs continue.
     pub fn is_unreadable(&self) -> bool {
         matches!(self, Self::Damaged { .. } | Self::NoDefinition { .. } | Self::NewDefinition { .. })
     }

@@ -49,8 +49,8 @@ pub enum Error {
     #[error("run {0} not found")]
     NoRun(String),
     #[error(
-        "{stream} has {there} events, but only {found} could be read: other database transactions are in \
-        progress; try again"
+        "{stream} ends with event {there}, but could only be read up to event {found}: other database \
+        transactions are in progress; try again"
     )]
     Incomplete { stream: StreamId, there: u64, found: u64 },
     #[error(transparent)]

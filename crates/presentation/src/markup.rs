@@ -44,7 +44,8 @@ pub fn multiline(text: &str) -> String {
     let mut out = String::new();
     escape(&mut out, &plain::text(shown));
     if rest > 0 {
-        let _ = write!(out, "… <em>({rest} more characters)</em>");
+        let characters = if rest == 1 { "character" } else { "characters" };
+        let _ = write!(out, "… <em>({rest} more {characters})</em>");
     }
     out
 }

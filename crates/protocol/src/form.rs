@@ -115,8 +115,8 @@ impl Interrupt {
     }
 
     /// Returns true if a typed number may be an answer: if the answer is structured data, if it is free text without
-    /// suggestions, or if a suggestion or a choice contains a number. A surface then selects options by name, because
-    /// `2` does not mean the second option.
+    /// suggestions, or if a suggestion or a choice contains a number. A user interface then selects options by name,
+    /// because `2` does not mean the second option.
     pub fn takes_a_number(&self) -> bool {
         let has_a_number = |text: &str| text.chars().any(char::is_numeric);
         match self.kind {

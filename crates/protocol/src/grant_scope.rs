@@ -42,8 +42,8 @@ impl GrantScope {
         format!("every {}", commands.join(", "))
     }
 
-    /// Describes the covered calls and the directory in which they run. `here` is a directory that the surface already
-    /// shows.
+    /// Describes the covered calls and the directory in which they run. `here` is a directory that the user interface
+    /// already shows.
     pub fn sentence(&self, here: Option<&str>) -> String {
         // The text from `core` already names the directory.
         if self.words.is_some() {

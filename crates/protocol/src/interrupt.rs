@@ -141,7 +141,7 @@ pub struct Interrupt {
     /// Version number that increases with each change of the interrupt. A decision may name the version that the person
     /// saw.
     pub version: u64,
-    /// Id of the interrupt that this one replaced.
+    /// Id of the earlier interrupt that this interrupt replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -270,15 +270,15 @@ fn approved() -> Outcome {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldWork {
-    /// The work continues. This value is the default for a server that does not send the field, because it is the worst
-    /// case.
+    /// The work continues. This value is the default if a server does not send the field: a client must then assume
+    /// that the option releases the work.
     #[default]
     Continues,
     /// The work is done again, and a person decides on the new result.
     Repeats,
-    /// The work stays held, or different work replaces it.
+    /// The waiting work is not released, or different work replaces it.
     Held,
-    /// The work stays held, and the run ends.
+    /// The waiting work is not released, and the run ends.
     Ended,
 }
 

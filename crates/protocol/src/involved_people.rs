@@ -8,7 +8,7 @@ use crate::{Assignment, Quorum, Represented, Stage, Vote, You};
 /// Actor id of the server itself.
 const SERVER: &str = "engine";
 
-/// Subject of a line. Each surface may choose its own label for a subject.
+/// Subject of a line. Each user interface may choose its own label for a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeopleLine {
     /// The people who may decide.
@@ -62,7 +62,7 @@ impl<'a> From<&'a Interrupt> for InvolvedPeople<'a> {
 
 impl InvolvedPeople<'_> {
     /// Returns the lines. The result is empty if the assignment is the default (any one operator decides) and the
-    /// reader may decide. `time` formats a timestamp for the surface.
+    /// reader may decide. `time` formats a timestamp for display.
     pub fn lines(&self, time: impl Fn(&str) -> String) -> Vec<(PeopleLine, String)> {
         let assigned = self.assignment;
         let mut out = Vec::new();

@@ -53,8 +53,8 @@ impl LookAlikes {
         pieces
     }
 
-    /// Returns the interrupt for a surface that cannot mark letters: foreign letters are written as `\u{…}`, like
-    /// hidden characters. Use the result for display only. An edit must start from the original interrupt.
+    /// Returns the interrupt for a user interface that cannot mark letters: foreign letters are written as `\u{…}`,
+    /// like hidden characters. Use the result for display only. An edit must start from the original interrupt.
     pub fn written(interrupt: &Interrupt) -> Interrupt {
         let mut shown = interrupt.clone();
         let words = Self::from_interrupt(interrupt);

@@ -95,8 +95,8 @@ impl Frozen {
 }))]
 pub struct Info {
     pub version: String,
-    /// True if no model is configured. Agents then play recorded scripts, and every surface labels such a run as a
-    /// rehearsal.
+    /// True if no model is configured. Agents then play recorded scripts, and every user interface labels such a run as
+    /// a rehearsal.
     pub rehearsal: bool,
     /// Default model of the agents.
     pub model: Model,

@@ -43,7 +43,7 @@ pub enum WorkState {
     WaitingForPeople,
     /// The questions of the step are not shown until all agents in `waits_for` are waiting too.
     WaitingForAgents,
-    /// A question of another agent is open. Until it is resolved, all other agents start no new work.
+    /// Another agent has an open question. Until that question is resolved, all other agents start no new work.
     Held,
     /// The phase starts after the phases in `waits_for`.
     WaitingForPhases,

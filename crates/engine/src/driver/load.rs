@@ -1,4 +1,4 @@
-//! Loads a run from the journal. Verifies each event, and uses the workflow definition that the run pins.
+//! Loads a run from the journal. Verifies each event, and uses the workflow definition with which the run was started.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -129,7 +129,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Returns the run after its first event, with the workflow definition that the run pins.
+/// Returns the run after its first event, with the workflow definition with which the run was started.
 pub(crate) async fn first<J: Journal>(
     journal: &J,
     definitions: &Definitions,

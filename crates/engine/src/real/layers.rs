@@ -1,4 +1,5 @@
-//! Layers of runs in the data folder of this node: their paths and how long they are stored.
+//! Layers of runs. A layer is a folder with the ignored files that trials of a run wrote. Finds the layers in the data
+//! folder of this node, and removes the layers of ended runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -54,7 +54,7 @@ pub enum Part<'a> {
     Quote {
         label: &'static str,
         text: Cow<'a, str>,
-        /// True if exactly this text will be released. Every surface must then show it in full.
+        /// True if exactly this text will be released. Every user interface must then show the text in full.
         is_exact: bool,
     },
     /// Other data, as JSON.
