@@ -60,7 +60,10 @@ pub(super) fn from_story(story: &Story) -> Option<Unread> {
         .map(|(code, count)| format!("{code} {count}"))
         .collect();
     Some(Unread {
-        told: format!("{files} files, of which {refused} were not read at all."),
+        told: format!(
+            "{refused} of {files} {} could not be read at all.",
+            if files == 1 { "file" } else { "files" }
+        ),
         rows,
         more: (!more.is_empty()).then(|| format!("Further problems, by code: {}.", more.join(", "))),
     })

@@ -157,7 +157,10 @@ fn run(workspace: &Workspace, input: &Value, request: &TrainingCall) -> Result<O
     let reading = &loaded.reading;
     if reading.files == 0 {
         let endings = "`.fit`, `.tcx`, `.gpx`, `.csv`, `.json` or `.yaml`";
-        return Err(Refusal::new("no_data", format!("the folder contains no training data: {endings}")));
+        return Err(Refusal::new(
+            "no_data",
+            format!("the folder contains no training data, such as {endings}"),
+        ));
     }
     let settings = Settings {
         athlete: Athlete {
@@ -265,7 +268,11 @@ fn quantity(value: f64, unit: &str) -> String {
 }
 
 /// Formats seconds as `1:02:03`, or as `4:05` below an hour.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds of what a person did")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the seconds of a training fit into the type"
+)]
 fn clock(seconds: f64) -> String {
     let whole = seconds.round().max(0.0) as u64;
     let (hours, minutes, seconds) = (whole / 3600, whole / 60 % 60, whole % 60);
@@ -285,9 +292,13 @@ fn plot(reading: &Reading, settings: &Settings, call: &PlotSeries) -> Result<Out
         Series::Weight => days(reading, settings, "weight"),
     };
     if points.is_empty() {
-        return Err(Refusal::new("no_data", "this series has no values in these days"));
+        return Err(Refusal::new(
+            "no_data",
+            "the training data has no values of this series in the period of the run",
+        ));
     }
-    let text = format!("The report shows this series: {} points, in {unit}.", points.len());
+    let noun = if points.len() == 1 { "point" } else { "points" };
+    let text = format!("The report shows this series: {} {noun}, in {unit}.", points.len());
     let points: Vec<Value> = points.into_iter().map(|(day, value)| json!([day, value])).collect();
     Ok(Outcome::Done {
         text,

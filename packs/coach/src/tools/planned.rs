@@ -17,7 +17,7 @@ use crate::training::{Reading, Settings};
 /// Number of completed weeks that are drawn before the plan.
 const WEEKS_BEFORE: usize = 8;
 
-/// Maximum hours of a planned week: no athlete trains more.
+/// Maximum hours of a planned week. A plan with more hours in a week is a mistake: no athlete trains that much.
 pub(super) const MOST_HOURS: f64 = 60.0;
 
 #[derive(Debug, Deserialize)]
@@ -40,13 +40,15 @@ pub(super) fn plan(reading: &Reading, settings: &Settings, call: &PlanWeeks) -> 
     let whole = done.iter().filter(|(begins, _)| last_day(*begins) <= settings.as_of);
     let whole: Vec<f64> = whole.map(|(_, hours)| *hours).collect();
     let before = match u32::try_from(whole.len()) {
-        Ok(count @ 1..) => {
+        Ok(1) => format!("The complete week before the plan: {:.1} h.", whole[0]),
+        Ok(count @ 2..) => {
             let mean = whole.iter().sum::<f64>() / f64::from(count);
-            format!("Average of the {count} complete weeks before: {mean:.1} h a week.")
+            format!("Average of the {count} complete weeks before the plan: {mean:.1} h per week.")
         }
-        Ok(0) | Err(_) => "There is no complete week before.".to_owned(),
+        Ok(0) | Err(_) => "There is no complete week before the plan.".to_owned(),
     };
-    let text = format!("The report shows {} planned weeks next to the past weeks. {before}", planned.len());
+    let noun = if planned.len() == 1 { "planned week" } else { "planned weeks" };
+    let text = format!("The report shows {} {noun} next to the past weeks. {before}", planned.len());
     let told = |(begins, hours): (Date, f64)| json!({ "week": begins, "hours": hours });
     let done: Vec<Value> = done.into_iter().map(told).collect();
     let planned: Vec<Value> = planned.into_iter().map(told).collect();

@@ -76,7 +76,8 @@ pub fn query(case: &Case, rules: &Rules, query: &Query) -> Result<Vec<String>, S
         lines.push("no transactions".to_owned());
     }
     if more > 0 {
-        lines.push(format!("and {more} more groups; narrow the query"));
+        let more = counted(more, "more group is", "more groups are");
+        lines.push(format!("{more} not listed; narrow the query"));
     }
     Ok(lines)
 }

@@ -78,7 +78,7 @@ pub fn format_finding(finding: &Finding, number: usize, rules: &Rules) -> String
     format!("F{number} {}: {subject}, {amount} {base}, {confidence} % certain{detail}; {rows}", rule.name())
 }
 
-/// Formats row numbers: `rows 3, 5, 9 and 4 more`.
+/// Formats row numbers: `row 3`, `rows 3, 5, 9 and 4 more`.
 fn in_rows(rows: &[u64]) -> String {
     if rows.is_empty() {
         return "no transactions".to_owned();
@@ -86,7 +86,8 @@ fn in_rows(rows: &[u64]) -> String {
     let listed: Vec<String> = rows.iter().take(limits::ROWS).map(u64::to_string).collect();
     let more = rows.len().saturating_sub(limits::ROWS);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("rows {}{more}", listed.join(", "))
+    let noun = if rows.len() == 1 { "row" } else { "rows" };
+    format!("{noun} {}{more}", listed.join(", "))
 }
 
 /// Returns the listed findings with their numbers: all findings, or only the gravest. Also counts the omitted findings

@@ -55,7 +55,8 @@ impl Table {
             if row.cells.len() == width {
                 table.rows.push(row);
             } else {
-                let message = format!("{} cells, but the header has {width} columns", row.cells.len());
+                let message =
+                    format!("cells in the row: {}; columns in the header: {width}", row.cells.len());
                 problems.push(Problem { file, line: row.line, column: None, code: Code::Cells, message });
             }
         }

@@ -67,7 +67,7 @@ pub(crate) fn draw(out: &mut String, chart: &Bars, number: usize) {
         .flatten()
         .any(|value| value.is_finite() && value.abs() > DRAWN)
     {
-        frame::note(out, "Values that are too large for the chart are in the table only.");
+        frame::note(out, "The chart omits values that are too large for it. The table lists them.");
     }
     let (headers, rows) = table(chart, drawn);
     frame::close(out, &headers, &rows);

@@ -146,13 +146,14 @@ fn describe(chart: &Lines, all: &[Line<'_>]) -> String {
     for (series, points) in all {
         let values = || points.iter().filter_map(|(_, value)| *value);
         let value = |value: f64| with_unit(value, &chart.unit);
+        let count = values().count();
         let _ = match points.iter().rev().find_map(|(day, value)| Some((*day, (*value)?))) {
             None => write!(words, " {}: no values.", series.name),
             Some((day, last)) => write!(
                 words,
-                " {}: {} values from {} to {}, the last one {} on {}.",
+                " {}: {count} {} from {} to {}, the last value {} on {}.",
                 if series.name.is_empty() { "All" } else { &series.name },
-                values().count(),
+                if count == 1 { "value" } else { "values" },
                 value(values().fold(f64::INFINITY, f64::min)),
                 value(values().fold(f64::NEG_INFINITY, f64::max)),
                 value(last),
@@ -181,7 +182,7 @@ fn notes(out: &mut String, chart: &Lines, is_beyond: bool) {
         frame::note(out, &format!("The chart shows the last {POINTS} days of each line."));
     }
     if is_beyond {
-        frame::note(out, "Values that are too large for the chart are in the table only.");
+        frame::note(out, "The chart omits values that are too large for it. The table lists them.");
     }
 }
 

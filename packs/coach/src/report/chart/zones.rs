@@ -51,7 +51,10 @@ pub(crate) fn draw(out: &mut String, chart: &Zones, number: usize) {
         frame::note(out, &format!("The chart shows the last {ROWS} of {} rows.", chart.rows.len()));
     }
     if chart.zones.len() > SERIES {
-        frame::note(out, &format!("Shares are of the first {SERIES} of {} zones.", chart.zones.len()));
+        frame::note(
+            out,
+            &format!("The shares are computed from the first {SERIES} of {} zones.", chart.zones.len()),
+        );
     }
     let (headers, rows) = table(chart, drawn);
     frame::close(out, &headers, &rows);

@@ -95,7 +95,7 @@ fn trend(
     {
         if found < least {
             let message = format!(
-                "{} of {least} of {within} days up to {as_of}; only {found} have a value",
+                "{} of at least {least} of the {within} days up to {as_of}; days with a value: {found}",
                 measure.name()
             );
             return Err(Missing::new(metric, Need::Days, message));

@@ -48,7 +48,7 @@ impl Drafts {
         }
         let Some(samples_left) = self.samples_left.checked_sub(draft.samples.len()) else {
             let message = format!(
-                "more than {} samples in one file, or {} in all",
+                "more than {} samples in one file, or more than {} in all files",
                 limits::FILE_SAMPLES,
                 limits::SEASON_SAMPLES
             );
@@ -64,7 +64,7 @@ impl Drafts {
 
     pub(super) fn day(&mut self, day: DraftDay, context: &Context<'_>) -> Result<(), Refused> {
         let Some(days_left) = self.days_left.checked_sub(1) else {
-            let message = too_many(limits::DAY_VALUES, "values of days");
+            let message = too_many(limits::DAY_VALUES, "daily values");
             return Err(context.refuse(Code::TooManyDays, day.place, message));
         };
         self.days_left = days_left;
@@ -231,7 +231,7 @@ fn ordered(mut samples: Vec<Sample>, place: &FileLocation, context: &mut Context
     let all = samples.len();
     samples.retain(|sample| sample.at_s.is_finite() && sample.at_s >= 0.0);
     if samples.len() < all {
-        let message = format!("{} samples before its start", all - samples.len());
+        let message = format!("samples before the activity's start: {}", all - samples.len());
         context.warn(Code::OutsideActivity, place.clone(), message);
     }
     // Non-negative floats have the same order as their bits.
@@ -263,14 +263,14 @@ fn ordered(mut samples: Vec<Sample>, place: &FileLocation, context: &mut Context
         context.warn(
             Code::SampleTwice,
             place.clone(),
-            format!("{twice} duplicate samples of the same moment"),
+            format!("duplicate samples of the same moment: {twice}"),
         );
     }
     if implausible > 0 {
         context.warn(
             Code::Implausible,
             place.clone(),
-            format!("{implausible} implausible values in samples"),
+            format!("implausible values in samples: {implausible}"),
         );
     }
     kept

@@ -127,7 +127,7 @@ fn draft(mut track: Track, context: &mut Context<'_>) -> Option<Draft> {
     let all = track.points.len();
     track.points.retain(|point| point.time.is_some());
     if track.points.len() < all {
-        let message = format!("{} of {all} points have no time", all - track.points.len());
+        let message = format!("points without a time: {} of {all}", all - track.points.len());
         context.warn(Code::NoTime, place.clone(), message);
     }
     track.points.sort_by_key(|point| (point.time, point.line));

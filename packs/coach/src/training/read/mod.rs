@@ -222,7 +222,7 @@ fn read_one(
         return Err(context.refuse(
             Code::UnknownFormat,
             FileLocation::File,
-            "the file name has no known ending",
+            "the file name does not end in an extension of a known format",
         ));
     };
     format.check(file.bytes, context)?;
@@ -247,7 +247,7 @@ fn read_one(
         pieces.activities.push(RankedActivity { rank: format.activity_rank(), activity });
     }
     if no_zone && assumed > 0 {
-        let message = format!("{assumed} activities have no offset from UTC, and no time zone is set");
+        let message = format!("no time zone is set; activities without an offset from UTC: {assumed}");
         context.warn(Code::OffsetAssumed, FileLocation::File, message);
     }
     for day in days {

@@ -171,7 +171,7 @@ fn draft(activity: &Recorded, context: &mut Context<'_>) -> Option<Draft> {
     let samples: Vec<Sample> = activity.points.iter().filter_map(sample).collect();
     let (all, timed) = (activity.points.len(), samples.len());
     if timed < all {
-        let message = format!("{} of {all} points have no time", all - timed);
+        let message = format!("points without a time: {} of {all}", all - timed);
         context.warn(Code::NoTime, place.clone(), message);
     }
     // A sum is valid only if every lap has the value.
@@ -180,7 +180,7 @@ fn draft(activity: &Recorded, context: &mut Context<'_>) -> Option<Draft> {
         let (all, missing) = (activity.laps.len(), activity.laps.len() - parts.len());
         if missing > 0 && !parts.is_empty() {
             let message =
-                format!("{missing} of {all} laps have no {name}: the sum of the other laps is not used");
+                format!("laps without a {name}: {missing} of {all}; the sum of the other laps is not used");
             context.warn(Code::LapsIncomplete, place.clone(), message);
         }
         (all > 0 && missing == 0).then(|| parts.iter().sum::<f64>())

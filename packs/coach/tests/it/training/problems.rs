@@ -21,7 +21,7 @@ fn gpx_tells_points_without_a_time_and_numbers_that_are_none() {
     let (first, last) = (gpx_point(0, ""), gpx_point(10, ""));
     let rate = |value: &str| format!("<extensions><hr>{value}</hr></extensions>");
     for (point, expected) in [
-        ("<trkpt lat='50.0' lon='8.0'/>".to_owned(), &["a.gpx:1 no_time: 1 of 3 points have no time"][..]),
+        ("<trkpt lat='50.0' lon='8.0'/>".to_owned(), &["a.gpx:1 no_time: points without a time: 1 of 3"][..]),
         (gpx_point(5, &rate("fast")), &["a.gpx:4 bad_number: `fast` as hr"]),
         (gpx_point(5, "").replace("50.0", "north"), &["a.gpx:4 bad_number: `north` as lat"]),
         (
@@ -41,7 +41,7 @@ fn a_track_without_times_beside_one_with_times_is_told() {
     let text = gpx(&(gpx_point(0, "") + &gpx_point(10, "")))
         .replace("</gpx>", "\n<trk><type>run</type><trkseg><trkpt lat='1' lon='2'/></trkseg></trk></gpx>");
     let found = lines("a.gpx", text.as_bytes());
-    assert!(found.contains(&"a.gpx:7 no_time: 1 of 1 points have no time".to_owned()), "{found:?}");
+    assert!(found.contains(&"a.gpx:7 no_time: points without a time: 1 of 1".to_owned()), "{found:?}");
 }
 
 fn tcx(activity: &str) -> String {
@@ -60,14 +60,14 @@ fn tcx_tells_what_it_leaves_out() {
     for (activity, expected) in [
         (
             lap(at, &format!("{whole}<Track><Trackpoint/>{}</Track>", point(5, ""))),
-            &["a.tcx:2 no_time: 1 of 2 points have no time"][..],
+            &["a.tcx:2 no_time: points without a time: 1 of 2"][..],
         ),
         (
             format!(
                 "<Id>2026-03-01T06:30:10Z</Id>{}",
                 lap(at, &format!("{whole}<Track>{}{}</Track>", point(5, ""), point(15, "")))
             ),
-            &["a.tcx:2 outside_activity: 1 samples before its start"],
+            &["a.tcx:2 outside_activity: samples before the activity's start: 1"],
         ),
         (
             lap(at, &format!("{whole}<Track>{}</Track>", point(5, &rate("fast")))),
@@ -83,7 +83,9 @@ fn tcx_tells_what_it_leaves_out() {
         ),
         (
             lap(at, whole) + &lap(at, "<TotalTimeSeconds>60</TotalTimeSeconds>"),
-            &["a.tcx:2 laps_incomplete: 1 of 2 laps have no distance: the sum of the other laps is not used"],
+            &[
+                "a.tcx:2 laps_incomplete: laps without a distance: 1 of 2; the sum of the other laps is not used",
+            ],
         ),
     ] {
         let mut found = lines("a.tcx", tcx(&activity).as_bytes());
@@ -106,7 +108,7 @@ fn fit_tells_records_and_sessions_that_it_leaves_out() {
     finish_run(&mut writer, START, 60, 1);
     let mut found = lines("a.fit", &writer.finish());
     found.retain(|line| !line.contains("no_heart_rate"));
-    assert_eq!(found, ["a.fit@0 outside_activity: 1 of 3 records are outside every session"]);
+    assert_eq!(found, ["a.fit@0 outside_activity: records outside of all sessions: 1 of 3"]);
 
     let mut writer = FitWriter::activity_file();
     writer.define(1, 20, &[(3, 1, U8)]).message(1, &[&[140]]);

@@ -120,7 +120,7 @@ fn a_time_that_is_none_is_told_with_its_line() {
             // The distance includes the gap between the two tracks, but the duration is only the ten seconds of the
             // first track.
             "a.gpx:5 implausible: 1134 m in 10 s are 113.4 m/s; for running at most 12 are accepted",
-            "a.gpx:5 no_time: 1 of 4 points have no time",
+            "a.gpx:5 no_time: points without a time: 1 of 4",
             "a.gpx:11 bad_date: `yesterday` is not a time",
         ]
     );

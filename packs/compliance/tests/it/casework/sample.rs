@@ -33,7 +33,7 @@ fn what_is_planted_is_found_and_nothing_else() {
         .iter()
         .enumerate()
         .map(|(at, finding)| {
-            format_finding(finding, at + 1, &rules()).split("; rows").next().unwrap().to_owned()
+            format_finding(finding, at + 1, &rules()).split("; row").next().unwrap().to_owned()
         })
         .collect();
     let expected = [

@@ -70,7 +70,8 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
     rows.retain(|row| {
         let is_whole = row.cells.len() == columns.len();
         if !is_whole {
-            let message = format!("{} cells, but the header has {} columns", row.cells.len(), columns.len());
+            let message =
+                format!("cells in the row: {}; columns in the header: {}", row.cells.len(), columns.len());
             context.warn(Code::CsvRow, FileLocation::Line(row.line), message);
         }
         is_whole

@@ -115,7 +115,11 @@ pub(super) fn read(bytes: &[u8], context: &mut Context<'_>, drafts: &mut Drafts)
             Ok(found) => found,
             Err(Broken::Header(_)) if begins > 0 => {
                 let rest = bytes.len() - begins;
-                context.warn(Code::FitTrailing, byte(begins), format!("{rest} bytes after the end"));
+                context.warn(
+                    Code::FitTrailing,
+                    byte(begins),
+                    format!("bytes after the end of the FIT data: {rest}"),
+                );
                 return Ok(());
             }
             Err(broken) => return Err(refuse(context, begins, broken)),
@@ -320,7 +324,7 @@ fn put(
         drafts.activity(draft, context)?;
     }
     if taken < all {
-        let message = format!("{} of {all} records are outside every session", all - taken);
+        let message = format!("records outside of all sessions: {} of {all}", all - taken);
         context.warn(Code::OutsideActivity, byte(begins), message);
     }
     Ok(())
