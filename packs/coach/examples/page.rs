@@ -1,6 +1,6 @@
 //! Prints the report of a generated athlete: `cargo run -p holdshort-coach --example page > page.html`.
 
-#![expect(clippy::unwrap_used, reason = "it prints, or it fails")]
+#![expect(clippy::unwrap_used, reason = "an example may panic on an error")]
 
 #[path = "../tests/it/report/sample.rs"]
 mod sample;

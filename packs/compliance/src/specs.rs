@@ -22,14 +22,14 @@ pub(crate) fn specs() -> Vec<Spec> {
         ),
         reading_tool(
             "case_findings",
-            "Returns the findings of the rules in the case. A finding has its rule, its subject (`customer \
-             3`, `party 7`), amount, confidence and rows. Never compute a finding \
+            "Returns the findings of the rules in the case. Each finding states its rule, its subject \
+             (`customer 3`, `party 7`), its amount, its confidence and its rows. Never compute a finding \
              yourself."
                 .into(),
             &[],
             &json!({
-                "rule": {"enum": rules, "description": "Findings of one rule."},
-                "customer": number("Findings about one customer, by number."),
+                "rule": {"enum": rules, "description": "Returns only the findings of this rule."},
+                "customer": number("Number of a customer. Returns only the findings about this customer."),
             }),
         ),
         reading_tool(
@@ -37,19 +37,19 @@ pub(crate) fn specs() -> Vec<Spec> {
             "Returns sums of the transactions of the case, one line for each group, largest first.".into(),
             &["group_by"],
             &json!({
-                "group_by": {"enum": GROUPS, "description": "Key of the groups."},
-                "customer": number("Only transactions of one customer, by number."),
-                "party": number("Only transactions with one counterparty, by number."),
-                "direction": {"enum": ["in", "out"], "description": "Only incoming or outgoing money."},
-                "kind": {"type": "string", "description": "Only of one kind, such as `cash`."},
-                "country": {"type": "string", "pattern": "^[A-Z]{2}$", "description": "Only with one country, such as `DE`."},
-                "min_amount": number("Minimum amount, in units of the base currency."),
+                "group_by": {"enum": GROUPS, "description": "Key by which transactions are grouped."},
+                "customer": number("Number of a customer. Sums only the transactions of this customer."),
+                "party": number("Number of a counterparty. Sums only the transactions with this counterparty."),
+                "direction": {"enum": ["in", "out"], "description": "Direction of the money. Sums only incoming or only outgoing transactions."},
+                "kind": {"type": "string", "description": "Kind of transaction, such as `cash`. Sums only transactions of this kind."},
+                "country": {"type": "string", "pattern": "^[A-Z]{2}$", "description": "Country code, such as `DE`. Sums only the transactions with this country."},
+                "min_amount": number("Minimum amount of a transaction, in units of the base currency."),
             }),
         ),
         reading_tool(
             "case_review",
-            "Returns the report of the case. If a rule holds the report back, a person is asked, and it is \
-             returned after the release."
+            "Returns the report of the case. If a rule holds the report back, a person reviews it first, and \
+             the tool returns the report after the person releases it."
                 .into(),
             &[],
             &json!({}),

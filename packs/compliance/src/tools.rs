@@ -91,7 +91,7 @@ pub struct Loaded {
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
     /// The folder has none of the files of a case.
-    #[error("holds no case: {TRANSACTIONS}, {CUSTOMERS} and {WATCH_LIST}")]
+    #[error("holds no case: {TRANSACTIONS}, {CUSTOMERS} and {WATCH_LIST} are missing")]
     Nothing,
     #[error("holds a case with problems\n{0}")]
     Wrong(Problems),
@@ -118,10 +118,11 @@ pub struct PreparedCase {
 }
 
 /// Reads the case in `folder` for a run that is about to start. `named` is the name of the case in the run. `said` is
-/// the rest of the input. Without `as_of` the day is today. Without any other key the input gets a general question.
+/// the rest of the input. If `said` has no `as_of`, the day of the case is today. If `said` has no other key either,
+/// [`QUESTION`] becomes the task.
 ///
 /// # Errors
-/// Returns an error if the folder holds no case or an incomplete case.
+/// Returns an error if the folder has none of the files of a case, or if a file of the case is missing or invalid.
 pub fn prepare_case(
     folder: &Path,
     named: &str,
@@ -151,7 +152,7 @@ pub fn prepare_case(
 }
 
 /// Returns the local or the UTC date, whichever is later: a transaction of today must not be in the future.
-#[expect(clippy::disallowed_methods, reason = "a case is of today where nobody names a day")]
+#[expect(clippy::disallowed_methods, reason = "the default day of a case is today")]
 fn today() -> Date {
     let now = jiff::Zoned::now();
     now.date().max(now.timestamp().to_zoned(TimeZone::UTC).date())
@@ -163,13 +164,17 @@ fn run(workspace: &Workspace, input: &Value, request: CaseCall) -> Result<Outcom
         stated.map_err(|error| Refusal::new("bad_input", format!("invalid input of this run: {error}")))?;
     let loaded = match load(workspace.dir(), stated.as_of) {
         Ok(loaded) => loaded,
-        // A crew may run without tables. There are no findings then, and no report to release.
+        // A crew may run in a workspace without tables. Without tables there are no findings, so no report needs a
+        // release.
         Err(CaseError::Nothing) if stated.case.is_none() && matches!(request, CaseCall::Review) => {
             return Ok(Outcome::Done { text: String::new(), data: json!({ "no_case": true }) });
         }
         Err(CaseError::Nothing) => {
             let files = format!("{TRANSACTIONS}, {CUSTOMERS} and {WATCH_LIST}");
-            return Err(Refusal::new("no_case", format!("the workspace contains no case: {files}")));
+            return Err(Refusal::new(
+                "no_case",
+                format!("the workspace contains no case: {files} are missing"),
+            ));
         }
         Err(CaseError::Wrong(problems)) => return Err(Refusal::new("bad_case", problems.to_string())),
         Err(error @ (CaseError::Unreadable(_) | CaseError::NoDay)) => {
@@ -235,13 +240,13 @@ fn findings(loaded: &Loaded, wanted: &CaseFindings) -> Result<Outcome, Refusal> 
         all.push("nothing was found".to_owned());
     }
     if more > 0 {
-        all.push(format!("and {more} more; narrow by rule or customer"));
+        all.push(format!("and {more} more; set `rule` or `customer` to list fewer findings"));
     }
     Ok(lines(&all))
 }
 
 /// Reads the case in a folder. The last case is cached: if its files have the same bytes, they are not parsed again.
-#[expect(clippy::disallowed_methods, reason = "a run that names no day is of today")]
+#[expect(clippy::disallowed_methods, reason = "the default day of a run is today")]
 fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, CaseError> {
     static LAST: Mutex<Option<(Digest, Arc<Loaded>)>> = Mutex::new(None);
     let as_of = as_of.unwrap_or_else(|| jiff::Timestamp::now().to_zoned(TimeZone::UTC).date());

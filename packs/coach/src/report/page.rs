@@ -276,8 +276,8 @@ fn found(out: &mut String, found: &[FoundNumber], contents: &mut Contents) {
     open(out, "found", "Numbers from the data", contents);
     out.push_str(
         "<p class=\"by\">Numbers in the texts above that occur in the training data. They were matched by \
-         value, and by unit if the text names one. Of several places, the one that the agent meant is \
-         unknown.</p>\n",
+         value, and by unit if the text names one. If a number occurs in several places, it is unknown which \
+         place the agent meant.</p>\n",
     );
     table_head(out, "Numbers from the data", &["Written", "Where it occurs"]);
     for (at, FoundNumber { written, places, more }) in found.iter().enumerate() {
@@ -391,7 +391,7 @@ fn numbers(out: &mut String, sections: &[Section], untraced: usize, contents: &m
             out,
             "<p>Every number that an agent wrote in digits in an analysis was looked up in the tool results, \
              the training data and the answers. It may be rounded or in another unit (seconds as minutes, a \
-             share as percent, metres as kilometres). Numbers in words, as a dozen, are not looked up. {found} A \
+             share as percent, metres as kilometres). Numbers in words, such as a dozen, are not looked up. {found} A \
              marked number may still be right: the agent may have counted or calculated it. A found number \
              does not prove that the sentence around it is right.</p>"
         );

@@ -12,7 +12,7 @@ use textwrap::{Options, WordSeparator, WordSplitter};
 /// Width of the horizontal lines around a question.
 const WIDTH: usize = 70;
 
-/// Inputs that cancel the run, if the line has no other word. Upper and lower case are equal.
+/// Words that cancel the run if the person types nothing else in the line, in upper or lower case.
 const LEAVES: [&str; 3] = ["quit", "exit", "cancel"];
 
 /// State of the runner between questions.
@@ -84,7 +84,8 @@ impl Asker for Runner {
             }
             self.was_empty = true;
             return Reaction::Ask(vec![
-                "  An answer, please; Enter again continues without one, quit ends the run.".to_owned(),
+                "  Please type an answer. Enter again continues without an answer, and quit cancels the run."
+                    .to_owned(),
             ]);
         }
         self.was_empty = false;

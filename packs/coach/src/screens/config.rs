@@ -195,7 +195,7 @@ impl Config {
         }
         let length = fs::metadata(path).map_err(|error| format!("{shown}: {error}"))?.len();
         if length > COACH_CONFIG_BYTES {
-            return Err(format!("{shown}: {length} bytes; a configuration has at most {COACH_CONFIG_BYTES}"));
+            return Err(format!("{shown}: {length} bytes; at most {COACH_CONFIG_BYTES} are allowed"));
         }
         let text = fs::read_to_string(path).map_err(|error| format!("{shown}: {error}"))?;
         let config: Self = if ending == "json" { json(&text) } else { yaml(&text) }
@@ -256,7 +256,7 @@ impl Config {
         Ok(())
     }
 
-    /// Prepares a run. `beside` is the folder of the configuration file. `today` is the default of the day of the run.
+    /// Prepares a run. `beside` is the folder of the configuration file. `today` is the default day of the run.
     pub(super) fn prepare(self, beside: &Path, output: Option<&Path>, today: Date) -> RunSetup {
         let mut notices = Vec::new();
         if self.credentials.is_some() {
@@ -304,8 +304,9 @@ impl Config {
     fn task(&self, day: Date) -> String {
         let Self { athlete, context, .. } = self;
         let name = athlete.name.as_deref().unwrap_or("not named");
-        let mut task =
-            format!("Analyse the training of an athlete, and plan on it.\n\nAthlete: {name}\nToday: {day}");
+        let mut task = format!(
+            "Analyse an athlete's training, and plan the coming weeks.\n\nAthlete: {name}\nToday: {day}"
+        );
         let weeks = self.week_dates.as_ref().map(|dates| match dates {
             Value::String(text) => text.clone(),
             other => other.to_string(),

@@ -44,10 +44,13 @@ pub(crate) fn options() -> Vec<Arg> {
         arg.conflicts_with_all(["task", "input", "workspace"])
     };
     vec![
-        file(CONFIG, "config")
-            .help("Of `coach`: the configuration file, with the athlete and the training data"),
+        file(CONFIG, "config").help(
+            "Only for `coach`: configuration file that describes the athlete and names the training data",
+        ),
         file(INIT_CONFIG, "init-config")
-            .help("Of `coach`: writes a commented configuration to edit; starts no run")
+            .help(
+                "Only for `coach`: write a configuration file with comments, to be edited, and start no run",
+            )
             .conflicts_with("output_dir"),
     ]
 }
@@ -57,10 +60,11 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
     let path = |id| arguments.options.get_one::<PathBuf>(id);
     match (path(CONFIG), path(INIT_CONFIG)) {
         (Some(_), Some(_)) => Err(usage(
-            "--config cannot be used with --init-config: one starts a run, the other writes a configuration",
+            "--config cannot be used with --init-config: --config starts a run, --init-config only writes a \
+             configuration file",
         )),
         (None, Some(_)) if arguments.workflow != WORKFLOW => Err(usage(format!(
-            "--init-config belongs to the workflow `{WORKFLOW}`; `{}` has none",
+            "--init-config belongs to the workflow `{WORKFLOW}` and cannot be used with the workflow `{}`",
             arguments.workflow
         ))),
         (None, Some(path)) => Ok(Some(Start::Init(path.clone()))),
@@ -70,11 +74,11 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
 }
 
 /// Reads the configuration, and creates the folders that it names.
-#[expect(clippy::disallowed_methods, reason = "a configuration that names no day is of today")]
+#[expect(clippy::disallowed_methods, reason = "the default day of a run is today")]
 fn prepared(arguments: &RunArguments<'_>, path: &Path) -> anyhow::Result<Prepared> {
     if arguments.workflow != WORKFLOW {
         return Err(usage(format!(
-            "--config belongs to the workflow `{WORKFLOW}`; `{}` has none",
+            "--config belongs to the workflow `{WORKFLOW}` and cannot be used with the workflow `{}`",
             arguments.workflow
         )));
     }

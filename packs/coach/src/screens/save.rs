@@ -28,7 +28,7 @@ const PARTS: [Part; 6] = [
 const PAGES: [(&str, &str, bool); 2] =
     [("analysis.html", "Analysis", false), ("planning.html", "Plan", true)];
 
-/// Returns the names of all files that a run may have.
+/// Returns the names of all files that a run may write.
 fn names() -> Vec<&'static str> {
     let parts = PARTS.iter().map(|part| part.1);
     parts.chain(PAGES.iter().map(|page| page.0)).chain([SUMMARY]).collect()
@@ -43,7 +43,7 @@ pub(super) fn check(folder: &Path) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "{shown} holds {}, which no earlier run of the coach wrote: move it away, or name another folder with \
+        "{shown} contains {}, which no earlier run of the coach wrote: move it away, or choose another folder with \
          --output-dir DIR",
         own.join(", ")
     ))
@@ -157,7 +157,7 @@ fn unfinished(run: &Run) -> Option<String> {
         Status::Failed => Some(format!("the run has failed{why}")),
         Status::Cancelled => Some(format!("the run was cancelled{why}")),
         Status::Queued | Status::Running => Some("the run is not finished".to_owned()),
-        Status::Waiting => Some("the run waits for an answer, or to be continued".to_owned()),
+        Status::Waiting => Some("the run waits for an answer, or for a person to continue it".to_owned()),
         Status::Paused => Some("the run is paused".to_owned()),
     }
 }

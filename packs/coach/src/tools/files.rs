@@ -27,7 +27,7 @@ pub(super) struct Loaded {
 ///
 /// # Errors
 /// Returns an error if the folder cannot be read, or if the time zone is unknown.
-#[expect(clippy::disallowed_methods, reason = "the zone that an athlete named is looked up")]
+#[expect(clippy::disallowed_methods, reason = "the time zone that the athlete chose is looked up")]
 pub fn not_read(folder: &Path, time_zone: Option<&str>) -> io::Result<UnreadData> {
     let zone = time_zone.map(TimeZone::get).transpose().map_err(io::Error::other)?;
     let dir = Dir::open_ambient_dir(folder, ambient_authority())?;
@@ -35,8 +35,8 @@ pub fn not_read(folder: &Path, time_zone: Option<&str>) -> io::Result<UnreadData
     Ok(load(&named, &dir, &Options { zone })?.reading.not_read(limits::TRAINING_TOLD))
 }
 
-/// Reads a folder. The cache holds only the last folder, so two runs on different folders read their folders every
-/// time.
+/// Reads a folder, or returns the cached result. The cache holds only the folder that was read last, so two concurrent
+/// runs on different folders read their folders again for every call.
 pub(super) fn load(named: &str, dir: &Dir, options: &Options) -> io::Result<Arc<Loaded>> {
     static LAST: Mutex<Option<(Digest, Arc<Loaded>)>> = Mutex::new(None);
     let mut found = FolderScan::default();
@@ -101,20 +101,21 @@ impl FolderScan {
             }
             let path = if at.is_empty() { name.clone() } else { format!("{at}/{name}") };
             if kind.is_symlink() {
-                self.left.push((path, Code::Link.name(), "a link".to_owned()));
+                self.left.push((path, Code::Link.name(), "a symbolic link".to_owned()));
             } else if kind.is_dir() && depth < limits::TRAINING_DEPTH {
                 self.walk(&entry.open_dir()?, &path, depth + 1)?;
             } else if kind.is_dir() {
-                let told = format!("folders are read to a depth of {}", limits::TRAINING_DEPTH);
+                let told =
+                    format!("files in folders deeper than {} levels are not read", limits::TRAINING_DEPTH);
                 self.left.push((path, Code::TooDeep.name(), told));
             } else if !kind.is_file() {
-                self.left.push((path, Code::UnknownFormat.name(), "no file".to_owned()));
+                self.left.push((path, Code::UnknownFormat.name(), "not a regular file".to_owned()));
             } else if Format::from_file_name(&name).is_some() {
                 self.files.push(stamp(&entry, path)?);
             } else {
                 let told = match name.rsplit_once('.') {
                     Some((_, ending)) => format!("`.{ending}` is not a format of training data"),
-                    None => "the file name has no ending".to_owned(),
+                    None => "the file name has no extension".to_owned(),
                 };
                 self.left.push((path, Code::UnknownFormat.name(), told));
             }
@@ -137,7 +138,7 @@ impl FolderScan {
                 let most = limits::TRAINING_FILES_BYTES >> 20;
                 let at_most = training::limits::FILES;
                 let told = format!(
-                    "{count} files; only the newest are read, at most {most} MiB and {at_most} files"
+                    "the folder has {count} files; only the newest are read: at most {at_most} files and {most} MiB"
                 );
                 self.left.push((file.path, Code::LeftOut.name(), told));
             }

@@ -19,7 +19,7 @@ struct Row(&'static str, Level, f64, f64);
 named! {
     /// Measure of an activity or of a day.
     Measure: Row;
-    /// Time during which the timer ran.
+    /// Time during which the device's timer ran. Pauses are excluded.
     Duration "duration" ("s", Activity, 1.0, 7.0 * 86_400.0)
     Distance "distance" ("m", Activity, 0.0, 3_000_000.0)
     HeartRateAverage "heart_rate_average" ("bpm", Activity, 25.0, 250.0)

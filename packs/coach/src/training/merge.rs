@@ -114,8 +114,8 @@ fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Problems) -> Vec<A
     ranked.sort_by_cached_key(|RankedActivity { rank, activity }| {
         let values: Vec<(Measure, u64)> =
             activity.measures.iter().map(|(measure, known)| (*measure, known.value.to_bits())).collect();
-        // Activities without a sport come last, so that activities with a sport are present when a duplicate is
-        // searched.
+        // Activities without a sport come last, so that each of them can be recognized as a duplicate of an activity
+        // with a sport.
         let order = (*rank, activity.sport == Sport::Unknown, activity.start, activity.sport.clone());
         (order, usize::MAX - activity.samples.len(), values, activity.sources.clone())
     });

@@ -57,7 +57,7 @@ pub struct SourcedValue {
     pub source: Source,
 }
 
-/// Sport, by its name in the formats.
+/// Sport of an activity.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sport {
     Running,

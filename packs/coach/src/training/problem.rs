@@ -129,8 +129,9 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Collected problems: all errors, and the first warnings per code and file, in the order of files, codes and places. A
-/// file with a problem in every line does not hide the problems of other files.
+/// Collected problems: all errors, and the first warnings per code and file, in the order of files, codes and places.
+/// The number per code and file is limited so that a file with a problem in every line does not hide the problems of
+/// other files.
 #[derive(Default)]
 pub(crate) struct Problems {
     errors: BTreeSet<Problem>,

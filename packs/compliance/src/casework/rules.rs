@@ -114,13 +114,14 @@ impl Rule {
     }
 }
 
-/// Condition that holds a report back: a finding that meets all stated criteria, or a minimum risk of the case.
+/// Condition that holds a report back. The condition is met by a finding that meets all stated criteria, or by a case
+/// whose risk is at least `min_risk`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pause {
     pub id: String,
     pub description: String,
-    /// Rules that match. If empty, every rule matches.
+    /// Rules whose findings match. If empty, findings of every rule match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<RuleId>,
     /// Minimum amount of a finding, in units of the base currency.
@@ -213,7 +214,7 @@ impl Rules {
                 match (id.row().0.contains(&name), value) {
                     (true, None) => return Err(format!("the rule `{}` needs `{name}`", id.name())),
                     (false, Some(_)) => return Err(format!("the rule `{}` takes no `{name}`", id.name())),
-                    // With a threshold of zero, every transaction or none would be a finding.
+                    // A threshold of zero would turn every transaction into a finding, or no transaction at all.
                     (true, Some(0)) => return Err(format!("`{name}` of the rule `{}` is zero", id.name())),
                     (true, Some(_)) | (false, None) => {}
                 }

@@ -1,4 +1,4 @@
-//! Parses the values of cells: amounts in hundredths, timestamps in seconds of UTC, words of a closed set.
+//! Parses the values of cells: amounts in hundredths, timestamps in seconds of UTC, words from a fixed list.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::{Offset, TimeZone};

@@ -29,8 +29,10 @@ const CASE: &str = "case";
 pub(crate) fn options() -> Vec<Arg> {
     let case = Arg::new(CASE).long("case").value_name("FOLDER").value_parser(value_parser!(PathBuf));
     vec![
-        case.help("Of `compliance`: folder with transactions.csv, customers.csv and watchlist.csv")
-            .conflicts_with_all(["input", "workspace"]),
+        case.help(
+            "Only for `compliance`: folder that contains transactions.csv, customers.csv and watchlist.csv",
+        )
+        .conflicts_with_all(["input", "workspace"]),
     ]
 }
 
@@ -40,7 +42,7 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
     let Some(folder) = arguments.options.get_one::<PathBuf>(CASE) else { return Ok(None) };
     if arguments.workflow != WORKFLOW {
         return Err(usage(format!(
-            "--case belongs to the workflow `{WORKFLOW}`; `{}` has none",
+            "--case belongs to the workflow `{WORKFLOW}` and cannot be used with the workflow `{}`",
             arguments.workflow
         )));
     }
@@ -52,8 +54,8 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
     let inputs: Map<String, Value> = asked.iter().map(|asked| ("task".to_owned(), asked.clone())).collect();
     let begun = prepare_case(&case, "folder", inputs).map_err(|error| match error {
         CaseError::Nothing => usage(format!(
-            "{} holds no case (transactions.csv, customers.csv, watchlist.csv); `{} init {WORKFLOW}` writes \
-             a sample",
+            "{} holds no case: transactions.csv, customers.csv and watchlist.csv are missing; \
+             `{} init {WORKFLOW}` writes a sample",
             folder.display(),
             holdshort()
         )),
@@ -74,9 +76,10 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
         ));
     }
     if asked.is_some_and(|asked| input.get("task") != Some(&asked)) {
-        print_message_lines(
-            &paint.message("Note: agents see a number instead of the name in your question.", 2),
-        );
+        print_message_lines(&paint.message(
+            "Note: your question names a person. Agents see the person's number instead of the name.",
+            2,
+        ));
     }
     let made = MadeFolders::default();
     let config = RunConfig::default();

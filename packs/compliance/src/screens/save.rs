@@ -28,7 +28,8 @@ pub(super) fn check(folder: &Path) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "{shown} holds {}, which no earlier run wrote: move it away, or name another folder with --output-dir DIR",
+        "{shown} contains {}, which no earlier run wrote: move it away, or choose another folder with \
+         --output-dir DIR",
         own.join(", ")
     ))
 }
@@ -50,7 +51,7 @@ struct Released {
     at: Value,
 }
 
-/// Writes the files. Returns the names of the files.
+/// Writes the files of the report. Returns the file names.
 pub(super) async fn save(client: &Client, run: &Run, folder: &Path) -> anyhow::Result<Vec<String>> {
     check(folder).map_err(anyhow::Error::msg)?;
     let released = read(client, run).await?;
@@ -59,8 +60,14 @@ pub(super) async fn save(client: &Client, run: &Run, folder: &Path) -> anyhow::R
     // If the report was held back, the written text must be the released text. Unless the reviewer edited the text, it
     // must also be the text that the reviewer saw.
     if let Some(shown) = &released.held {
-        ensure!(released.digest.as_ref() == Some(&digest), "the report differs from the released one");
-        ensure!(released.edited || *shown == digest, "the report differs from the shown one");
+        ensure!(
+            released.digest.as_ref() == Some(&digest),
+            "the text of the report differs from the released text"
+        );
+        ensure!(
+            released.edited || *shown == digest,
+            "the text of the report differs from the text that the reviewer saw"
+        );
     }
     let findings = as_file(&released.details);
     let page = Document {

@@ -189,7 +189,7 @@ class Case:
             if found:
                 self.add("sanctions", ("customer", at), self.of(at), confidence=found[0], detail=found[1])
             if customer["pep"] in ("yes", "true"):
-                self.add("pep", ("customer", at), self.of(at), detail="named as one")
+                self.add("pep", ("customer", at), self.of(at), detail="marked as such in the customer table")
                 continue
             found = self.match("pep", "pep", customer["name"], customer.get("birth_date"))
             if found:

@@ -59,7 +59,7 @@ pub(crate) fn draw(out: &mut String, part: usize, area: Area) {
     }
 }
 
-/// Returns the multiples of [`STEP`] between two numbers, without the two numbers.
+/// Returns the multiples of [`STEP`] between two numbers, excluding the two numbers themselves.
 fn steps(low: f64, high: f64) -> impl Iterator<Item = f64> {
     let first = (low / STEP).floor() + 1.0;
     std::iter::successors(Some(first), |step| Some(step + 1.0))

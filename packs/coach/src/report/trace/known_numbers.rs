@@ -19,7 +19,7 @@ const NEAR: f64 = 0.01;
 pub enum Quantity {
     /// Number without a known unit. An agent may write it with any unit.
     Number,
-    /// Count, or number in a unit that is not converted. It never matches a number in one of the units below.
+    /// Count, or number in a unit that is never converted. It does not match a number of the quantities below.
     Own,
     /// Share of 1. An agent may also write it as a percentage.
     Ratio,
@@ -120,7 +120,8 @@ impl KnownNumbers {
         }
     }
 
-    /// Adds a number in the base unit of its quantity, and also its written digits as a [`Quantity::Own`].
+    /// Adds a number in the base unit of its quantity. If the conversion changes the number, also adds the written
+    /// number with [`Quantity::Own`].
     fn measure(&mut self, value: f64, unit: Unit) {
         let (quantity, factor) = unit.base_quantity();
         self.scaled(value, quantity, factor);
@@ -248,8 +249,8 @@ impl KnownNumbers {
             Sign::Plus => !known.is_negative,
             Sign::Minus => known.is_negative || known.size == 0.0,
         };
-        // The search range is slightly wider than a rounding, because `is_rounding_of` decides about values exactly
-        // halfway.
+        // The search range is slightly wider than a rounding, so that it includes values exactly halfway between two
+        // roundings. `is_rounding_of` decides about these values.
         let slack = middle * 1e-12;
         let entry = |size: f64, is_negative| Entry { quantity, size: (size / factor).max(0.0), is_negative };
         self.numbers

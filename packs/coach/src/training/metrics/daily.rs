@@ -59,7 +59,7 @@ impl DailyLoads {
     /// Computes the load of every activity up to the day `as_of`, on one scale.
     ///
     /// # Errors
-    /// Returns the reason for the first activity if no activity has a load on this scale.
+    /// If no activity has a load on this scale, returns the reason why the first activity has none.
     pub fn compute(season: &Season, profile: &Profile, scale: Scale, as_of: Date) -> Result<Self, Missing> {
         let metric = Metric::AcuteLoad;
         let until: Vec<&Activity> =
@@ -67,7 +67,7 @@ impl DailyLoads {
         let Some(first) = until.iter().map(|activity| activity.day()).min() else {
             return Err(Missing::new(metric, Need::Activities, format!("an activity up to {as_of}")));
         };
-        // A device clock that was never set would otherwise create a century of rest days.
+        // Without this limit, an activity from a device whose clock was never set would create decades of rest days.
         let oldest = as_of.saturating_sub(i64::try_from(limits::DAYS - 1).unwrap_or(i64::MAX).days());
         let first = first.max(oldest);
         let mut loads = Self { scale, days: BTreeMap::new(), used: BTreeMap::new(), has_older: false };
@@ -110,7 +110,7 @@ impl DailyLoads {
     fn window(&self, metric: Metric, count: u32) -> Result<(Vec<f64>, Provenance), Missing> {
         let count = count as usize;
         if self.days.len() < count {
-            let message = format!("loads of {count} days; the history has {}", self.days.len());
+            let message = format!("loads of {count} days; days in the history: {}", self.days.len());
             return Err(Missing::new(metric, Need::History, message));
         }
         let days: Vec<&DayLoad> = self.days.values().rev().take(count).collect();
@@ -250,7 +250,8 @@ pub fn strain_of(loads: &[f64], monotony: f64) -> f64 {
 
 /// Returns the mean divided by the standard deviation (n), or None if the loads are equal.
 ///
-/// The deviation uses all values, not a sample: the worked diary in Foster et al. 2001, table 5, shows this.
+/// The deviation is that of a population (n), not of a sample (n − 1). The worked diary in Foster et al. 2001, table 5,
+/// shows this.
 #[expect(clippy::cast_precision_loss, reason = "counts of days")]
 pub fn monotony_of(loads: &[f64]) -> Option<f64> {
     let count = loads.len() as f64;

@@ -27,7 +27,7 @@ struct Part {
     used: Provenance,
 }
 
-/// Inputs and caveats of several parts.
+/// Inputs and caveats of a computation, collected from the numbers that it uses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Provenance {
     pub(crate) inputs: Inputs,
@@ -104,7 +104,7 @@ impl Profile {
                 (Need::MaxHeartRate, "the maximal heart rate, or the date of birth to estimate it")
             }
             AthleteNumber::RestingHeartRate => {
-                (Need::RestingHeartRate, "the resting heart rate, of the athlete or of single days")
+                (Need::RestingHeartRate, "the athlete's resting heart rate, or daily resting heart rates")
             }
             AthleteNumber::ThresholdHeartRate => {
                 (Need::ThresholdHeartRate, "the heart rate at the lactate threshold")

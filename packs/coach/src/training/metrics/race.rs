@@ -116,7 +116,10 @@ pub fn prediction(
     distance_m: f64,
 ) -> Result<Prediction, Missing> {
     let (run, best) = best_run(season, as_of)?;
-    let none = || Missing::new(Metric::VdotTime, Need::Run, format!("a run that predicts {distance_m} m"));
+    let none = || {
+        let message = format!("a run from which a time for {distance_m} m can be predicted");
+        Missing::new(Metric::VdotTime, Need::Run, message)
+    };
     let measured = run.measure(Measure::Duration).zip(run.measure(Measure::Distance));
     let (seconds, metres) = measured.ok_or_else(none)?;
     let by_riegel = riegel(seconds, metres, distance_m).ok_or_else(none)?;

@@ -13,7 +13,7 @@ use crate::training::metrics::zones::{Split, Zones};
 use crate::training::metrics::{Caveat, Inputs, Metric, Missing, Need, Traced};
 use holdshort_tools::named;
 
-/// One number of a result.
+/// Number in a result, with its name and its unit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Number {
     pub name: &'static str,

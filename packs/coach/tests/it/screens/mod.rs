@@ -208,7 +208,10 @@ fn questions_side_by_side_are_numbered() {
         "{ran:?}"
     );
     let run = stage.summary()["execution_id"].as_str().unwrap().to_owned();
-    assert_eq!(stage.summary()["unfinished"], json!("the run waits for an answer, or to be continued"));
+    assert_eq!(
+        stage.summary()["unfinished"],
+        json!("the run waits for an answer, or for a person to continue it")
+    );
     let report = stage.home.path().join("report");
     let model = [
         "--model",
@@ -267,7 +270,7 @@ fn an_empty_answer_is_asked_again_once() {
     let mut terminal = stage.terminal();
     terminal.expect(PROMPT);
     terminal.type_line("");
-    terminal.expect("An answer, please");
+    terminal.expect("Please type an answer");
     terminal.expect(PROMPT);
     terminal.type_line("  ");
     terminal.expect("✓ Completed.");

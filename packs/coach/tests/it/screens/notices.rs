@@ -439,7 +439,7 @@ fn a_number_of_the_data_leads_to_its_file_and_line() {
         "<tr id=\"found-1\"><th scope=\"row\">2436</th>",
         "swimming of 2026-03-13, distance 2,436 m: log.csv, line 59",
         "wrote in digits",
-        "Numbers in words, as a dozen, are not looked up.",
+        "Numbers in words, such as a dozen, are not looked up.",
     ] {
         assert!(page.contains(text), "{text}: {page}");
     }

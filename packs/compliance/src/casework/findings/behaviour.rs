@@ -6,7 +6,7 @@ use super::{Finding, Subject, by_customer, sum};
 use crate::casework::case::{Case, Direction, Transaction};
 use crate::casework::rules::Rule;
 
-/// Finds cash transactions of at least the rule's amount. All such transactions of a customer are one finding.
+/// Finds cash transactions of at least the rule's amount. All such transactions of one customer form one finding.
 pub(super) fn large_cash(case: &Case, rule: &Rule) -> Vec<Finding> {
     let is_large = |one: &Transaction| one.kind == "cash" && one.amount >= rule.amount();
     by_customer(case, is_large).map(|(subject, found)| Finding::new(rule, subject, &found)).collect()
@@ -61,8 +61,8 @@ pub(super) fn novel_technique(case: &Case, rule: &Rule, kinds: &BTreeSet<String>
     of_words(case, rule, |one| Some(one.kind.to_owned()).filter(|kind| kinds.contains(kind)))
 }
 
-/// Returns one finding per customer with transactions for which `word` returns a word. The words are the finding's
-/// detail.
+/// Returns one finding for each customer who has transactions for which `word` returns a word. These words become the
+/// finding's detail.
 fn of_words(case: &Case, rule: &Rule, word: impl Fn(&Transaction) -> Option<String>) -> Vec<Finding> {
     let found = by_customer(case, |one| word(one).is_some());
     let finding = |(subject, of): (Subject, Vec<&Transaction>)| {

@@ -35,7 +35,10 @@ pub(super) fn pep(case: &Case, rule: &Rule) -> Vec<Finding> {
         let subject = Subject::Customer(at + 1);
         if customer.is_pep {
             let of = transactions(case, subject);
-            return Some(Finding { detail: "named as one".to_owned(), ..Finding::new(rule, subject, &of) });
+            return Some(Finding {
+                detail: "marked as such in the customer table".to_owned(),
+                ..Finding::new(rule, subject, &of)
+            });
         }
         let found = best(case, List::Pep, rule, &customer.words, customer.birth_date)?;
         Some(finding(case, rule, subject, &found))

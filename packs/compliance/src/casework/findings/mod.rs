@@ -46,7 +46,8 @@ pub struct Finding {
     pub amount: i64,
     /// Certainty in percent.
     pub confidence: u32,
-    /// Countries, kinds of transactions, or a row of the watch list. Holds only numbers and words of closed sets.
+    /// Details such as countries, kinds of transactions, or a row of the watch list. Contains only numbers and words
+    /// from fixed lists, never text of the case.
     pub detail: String,
 }
 
@@ -80,8 +81,8 @@ pub enum Gravity {
 pub struct Reason {
     pub id: String,
     pub description: String,
-    /// Numbers of the findings, from 1. Empty if the reason is the risk of the case, or that the case has its own
-    /// rules.
+    /// Numbers of the findings that caused the reason, counted from 1. Empty if the reason is the risk of the case, or
+    /// if the report is held back because the case has its own rules.
     pub findings: Vec<usize>,
 }
 

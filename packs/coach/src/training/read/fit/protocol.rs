@@ -320,7 +320,7 @@ fn value(bytes: &[u8], base: u8, big_endian: bool) -> Option<Value> {
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
-    reason = "the bits are of the size that the type has; counts beyond 2^53 are no measures"
+    reason = "the bits have the size of the type, and no measure exceeds 2^53"
 )]
 fn number(bits: u64, base: u8) -> f64 {
     match base {
