@@ -4,8 +4,8 @@
 /// Maximum bytes of all training files of a workspace: about three years of daily training. The newest files are read;
 /// older files are reported as `left_out`.
 pub const TRAINING_FILES_BYTES: u64 = 128 * 1024 * 1024;
-/// Maximum depth of nested folders of training files. Reading keeps one file handle open per level. Deeper files are not
-/// read and are reported as `too_deep`.
+/// Maximum depth of nested folders of training files. Reading keeps one file handle open per level. Deeper files are
+/// not read and are reported as `too_deep`.
 pub const TRAINING_DEPTH: usize = 16;
 /// Maximum bytes of a tool result for an analyst. The oldest entries beyond this size are left out, and only their
 /// count is reported.
