@@ -38,7 +38,7 @@ pub(crate) fn attach(options: &Options) -> Result<String> {
     let until = Until::Time(Duration::from_secs(options.seconds));
     let mut sample = load::run(&target, options.row, options.concurrency, until)?;
     Ok(format!(
-        "{} cycles, {:.0} a second; decision to done {} us at the median, {} us for 99 %",
+        "{} cycles, {:.0} per second; time from decision to done: median {} us, 99th percentile {} us",
         sample.latencies.len(),
         sample.cycles_per_second(),
         percentile(&mut sample.latencies, 50).as_micros(),

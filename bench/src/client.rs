@@ -95,7 +95,7 @@ impl Client {
             answer = answer => answer?,
             closed = connection => {
                 closed?;
-                bail!("the server closed the connection");
+                bail!("the server closed the connection before it sent a response");
             }
         };
         ensure!(status == expected, "{method} {path}: {status}: {}", String::from_utf8_lossy(&bytes));

@@ -114,7 +114,7 @@ impl Pair {
                 return Ok(interrupt.id);
             }
         }
-        anyhow::bail!("the run {run} opened no interrupt")
+        anyhow::bail!("the run {run} opened no interrupt within {LOOKS} polls")
     }
 
     /// Decides an interrupt while the agent waits by long poll. The poll is sent first, so that the agent already waits
@@ -152,7 +152,7 @@ async fn completed(asker: &mut Client, run: &str) -> Result<()> {
             _ => {}
         }
     }
-    anyhow::bail!("the run {run} did not complete")
+    anyhow::bail!("the run {run} did not complete within {LOOKS} polls")
 }
 
 pub(crate) fn body(row: Row) -> Bytes {

@@ -1,4 +1,4 @@
-//! Figures of the disk: the number of syncs per second, and the number of flushes.
+//! Measures the disk: syncs per second, and the number of flushes since the machine started.
 
 use std::fs::{self, File};
 use std::io::Write as _;

@@ -1,4 +1,5 @@
-//! The machine and the software versions of a measurement. Must not contain names of hosts or people.
+//! The machine and the software versions of a measurement. Must not contain names of hosts or people, because results
+//! are published.
 
 use std::fmt;
 use std::fs;

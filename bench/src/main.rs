@@ -48,7 +48,7 @@ struct Args {
     /// Take seconds instead of minutes, to check that the bench works. The figures are imprecise.
     #[arg(long)]
     quick: bool,
-    /// Also write all tables to bench/RESULTS.md, and replace the tables that are there.
+    /// Also write all tables to bench/RESULTS.md, where they replace the earlier tables.
     #[arg(long, conflicts_with_all = ["only", "store"])]
     save: bool,
     /// Row to measure. By default, both rows are measured.
@@ -145,7 +145,11 @@ impl Args {
         let given = self.binary.clone();
         let binary =
             given.map_or_else(|| Ok(std::env::current_exe()?.with_file_name("holdshort")), anyhow::Ok)?;
-        ensure!(binary.exists(), "{} is not there: `cargo xtask bench` builds it", binary.display());
+        ensure!(
+            binary.exists(),
+            "the program {} does not exist: `cargo xtask bench` builds it",
+            binary.display()
+        );
         Ok(binary)
     }
 
@@ -154,6 +158,9 @@ impl Args {
         let program = std::env::current_exe()?;
         let beside = program.parent().unwrap_or(Path::new("."));
         let folder = self.folder.as_deref().unwrap_or(beside);
-        tempfile::Builder::new().prefix("bench-").tempdir_in(folder).context("no folder for the databases")
+        tempfile::Builder::new()
+            .prefix("bench-")
+            .tempdir_in(folder)
+            .context("cannot create a folder for the databases")
     }
 }

@@ -149,14 +149,14 @@ fn counted(server: &Server, row: Row) -> Result<(f64, f64)> {
             return Ok((count(commits) / count(COUNTED), count(bytes) / count(COUNTED)));
         }
     }
-    bail!("the write-ahead log of {} is begun anew too often to count commits", server.data.display())
+    bail!("SQLite restarts the write-ahead log of {} too often to count commits", server.data.display())
 }
 
 /// Returns the bytes of PostgreSQL's write-ahead log per cycle.
 fn logged(database: &testpg::Server, server: &Server, row: Row) -> Result<f64> {
     let written = || {
         let at = database.run("psql", &["-Atc", "SELECT pg_current_wal_lsn() - '0/0'"])?;
-        at.trim().parse::<u64>().context("PostgreSQL does not say where its log ends")
+        at.trim().parse::<u64>().context("PostgreSQL did not report the end of its write-ahead log")
     };
     let before = written()?;
     load::run(&server.target, row, 1, Until::Cycles(COUNTED))?;

@@ -61,7 +61,12 @@ pub(crate) fn peers(options: &Options) -> Result<String> {
         ensure!(status.success(), "peers/run.py ended with {status}");
     }
     let path = folder.join("results.json");
-    let read = fs::read(&path).with_context(|| format!("{} is not there: run the peers", path.display()))?;
+    let read = fs::read(&path).with_context(|| {
+        format!(
+            "{} cannot be read: run `cargo xtask bench peers` without `--table` to create it",
+            path.display()
+        )
+    })?;
     let text = report(&facts::machine(), &serde_json::from_slice::<Vec<Peer>>(&read)?);
     if options.save {
         results::save(Part::Peers, &text)?;
@@ -72,11 +77,10 @@ pub(crate) fn peers(options: &Options) -> Result<String> {
 fn report(machine: &str, peers: &[Peer]) -> String {
     let mut text = format!(
         "## Peers\n\n\
-         The same work by other systems: an ask with 500 bytes, a wait that survives a crash, a decision, done and seen \
-         by the asker. Compare with *external* above.\n\
-         Each does it in the way that is natural to it, and with the durability that it has by itself; both stand in the \
-         table, for they are not the same.\n\n\
-         - Command: `cargo xtask bench peers`; a script for each in `bench/peers/`.\n\
+         Other systems do the work of *external* above: a request with 500 bytes, a wait that survives a crash, a \
+         decision, and its return to the agent.\n\
+         Each uses its usual way and its own durability, which differ: see the last columns.\n\n\
+         - Command: `cargo xtask bench peers`; each has a script in `bench/peers/`.\n\
          - Machine: {machine}; server, worker and client share it.\n\n\
          | | cycles/s at 1 | cycles/s at {CROWD} | decision to done at 1, p50 | rounds | durability | a cycle |\n\
          |---|---|---|---|---|---|---|\n",

@@ -17,24 +17,26 @@ pub(crate) fn report(facts: &Facts, plan: Plan, command: &str, rows: &mut [Measu
     };
     line("## Cycles\n");
     line(
-        "Start → pause → decide → done over HTTP: Holdshort beside a hand-written loop of axum and the same database, with as many requests; in SQLite with as many durable commits, in PostgreSQL with three transactions of four prepared round trips.",
+        "A cycle over HTTP is start → pause → decide → done.\n\
+         Holdshort is compared with a hand-written loop of axum with the same database and as many requests.\n\
+         In SQLite the loop has as many durable commits, in PostgreSQL three transactions of four prepared round trips.",
     );
     line(
-        "The loop is the ceiling: it checks the bearer token and does nothing else (no journal, hash chain, projections, idempotency or workflows).\n",
+        "The loop is the upper limit: it only checks the bearer token, without journal, hash chain, projections, idempotency or workflows.\n",
     );
     line(&format!("- Command: `{command}`."));
     line(facts.to_string().trim_end());
     line(
-        "- Durability of both in SQLite: WAL, `synchronous=FULL`, one writer with group commit, pages of 1 kB, a checkpoint each 16 MB.",
+        "- Durability of both in SQLite: WAL, `synchronous=FULL`, one writer with group commit, pages of 1 kB, a checkpoint every 16 MB.",
     );
     line(&format!(
-        "- {} rounds in turns after a warm-up, {} s at concurrency 1 and {} s at {CROWD} each; medians, and the lowest and highest round.",
+        "- {} alternating rounds after a warm-up, each {} s at concurrency 1 and {} s at {CROWD}. Figures are medians, with the lowest and highest round.",
         plan.rounds,
         plan.alone.as_secs_f64(),
         plan.together.as_secs_f64(),
     ));
     let syncs = Spread::from_values(rows.iter().flat_map(|row| row.syncs.iter().copied()));
-    line(&format!("- The disk alone: {syncs} appended blocks of 4 kB with `fdatasync` a second."));
+    line(&format!("- The disk alone: {syncs} appended blocks of 4 kB per second, with `fdatasync`."));
     if let Some(postgres) = rows.iter().find_map(|row| row.postgres.as_ref()) {
         line(&format!(
             "- Durability of both in PostgreSQL: {postgres}; the loop has {CONNECTIONS} connections."
@@ -51,12 +53,13 @@ fn table(measured: &mut Measured) -> String {
     let Measured { row, postgres, ours, hand, in_process, many_in_process, round_trip, .. } = measured;
     let mut text = String::new();
     let (name, work) = match row {
-        Row::External => {
-            ("external", "an agent asks, waits by long poll, a person decides, the poll returns resolved")
-        }
+        Row::External => (
+            "external",
+            "an agent asks and waits by long poll, a person decides, and the poll returns the resolution",
+        ),
         Row::Native => (
             "native",
-            "a run of a one-checkpoint workflow starts, a person decides, the poll returns, the run is read as completed",
+            "a run with one checkpoint starts, a person decides, the poll returns, and the run is read as completed",
         ),
     };
     let (sum, half) =
@@ -88,15 +91,13 @@ fn table(measured: &mut Measured) -> String {
         put(&what, milliseconds(a), milliseconds(b), Some(a.as_secs_f64() / b.as_secs_f64()));
     }
     let mut each = |what: &str, of: &dyn Fn(&Side) -> String| put(what, of(ours), of(hand), None);
-    each("requests a cycle", &|side| format!("{:.2}", side.requests));
-    each("durable commits a cycle, counted in the log", &|side| {
+    each("requests per cycle", &|side| format!("{:.2}", side.requests));
+    each("durable commits per cycle, counted in the log", &|side| {
         side.commits.map_or_else(|| "not counted".to_owned(), |commits| format!("{commits:.2}"))
     });
-    each("log written a cycle at concurrency 1", &|side| format!("{:.1} kB", side.log_bytes / 1000.0));
-    each("flushes of the disk a cycle at concurrency 1", &|side| flushes(&side.flushes_alone));
-    each(&format!("flushes of the disk a cycle at concurrency {CROWD}"), &|side| {
-        flushes(&side.flushes_together)
-    });
+    each("log written per cycle at concurrency 1", &|side| format!("{:.1} kB", side.log_bytes / 1000.0));
+    each("disk flushes per cycle at concurrency 1", &|side| flushes(&side.flushes_alone));
+    each(&format!("disk flushes per cycle at concurrency {CROWD}"), &|side| flushes(&side.flushes_together));
     each("resident memory after all cycles (highest)", &|side| {
         format!("{} ({}) after {}", megabytes(side.memory.0), megabytes(side.memory.1), side.cycles)
     });
@@ -104,8 +105,8 @@ fn table(measured: &mut Measured) -> String {
     let reach = floor * 2 + *round_trip;
     let _ = writeln!(
         text,
-        "\nThe loop without HTTP: {rate:.0} cycles/s at concurrency 1, decision to done {} at the median. One HTTP round trip: {}. \
-         Twice the former and once the latter: {}; Holdshort takes {}.",
+        "\nThe loop without HTTP makes {rate:.0} cycles/s at concurrency 1; decision to done takes {} (median).\n\
+         An HTTP round trip takes {}. Two such decisions and one round trip take {}; Holdshort takes {}.",
         milliseconds(floor),
         milliseconds(*round_trip),
         milliseconds(reach),
@@ -114,7 +115,7 @@ fn table(measured: &mut Measured) -> String {
     if let Some(many) = many_in_process {
         let _ = writeln!(
             text,
-            "{CONNECTIONS} askers at once: {many:.0} cycles/s, one connection to the database each."
+            "With {CONNECTIONS} concurrent agents, each with a database connection, it makes {many:.0} cycles/s."
         );
     }
     text

@@ -30,7 +30,7 @@ const PARTS: [Part; 8] = [
     Part::Length,
 ];
 const TITLE: &str =
-    "# Results\n\nEach part is written by the command that it names, and says on what it was measured.\n";
+    "# Results\n\nEach part names the command that writes it, and the machine of the measurement.\n";
 
 impl Part {
     /// Returns the line that marks the start of the section.

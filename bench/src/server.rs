@@ -118,14 +118,15 @@ impl Server {
             let line = status.lines().find_map(|line| line.strip_prefix(name))?;
             line.split_whitespace().next()?.parse::<u64>().ok().map(|kb| kb * 1024)
         };
-        field("VmRSS:").zip(field("VmHWM:")).context("the kernel says nothing of the server's memory")
+        field("VmRSS:").zip(field("VmHWM:")).context("the kernel does not report the server's memory")
     }
 
     /// Returns the processor time that the server process has used.
     pub(crate) fn processor(&self) -> Result<Duration> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         // The process name, in parentheses before these fields, may hold any character.
-        let (_, fields) = stat.rsplit_once(") ").context("the kernel says nothing of the server's time")?;
+        let (_, fields) =
+            stat.rsplit_once(") ").context("the kernel does not report the server's processor time")?;
         let ticks =
             fields.split(' ').skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum::<u64>();
         Ok(Duration::from_secs(ticks) / u32::try_from(rustix::param::clock_ticks_per_second())?)

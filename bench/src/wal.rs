@@ -18,7 +18,8 @@ pub(crate) struct Log {
     pub(crate) bytes: u64,
 }
 
-/// Returns the commits and bytes added since `before`. Returns `None` if the log was restarted in between.
+/// Returns the number of commits and bytes that were added between `before` and `after`. Returns `None` if the log was
+/// restarted in between.
 pub(crate) fn since(before: Log, after: Log) -> Option<(u64, u64)> {
     let same = before.salt == after.salt && before.commits <= after.commits;
     same.then(|| (after.commits - before.commits, after.bytes - before.bytes))

@@ -1,5 +1,5 @@
-//! Cost that the hash chain over all events adds to an append in SQLite: the time of a hash, and bytes in the row of the
-//! event.
+//! Cost that the hash chain over all events adds to an append in SQLite: the time to compute a hash, and the bytes of
+//! the hash in the row of the event.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

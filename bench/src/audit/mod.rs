@@ -61,7 +61,7 @@ pub(crate) fn audit(options: &Options, binary: &Path, folder: &Path) -> Result<S
                 .collect::<Result<Vec<_>>>()?;
             written = audits.first().map_or(events, |audit| audit.events);
             let fastest = audits.iter().map(Audit::per_second).fold(0.0, f64::max);
-            eprintln!("{store}: {written} events, {fastest:.0} audited a second");
+            eprintln!("{store}: {written} events, at most {fastest:.0} audited per second");
             rungs.push(Rung { store, audits, written_per_second });
         }
     }
@@ -85,7 +85,7 @@ fn fill(binary: &Path, folder: &Path, url: Option<&str>, events: u64) -> Result<
         None => Server::ours(binary, folder)?,
     };
     let cycles = events.div_ceil(EVENTS_OF_CYCLE).div_ceil(CROWD as u64);
-    ensure!(cycles > 0, "nothing is to be written");
+    ensure!(cycles > 0, "--events is too small: no cycle would run");
     let began = Instant::now();
     let sample = load::run(&server.target, Row::External, CROWD, Until::Cycles(cycles))?;
     let written = count(sample.latencies.len()) * count(EVENTS_OF_CYCLE);

@@ -53,7 +53,8 @@ pub(super) fn verify(binary: &Path, data: &Path, url: Option<&str>) -> Result<Au
     }
     let mut printed = String::new();
     child.stdout.take().context("its output is piped")?.read_to_string(&mut printed)?;
-    let report: Report = serde_json::from_str(&printed).with_context(|| format!("it printed `{printed}`"))?;
+    let report: Report = serde_json::from_str(&printed)
+        .with_context(|| format!("`audit verify` printed `{printed}`, which is not the expected JSON"))?;
     ensure!(report.intact, "the journal is not intact: {printed}");
     Ok(Audit { events: report.events, streams: report.streams, took, memory })
 }

@@ -2,8 +2,8 @@
 //! database for this single purpose.
 //!
 //! The loop serves the same URLs as Holdshort. It has no journal, hash chain, projections, idempotency or workflows. In
-//! SQLite it makes as many durable commits per cycle as Holdshort, in PostgreSQL three transactions. Start reading at
-//! `desk.rs`.
+//! SQLite the loop makes as many durable commits per cycle as Holdshort. In PostgreSQL it makes three transactions per
+//! cycle. Start reading at `desk.rs`.
 
 mod desk;
 mod in_process;

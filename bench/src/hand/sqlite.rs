@@ -10,7 +10,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use tokio::sync::{mpsc, oneshot};
 
 const DATABASE: &str = "loop.db";
-/// Limits of Holdshort's store, so that commit groups, pages and checkpoints have the same size in both programs.
+/// Limits equal to those of Holdshort's store, so that commit groups, pages and checkpoints have the same size in both
+/// programs.
 const GROUP_LIMIT: usize = 256;
 const QUEUE_LIMIT: usize = 1024;
 const PAGE_BYTES: u32 = 1024;

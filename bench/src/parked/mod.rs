@@ -1,7 +1,7 @@
 //! `parked`: the cost of waiting runs. Fills a data folder through the real server, and restarts the server on the
 //! folder. Measures disk, memory, and the times of the first requests. Repeats this with ten times as many runs.
 //!
-//! `fill.rs` creates the runs, `split.rs` attributes the bytes of the database to uses, `start.rs` measures one start
+//! `fill.rs` creates the runs, `split.rs` divides the bytes of the database by purpose, `start.rs` measures one start
 //! of the server. `report.rs` writes the table, `plot.rs` the picture.
 
 mod fill;
@@ -63,7 +63,7 @@ pub(crate) fn parked(options: &Options, binary: &Path, folder: &Path) -> Result<
         server.stop()?;
         let split = Split::measure(&folder.join("ours"))?;
         eprintln!(
-            "{runs} runs are parked, {:.0} B each; {asks_per_second:.0} asks a second",
+            "{runs} runs wait, with {:.0} B per run; {asks_per_second:.0} requests were made per second",
             split.each(runs)
         );
         let starts = (0..STARTS).map(|_| start::start(binary, folder, &mut asked)).collect::<Result<_>>()?;

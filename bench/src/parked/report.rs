@@ -15,17 +15,17 @@ type Row<'a> = (&'a str, &'a dyn Fn(&Rung) -> String);
 pub(super) fn report(facts: &Facts, last: u64, rungs: &[Rung]) -> String {
     let mut text = format!(
         "## Parked runs\n\n\
-         Asks with {PAYLOAD_BYTES} bytes that nobody has decided on, made over HTTP in one data folder; then the server is started on it again.\n\
-         The database is thrown out of the kernel's cache before each start, as after a reboot.\n\n\
+         Undecided requests with {PAYLOAD_BYTES} bytes are made over HTTP in one data folder; then the server starts on it again.\n\
+         Before each start the kernel's cache of the database is emptied, as after a reboot.\n\n\
          - Command: `cargo xtask bench parked --runs {last}`.\n{facts}\
-         - {STARTS} starts at each count; medians, and the lowest and highest. A decision counts until its asker, who waits by long poll, knows.\n\n\
+         - {STARTS} starts at each count. Figures are medians, with the lowest and highest. A decision ends when the agent, which waits by long poll, has it.\n\n\
          ![Disk, memory and times over the number of parked runs](parked.svg)\n\n",
     );
     let counts: Vec<_> = rungs.iter().map(|rung| thousands(rung.runs)).collect();
     let _ = writeln!(text, "| waiting runs | {} |\n|---|{}", counts.join(" | "), "---|".repeat(rungs.len()));
     let each = |bytes: u64, rung: &Rung| format!("{:.0} B", count(bytes) / count(rung.runs));
     let rows: [Row; 15] = [
-        ("**disk a run**", &|rung| each(rung.split.total(), rung)),
+        ("**disk per run**", &|rung| each(rung.split.total(), rung)),
         ("… events", &|rung| each(rung.split.events, rung)),
         ("… rows (projections)", &|rung| each(rung.split.rows, rung)),
         ("… indexes", &|rung| each(rung.split.indexes, rung)),
@@ -34,15 +34,15 @@ pub(super) fn report(facts: &Facts, last: u64, rungs: &[Rung]) -> String {
         ("**resident memory** after the start", &|rung| megabytes(rung, |start| start.memory)),
         ("… after 21 inbox pages", &|rung| megabytes(rung, |start| start.memory_later)),
         ("**start to ready**", &|rung| milliseconds(rung, |start| start.ready_after)),
-        ("… after a kill with asks in the log", &|rung| format!("{:.0} ms", ms(rung.after_a_kill))),
-        ("**first decision → its asker knows**", &|rung| milliseconds(rung, |start| start.decision)),
-        ("**inbox page of 50**, the first look", &|rung| milliseconds(rung, |start| start.first_look)),
-        ("… the looks after it", &|rung| milliseconds(rung, |start| start.look)),
+        ("… after a kill with requests in the log", &|rung| format!("{:.0} ms", ms(rung.after_a_kill))),
+        ("**first decision → the agent has it**", &|rung| milliseconds(rung, |start| start.decision)),
+        ("**inbox page of 50**, first request", &|rung| milliseconds(rung, |start| start.first_look)),
+        ("… later requests", &|rung| milliseconds(rung, |start| start.look)),
         ("… a deep page", &|rung| {
             let depth = rung.starts.first().map_or(0, |start| start.depth);
-            format!("{}, {} before it", milliseconds(rung, |start| start.deep_look), thousands(depth))
+            format!("{}, after {} rows", milliseconds(rung, |start| start.deep_look), thousands(depth))
         }),
-        ("asks a second while they were made", &|rung| format!("{:.0}", rung.asks_per_second)),
+        ("requests made per second", &|rung| format!("{:.0}", rung.asks_per_second)),
     ];
     for (name, cell) in rows {
         let cells: Vec<_> = rungs.iter().map(cell).collect();
@@ -50,7 +50,7 @@ pub(super) fn report(facts: &Facts, last: u64, rungs: &[Rung]) -> String {
     }
     let _ = writeln!(
         text,
-        "\nThe log of the killed server held {UNFINISHED} asks that were not in the database yet."
+        "\nThe log of the killed server held {UNFINISHED} requests that were not yet in the database."
     );
     text
 }

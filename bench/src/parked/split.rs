@@ -1,4 +1,4 @@
-//! Bytes of a database by use, from the `dbstat` table of SQLite.
+//! Bytes of a database by their purpose, such as events or indexes, from the `dbstat` table of SQLite.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::load::count;
 
-/// Bytes on disk by use.
+/// Bytes on disk by their purpose.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Split {
     /// Events and large contents of the journal.

@@ -83,7 +83,7 @@ async fn deep(target: &Target) -> Result<(Duration, u64)> {
         depth += page.items.len() as u64;
         cursor = Some(next);
     }
-    let cursor = cursor.context("the inbox has one page only")?;
+    let cursor = cursor.context("the inbox has only one page, so no deep page can be read")?;
     let sent = Instant::now();
     let _: Items = client.get(&format!("/v1/interrupts?status=open&cursor={cursor}")).await?;
     Ok((sent.elapsed(), depth))

@@ -39,8 +39,8 @@ impl Transport {
     }
 }
 
-/// Client that has received its starting position from the server. It receives all events that are committed after
-/// that.
+/// Client that has received its starting position from the server. The client receives all events that are committed
+/// after that position.
 pub(super) enum Follower {
     Events(TcpStream),
     Socket(Box<WebSocketStream<TcpStream>>),
@@ -75,7 +75,7 @@ pub(super) async fn events(mut stream: TcpStream, target: &Target, seen: Option<
     stream.write_all(request.as_bytes()).await?;
     let mut said = Vec::new();
     while memmem::find(&said, b"event: position").is_none() {
-        ensure!(stream.read_buf(&mut said).await? > 0, "a stream ended at once");
+        ensure!(stream.read_buf(&mut said).await? > 0, "a stream ended before its starting position");
         ensure!(said.starts_with(b"HTTP/1.1 200"), "no stream: {}", String::from_utf8_lossy(&said));
     }
     Ok(stream)
@@ -97,7 +97,7 @@ async fn socket(stream: TcpStream, target: &Target) -> Result<WebSocketStream<Tc
         socket.send(Message::text(frame)).await?;
     }
     loop {
-        let frame = socket.next().await.context("the socket ended at once")??;
+        let frame = socket.next().await.context("a WebSocket ended before its starting position")??;
         let text = frame.to_text().unwrap_or_default();
         ensure!(!text.contains(r#""type":"error""#), "no subscription: {text}");
         if text.contains(r#""type":"subscribed""#) {
@@ -111,7 +111,7 @@ async fn read_events(mut stream: TcpStream, board: &Board) -> Result<()> {
     let mut seen = 0;
     loop {
         if stream.read_buf(&mut bytes).await? == 0 {
-            bail!("the server ended a stream");
+            bail!("the server ended a stream during the measurement");
         }
         for _ in memmem::find_iter(&bytes, MARK) {
             board.arrived(seen);
@@ -132,5 +132,5 @@ async fn read_socket(mut socket: WebSocketStream<TcpStream>, board: &Board) -> R
             seen += 1;
         }
     }
-    bail!("the server ended a socket")
+    bail!("the server ended a WebSocket during the measurement")
 }

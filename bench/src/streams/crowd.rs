@@ -98,7 +98,9 @@ pub(super) fn measure(
 fn own_processor() -> Result<Duration> {
     let times = std::fs::read_to_string("/proc/thread-self/schedstat")?;
     let running = times.split(' ').next().unwrap_or_default();
-    Ok(Duration::from_nanos(running.parse().context("the kernel says nothing of this program's time")?))
+    Ok(Duration::from_nanos(
+        running.parse().context("the kernel does not report this program's processor time")?,
+    ))
 }
 
 pub(super) async fn connect(way: Transport, clients: usize, server: &Server) -> Result<Vec<Follower>> {

@@ -69,7 +69,7 @@ fn raise_files(needed: u64) -> Result<u64> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     ensure!(
         maximum.is_none_or(|maximum| maximum >= needed),
-        "this machine lets a program open {} files; {needed} are needed: raise `ulimit -Hn`, or take fewer --clients",
+        "this machine allows a program {} open files, but {needed} are needed: raise `ulimit -Hn`, or lower --clients",
         maximum.unwrap_or_default(),
     );
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })?;

@@ -20,11 +20,11 @@ pub(super) fn report(
 ) -> String {
     let mut text = format!(
         "## Streams\n\n\
-         Clients that follow one server, and asks of 500 bytes, one after the other. \
-         Server-sent events bring everything that happens, sockets what an inbox needs.\n\
-         A time begins when the ask leaves, and ends when its `interrupt_opened` has been read by half of the clients, or by all.\n\n\
+         Clients follow one server while requests of 500 bytes are made one after another. \
+         Server-sent events carry all events, sockets the events of an inbox.\n\
+         A time begins when the request is sent, and ends when half of the clients, or all, have read its `interrupt_opened`.\n\n\
          - Command: `{command}`.\n{facts}\
-         - All clients are one program with one thread, on the same two cores as the server.\n\
+         - All clients are one program with one thread, on the same cores as the server.\n\
          - Open files: the bench raised the limit from {}; the server inherits it.\n\n",
         thousands(files),
     );
@@ -45,7 +45,7 @@ pub(super) fn report(
     });
     row("… 99 % of the events", &|crowd| milliseconds(percentile(&mut crowd.all, 99)));
     row("an event reached half of them, median", &|crowd| milliseconds(percentile(&mut crowd.half, 50)));
-    row("the ask was answered, median", &|crowd| milliseconds(percentile(&mut crowd.answered, 50)));
+    row("the request was answered, median", &|crowd| milliseconds(percentile(&mut crowd.answered, 50)));
     row("processor time of the server for each event", &|crowd| milliseconds(crowd.processor));
     row("… and of the clients", &|crowd| milliseconds(crowd.clients_processor));
     row("**memory for each idle client**", &|crowd| {
@@ -59,14 +59,17 @@ pub(super) fn report(
     if let Some(slow) = slow {
         let Slow { before, beside, closed_after, held, in_the_end, sent } = slow;
         let closed = closed_after.map_or_else(
-            || "Its connection stays open for as long as it reads nothing, and its stream is over once it reads".to_owned(),
-            |after| format!("Its connection is closed {:.0} s after the last of them", after.as_secs_f64()),
+            || {
+                "Its connection stays open as long as it reads nothing, and its stream ends once it reads"
+                    .to_owned()
+            },
+            |after| format!("Its connection is closed {:.0} s after the last request", after.as_secs_f64()),
         );
         let _ = writeln!(
             text,
-            "\n{OTHERS} streams that read and one that does not, {sent} asks of 50 kB: they reach all who read in {} at the \
-             median, and in {} before the slow one came. {closed}. It held {held} asks whole; back with the id of its \
-             last event it has {in_the_end} of {sent}.",
+            "\nWith {OTHERS} reading streams and one that does not read, {sent} requests of 50 kB reach all readers in {} \
+             (median), and in {} without the slow stream. {closed}. It had received {held} complete requests; after \
+             reconnecting with the id of its last event it has {in_the_end} of {sent}.",
             milliseconds(beside),
             milliseconds(before),
         );

@@ -82,7 +82,7 @@ pub(super) fn measure(binary: &Path, folder: &Path) -> Result<Slow> {
         let mut rest = Vec::new();
         while held + asks(&rest) < LARGE {
             let read = timeout(LONGEST, back.read_buf(&mut rest)).await??;
-            ensure!(read > 0, "the client that came back was dropped");
+            ensure!(read > 0, "the server disconnected the slow client after the client had reconnected");
         }
         Ok(Slow { before, beside, closed_after, held, in_the_end: held + asks(&rest), sent: LARGE })
     })
@@ -99,7 +99,7 @@ async fn send(asker: &mut Client, board: &Board, from: usize) -> Result<Duration
         let sent = Instant::now();
         let _: IgnoredAny = asker.create("/v1/interrupts", body.clone(), Some(&cycle::key())).await?;
         let reached = board.reached(event).await;
-        times.push(*reached.last().context("nobody follows")? - sent);
+        times.push(*reached.last().context("no client follows the events")? - sent);
     }
     Ok(percentile(&mut times, 50))
 }
@@ -109,7 +109,9 @@ async fn read_to_end(slow: &mut TcpStream) -> Result<Vec<u8>> {
     let mut got = Vec::new();
     while !got.ends_with(END) {
         // The server may also disconnect by resetting the connection.
-        let read = timeout(LONGEST, slow.read_buf(&mut got)).await.context("it was not given up")?;
+        let read = timeout(LONGEST, slow.read_buf(&mut got))
+            .await
+            .context("the slow stream was not disconnected")?;
         if read.is_err() || read.is_ok_and(|read| read == 0) {
             break;
         }

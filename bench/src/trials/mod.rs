@@ -76,7 +76,10 @@ struct JournalCost {
 
 /// Runs the measurements and returns the table.
 pub(crate) fn trials(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
-    ensure!(options.rounds > 0 && options.files >= FOLDER, "too few files or rounds");
+    ensure!(
+        options.rounds > 0 && options.files >= FOLDER,
+        "--rounds must be at least 1, and --files at least {FOLDER}"
+    );
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let peer = options.oops.as_deref().map(|program| Oops::new(program, folder)).transpose()?;
     let mut beside = Vec::new();
@@ -184,7 +187,7 @@ fn resident(field: &str) -> Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix(field));
     let kb = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    Ok(kb.context("the kernel says nothing of this process's memory")? * 1024)
+    Ok(kb.context("the kernel does not report this process's memory")? * 1024)
 }
 
 /// Commits a thousand new files per round, each in a new workspace. Every file is synced and renamed.

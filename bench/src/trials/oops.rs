@@ -53,7 +53,10 @@ impl Oops {
         let began = Instant::now();
         self.does(workspace, &["commit"])?;
         let took = began.elapsed();
-        ensure!(workspace.join(format!("file-{COMMITTED}")).exists(), "`oops commit` left a file out");
+        ensure!(
+            workspace.join(format!("file-{COMMITTED}")).exists(),
+            "`oops commit` did not commit the last file"
+        );
         Ok(took)
     }
 

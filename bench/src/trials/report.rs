@@ -20,9 +20,9 @@ pub(super) fn report(
     let Options { files, rounds, .. } = options;
     let mut text = format!(
         "## Trials\n\n\
-         `true` in a workspace: run as a command that is known to read, run as one that may write, and tried, in turns. The tools alone, without a server.\n\n\
+         The command `true` runs in a workspace in turn as one that only reads, as one that may write, and as a trial. Only the tools are measured, without a server.\n\n\
          - Command: `cargo xtask bench trials --files {files} --rounds {rounds}`.\n{facts}\
-         - {rounds} rounds; medians, and the lowest and highest.\n\n",
+         - {rounds} rounds. Figures are medians, with the lowest and highest.\n\n",
     );
     let heads: Vec<_> = rungs.iter().map(|rung| format!("{} files", thousands(rung.files as u64))).collect();
     let _ = writeln!(text, "| | {} |\n|---|{}", heads.join(" | "), "---|".repeat(rungs.len()));
@@ -30,28 +30,28 @@ pub(super) fn report(
         let cells: Vec<_> = rungs.iter().map(cell).collect();
         let _ = writeln!(text, "| {what} | {} |", cells.join(" | "));
     };
-    row("run, reading", &|rung| in_ms(&rung.read));
+    row("run, only reads", &|rung| in_ms(&rung.read));
     row("run, may write", &|rung| in_ms(&rung.written));
-    row("**tried**", &|rung| in_ms(&rung.tried));
-    row("… over running it, reading", &|rung| {
+    row("**trial**", &|rung| in_ms(&rung.tried));
+    row("… more than a run that only reads", &|rung| {
         format!("{:.1} ms", median(&rung.tried) - median(&rung.read))
     });
-    row("memory of a trial at its highest, over what was resident", &|rung| {
+    row("peak memory of a trial, above the resident memory", &|rung| {
         format!("{:.1} MB", count(rung.memory) / 1e6)
     });
     if let Some(beside) = beside {
         let cells: Vec<_> = beside.tried.iter().map(|tried| in_ms(tried)).collect();
         let _ = writeln!(
             text,
-            "| {}: `oops run true`, a process each time | {} |",
+            "| {}: `oops run true`, with a process each time | {} |",
             beside.version,
             cells.join(" | ")
         );
     }
     let _ = write!(
         text,
-        "\nA commit of {} new files: {}, each synced and renamed. The disk alone makes {:.0} `fdatasync` a second.\n\
-         What the journal keeps of an edit of a file of {} kB beside its events, in SQLite: {} to write, {:.1} kB of database and log.\n",
+        "\nA commit of {} new files, each synced and renamed, takes {}. The disk alone makes {:.0} `fdatasync` per second.\n\
+         For an edit of a file of {} kB, the journal in SQLite needs {} to store {:.1} kB besides its events.\n",
         thousands(COMMITTED as u64),
         in_ms(&commits.took),
         commits.syncs_per_second,
@@ -62,11 +62,14 @@ pub(super) fn report(
     let _ = match beside {
         Some(Measured { version, committed, .. }) => write!(
             text,
-            "\n{version} (crate `oops-sh`) runs a command over an overlay of the folder too, and applies what it did: \
+            "\n{version} (crate `oops-sh`) also runs a command over an overlay of the folder and applies its changes. \
              `oops commit` of as many files takes {}, without a sync, a precondition or a journal.\n",
             in_ms(committed),
         ),
-        None => write!(text, "\nNo other program was measured beside it: name one with `--oops`.\n"),
+        None => write!(
+            text,
+            "\nNo other program was measured. Pass the path of `oops` with `--oops` to measure it too.\n"
+        ),
     };
     text
 }

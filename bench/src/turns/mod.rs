@@ -163,7 +163,7 @@ async fn turn(person: &mut Client, path: &str, n: usize) -> Result<String> {
             None => tokio::time::sleep(LOOK).await,
         }
     }
-    anyhow::bail!("after turn {n} nobody was asked")
+    anyhow::bail!("after turn {n} no `turn` interrupt opened")
 }
 
 fn body(value: &Value) -> Bytes {
@@ -172,6 +172,7 @@ fn body(value: &Value) -> Bytes {
 
 /// Returns the total size of the files in a folder, in bytes.
 fn bytes(folder: &Path) -> Result<u64> {
-    let entries = fs::read_dir(folder).with_context(|| format!("{} is not there", folder.display()))?;
+    let entries =
+        fs::read_dir(folder).with_context(|| format!("the directory {} cannot be read", folder.display()))?;
     entries.map(|entry| Ok(entry?.metadata()?.len())).sum()
 }

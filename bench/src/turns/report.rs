@@ -11,16 +11,16 @@ pub(super) fn report(facts: &Facts, options: &Options, rows: &[Row]) -> String {
     let Options { turns, .. } = options;
     let mut text = format!(
         "## Turns\n\n\
-         A conversation with the shipped `copilot`: from a person's word until it is their turn again, with a model that answers at once. What it costs beside the model.\n\n\
+         A turn of a conversation with the shipped `copilot` begins with a message and ends when the person can write again. The model answers at once, so this is the cost without the model.\n\n\
          - Command: `cargo xtask bench turns --turns {turns}`.\n{facts}\
-         - {turns} turns of each kind, one after the other in one conversation: each request tells those before, up to the limit `rounds_bytes`.\n\n\
-         | in its turn the copilot | events | bytes of journal | milliseconds | … of a hundred the slowest but one | sent to the model |\n|---|---|---|---|---|---|\n",
+         - {turns} turns of each kind, one after another in one conversation. Each request contains the turns before it, up to the limit `rounds_bytes`.\n\n\
+         | in its turn the copilot | events | bytes of journal | time | 99th percentile | sent to the model |\n|---|---|---|---|---|---|\n",
     );
     for Row { does, took, events, bytes, sent } in rows {
         let what = match does {
             Does::Answers => "answers",
             Does::Reads => "reads a file, and answers",
-            Does::Changes => "changes a file, released at once, and answers",
+            Does::Changes => "changes a file, approved at once, and answers",
         };
         let ms = |took: Duration| took.as_secs_f64() * 1e3;
         let slow = ms(percentile(&mut took.clone(), 99));
@@ -33,7 +33,7 @@ pub(super) fn report(facts: &Facts, options: &Options, rows: &[Row]) -> String {
         );
     }
     text.push_str(
-        "\nMilliseconds are seen by a client that looks every millisecond. Bytes are those of the whole data folder: events, rows, indexes, and what files were.\n",
+        "\nA client that polls every millisecond measures the time. Bytes are those of the whole data folder: events, rows, indexes, and earlier contents of files.\n",
     );
     text
 }
