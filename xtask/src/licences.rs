@@ -24,8 +24,8 @@ fn is_met(expression: &str, allowed: &BTreeSet<String>) -> bool {
     either(&mut words, allowed) && words.is_empty()
 }
 
-/// Evaluates `OR`, which has a lower precedence than `AND`. All words are consumed, even if the first decide the
-/// result.
+/// Evaluates `OR`, which has a lower precedence than `AND`. Consumes all words of the expression, even if the first
+/// words already determine the result.
 fn either(words: &mut Vec<&str>, allowed: &BTreeSet<String>) -> bool {
     let mut met = both(words, allowed);
     while words.pop_if(|word| *word == "OR").is_some() {

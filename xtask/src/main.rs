@@ -32,14 +32,14 @@ use verify::Extent;
 const USAGE: &str = "\
 cargo xtask verify          all checks that a change must pass
 cargo xtask verify --quick  format, lints, and the tests that need only Rust
-cargo xtask verify --long   the campaigns: new seeds, and every moment that the other run samples
+cargo xtask verify --long   simulations with new seeds, and all cases of tests that normally check samples
 cargo xtask ui              checks the browser app and builds it into ui/dist
-cargo xtask bench           the cost, compared with a hand-written loop: [parked | streams | audit | trials | turns | peers | load] [--help]
-cargo xtask dist            packages for people without a compiler, in dist/; --check installs and runs each
-cargo xtask reader          the reader of command lines against real shells: [LINES [SEED]]
-cargo xtask circles         files that need each other, by crate
-cargo xtask plain           sentences that are hard to read: [comments | documents | app | strings]
-cargo xtask sim             whole systems from seeds: [--seed N | --seeds N | --fresh MINUTES | --mutants]";
+cargo xtask bench           measures Holdshort and a hand-written loop: [length | parked | streams | audit | trials | turns | peers | load] [--help]
+cargo xtask dist            builds packages for people without a compiler in dist/; --check installs and runs each
+cargo xtask reader          compares the reader of command lines with real shells: [LINES [SEED]]
+cargo xtask circles         lists circular dependencies between the files of each crate
+cargo xtask plain           lists sentences that are hard to read: [comments | documents | app | strings]
+cargo xtask sim             simulates whole systems from seeds: [--seed N | --seeds N | --fresh MINUTES | --mutants]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

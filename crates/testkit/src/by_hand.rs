@@ -1,5 +1,5 @@
-//! Changes a journal as a person with knowledge of the storage format could. The module unpacks the table `appends`
-//! into a table `events` with one row per event, runs any SQL on `events`, and packs the rows again.
+//! Changes a journal as an attacker who knows the storage format could. The module unpacks the table `appends` into a
+//! table `events` with one row per event, runs any SQL on `events`, and packs the rows again.
 //!
 //! The storage format is implemented here a second time, because the store must not verify itself.
 //! `crates/store/src/packed_append.rs` describes the columns.

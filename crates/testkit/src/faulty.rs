@@ -29,7 +29,7 @@ pub enum Fault {
     LateAnswer,
     /// The append is not written before [`Faulty::write_held`], and the caller never gets a response.
     Held,
-    /// The append succeeds. Skips an append in a list of faults.
+    /// The append succeeds. In a list of faults, this value leaves one append without a fault.
     Pass,
 }
 

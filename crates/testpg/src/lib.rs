@@ -33,7 +33,7 @@ pub struct Server {
 #[derive(Debug)]
 struct Keeper {
     child: Child,
-    /// `None` only while the keeper is being dropped.
+    /// Pipe to the keeper. `None` only while the keeper is being dropped.
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
 }
@@ -43,7 +43,7 @@ pub fn shared() -> &'static Server {
     static SHARED: OnceLock<Server> = OnceLock::new();
     SHARED.get_or_init(|| match Server::start() {
         Ok(server) => server,
-        Err(error) => panic!("no PostgreSQL to test with: {error:#}"),
+        Err(error) => panic!("PostgreSQL for the tests cannot be started: {error:#}"),
     })
 }
 
@@ -73,7 +73,7 @@ impl Server {
     pub fn database(&self) -> String {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         if let Err(error) = self.run("createdb", &[&name]) {
-            panic!("no database to test with: {error:#}");
+            panic!("a database for the tests cannot be created: {error:#}");
         }
         self.url(&name)
     }
@@ -139,7 +139,7 @@ impl Keeper {
             .spawn()
             .context("/bin/sh did not start")?;
         let orders = child.stdin.take();
-        let answers = child.stdout.take().context("the keeper has no stdout")?;
+        let answers = child.stdout.take().context("the standard output of the keeper is not piped")?;
         Ok(Self { child, orders, answers: BufReader::new(answers) })
     }
 
@@ -158,7 +158,7 @@ impl Keeper {
 impl Drop for Keeper {
     fn drop(&mut self) {
         drop(self.orders.take());
-        // If the keeper cannot be waited for, nothing needs to be done.
+        // If waiting for the keeper fails, nothing needs to be done: the keeper ends by itself.
         let _status = self.child.wait();
     }
 }
@@ -168,12 +168,14 @@ fn newest(versions: &Path) -> Result<PathBuf> {
     let folders = std::fs::read_dir(versions).into_iter().flatten().flatten().map(|entry| entry.path());
     let with_server = folders.filter(|folder| folder.join("bin/postgres").is_file());
     let newest = with_server.filter_map(|folder| Some((number(&folder)?, folder))).max();
-    let (_, folder) = newest
-        .with_context(|| format!("no server beneath {}: apt-get install postgresql", versions.display()))?;
+    let (_, folder) = newest.with_context(|| {
+        format!("PostgreSQL is not installed below {}: run apt-get install postgresql", versions.display())
+    })?;
     Ok(folder.join("bin"))
 }
 
 fn free_port() -> Result<u16> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no free port of loopback")?;
+    let listener =
+        TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no port of the loopback interface is free")?;
     Ok(listener.local_addr()?.port())
 }

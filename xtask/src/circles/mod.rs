@@ -24,12 +24,12 @@ pub(crate) fn print() -> Result<()> {
     for name in crates()? {
         let found = circles_of(&folder_of(&name))?;
         let files: usize = found.iter().map(Vec::len).sum();
-        println!("{name}: {} circles, {files} files in them", found.len());
+        println!("{name}: circles of dependencies: {}, with {files} files in total", found.len());
         for circle in found {
             println!("  {} files, {} folders: {}", circle.len(), folders(&circle).len(), circle.join(" "));
         }
     }
-    println!("dependencies of the core that go upward:");
+    println!("dependencies of the core from a lower room on a higher room (see rooms.rs):");
     rooms::print()
 }
 
@@ -83,7 +83,7 @@ mod tests {
 
     use super::*;
 
-    /// Sizes of all circles of more than three files, by crate. If a circle shrinks, lower its number here.
+    /// Number of files of each circle of more than three files, by crate. If a circle shrinks, lower its number here.
     const LARGE: [(&str, &[usize]); 13] = [
         ("cli", &[36, 35]),
         ("coach", &[8, 4, 4]),

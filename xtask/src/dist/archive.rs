@@ -1,4 +1,4 @@
-//! Archives whose bytes depend only on the files, and the archive that people unpack by hand.
+//! Archive formats, and the archive that people unpack by hand. Equal files always give an archive with equal bytes.
 
 use std::io::{Cursor, Write};
 

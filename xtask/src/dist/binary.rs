@@ -50,11 +50,12 @@ pub(super) fn build() -> Result<PathBuf> {
 /// Returns the oldest version of glibc with all symbols that a program needs.
 pub(super) fn glibc(program: &Path) -> Result<Glibc> {
     let output = Command::new("objdump").arg("-T").arg(program).output();
-    let output = output.context("objdump is needed (Debian: binutils)")?;
+    let output = output.context("objdump cannot be started; install the Debian package binutils")?;
     if !output.status.success() {
         bail!("objdump cannot read {}", program.display());
     }
-    needed(&String::from_utf8_lossy(&output.stdout)).context("the binary names no version of glibc")
+    needed(&String::from_utf8_lossy(&output.stdout))
+        .context("the symbol table of the binary names no version of glibc")
 }
 
 /// Returns the newest glibc version in a symbol table.

@@ -47,13 +47,16 @@ pub(super) fn check(packages: &Path) -> Result<()> {
             place.run(Command::new(&program).args(arguments), codes).with_context(|| name.to_owned())
         };
         let said = holdshort(&["--version"], &[0])?;
-        ensure!(said.trim() == format!("holdshort {version}"), "{name} says {said}");
+        ensure!(
+            said.trim() == format!("holdshort {version}"),
+            "{name}: `--version` printed {said} instead of {version}"
+        );
         let doctor: serde_json::Value = serde_json::from_str(&holdshort(&["doctor", "--json"], &[0])?)?;
         ensure!(doctor["version"] == version.as_str(), "{name}: {doctor}");
         // Exit code 4: `demo` runs without a terminal, so it detaches while its run waits for a decision.
         let demo = holdshort(&["demo"], &[4])?;
         ensure!(demo.contains("step work starts"), "{name}: its demo does not start: {demo}");
-        println!("\n{name}: {}, sandbox {}; its demo starts and holds short", said.trim(), doctor["sandbox"]);
+        println!("\n{name}: {}, sandbox {}; its demo waits for a decision", said.trim(), doctor["sandbox"]);
     }
     Ok(())
 }

@@ -70,7 +70,7 @@ impl Target {
     fn here() -> Result<Self> {
         let rust = std::env::consts::ARCH;
         let target = TARGETS.into_iter().find(|target| target.rust == rust);
-        target.with_context(|| format!("there are no packages for {rust}"))
+        target.with_context(|| format!("packages cannot be built for the architecture {rust}"))
     }
 }
 
@@ -138,7 +138,7 @@ fn read(name: &str) -> Result<String> {
 fn version(manifest: &str) -> Result<String> {
     let line = manifest.lines().find_map(|line| line.strip_prefix("version = \""));
     let version = line.and_then(|rest| rest.strip_suffix('"'));
-    Ok(version.context("Cargo.toml names no version of the workspace")?.to_owned())
+    Ok(version.context("Cargo.toml states no version of the workspace")?.to_owned())
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub(super) fn texts() -> Result<String> {
         bail!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
     }
     let metadata: Value = serde_json::from_slice(&output.stdout)?;
-    let linked = linked(&metadata).context("cargo metadata is not as expected")?;
+    let linked = linked(&metadata).context("the output of `cargo metadata` has an unexpected form")?;
     let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let (svelte, text) = APP;
     texts.entry(super::read(text)?).or_default().insert(svelte.to_owned());
@@ -36,10 +36,12 @@ pub(super) fn texts() -> Result<String> {
             continue;
         }
         let name = format!("{} {} ({})", string("name"), string("version"), string("license"));
-        let folder = Path::new(string("manifest_path")).parent().context("a package without a folder")?;
+        let folder = Path::new(string("manifest_path"))
+            .parent()
+            .context("the manifest of a package is in no folder")?;
         let found = files(folder)?;
         if found.is_empty() {
-            texts.entry(String::from("The package has no such file.\n")).or_default().insert(name);
+            texts.entry(String::from("The package contains no licence file.\n")).or_default().insert(name);
             continue;
         }
         for file in found {

@@ -1,4 +1,4 @@
-//! Numbers of tests that ran, from the closing lines of cargo and of Node's test runner.
+//! Counts of passed, failed and skipped tests, read from the last lines that cargo and Node's test runner print.
 
 use std::fmt;
 use std::ops::AddAssign;

@@ -74,7 +74,7 @@ fn quick(report: &mut Report) -> Result<()> {
 fn whole(report: &mut Report) -> Result<()> {
     println!(
         "All checks, {WHOLE}: format, lints of all crates, the browser app, all tests, the tests in a \
-         browser. Seeds are fixed; `cargo xtask verify --long` plays others."
+         browser. The simulations use fixed seeds; `cargo xtask verify --long` uses new seeds."
     );
     report.phase("programs of this machine", machine::prepare)?;
     report.phase("format", format)?;
@@ -90,7 +90,9 @@ fn whole(report: &mut Report) -> Result<()> {
 }
 
 fn long(report: &mut Report) -> Result<()> {
-    println!("The campaigns: new seeds, and every moment that `cargo xtask verify` samples.");
+    println!(
+        "Simulations with new seeds, and all cases of tests from which `cargo xtask verify` takes samples."
+    );
     report.phase("programs of this machine", machine::prepare)?;
     report.phase("npm", || installing().into_iter().try_for_each(ParallelStep::end))?;
     let programs = report.phase(LINTED, || programs::build(&[]))?;
@@ -100,7 +102,7 @@ fn long(report: &mut Report) -> Result<()> {
     report.phase("mutants", || step("mutants", simulator().arg("--mutants")))?;
     let mut late = ui::tests();
     late.env("HOLDSHORT_LATE_PARTS", "1");
-    browser_tests(report, "browser tests, with parts of the app that come late", &mut late)?;
+    browser_tests(report, "browser tests, with parts of the app that load late", &mut late)?;
     without_packs(report)
 }
 

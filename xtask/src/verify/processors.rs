@@ -1,4 +1,4 @@
-//! Use of the machine's processors. If a phase leaves processors idle, it waits for something.
+//! Percentage of the machine's processor time that a phase uses. A low percentage means that the phase mostly waits.
 
 /// Time of all processors in total since the machine started, in clock ticks (`proc_stat(5)`).
 #[derive(Clone, Copy)]
@@ -8,7 +8,7 @@ pub(crate) struct Processors {
 }
 
 impl Processors {
-    /// Reads the current times. Returns None if the system does not report them.
+    /// Reads the current times of the processors. Returns None if the system does not report these times.
     pub(crate) fn now() -> Option<Self> {
         Self::read(&std::fs::read_to_string("/proc/stat").ok()?)
     }

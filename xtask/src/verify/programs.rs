@@ -97,7 +97,7 @@ fn compile(phase: &str, selected: Vec<&str>) -> Result<Vec<Program>> {
     build.args(selected);
     let output = build.stderr(Stdio::inherit()).output().context("cargo cannot be started")?;
     if !output.status.success() {
-        bail!("the tests do not build");
+        bail!("the tests cannot be built: cargo printed the reason above");
     }
     let messages = String::from_utf8_lossy(&output.stdout);
     let programs: Vec<_> = messages
@@ -105,7 +105,7 @@ fn compile(phase: &str, selected: Vec<&str>) -> Result<Vec<Program>> {
         .filter_map(|line| Program::from_message(&serde_json::from_str(line).ok()?))
         .collect();
     if programs.is_empty() {
-        bail!("cargo names no test program");
+        bail!("cargo built no test program");
     }
     Ok(programs)
 }
@@ -179,7 +179,8 @@ impl Program {
                 output.push('\n');
             }
         }
-        let passed = child.wait().with_context(|| format!("{} cannot be awaited", self.name))?.success();
+        let passed =
+            child.wait().with_context(|| format!("the exit code of {} is unknown", self.name))?.success();
         let mut ran = lock(ran);
         ran.running.retain(|name| *name != self.name);
         ran.programs.push(Timed { name: self.name.clone(), took: since.elapsed() });
@@ -191,7 +192,7 @@ impl Program {
     }
 }
 
-/// Runs test programs. Programs of one lane run one after the other; lanes run in parallel.
+/// Runs test programs. Each lane is a list of programs that run one after the other. Lanes run in parallel.
 pub(crate) fn run(lanes: &[Vec<Program>], tests: Tests) -> Result<Ran> {
     let total = lanes.iter().flatten().map(|program| program.length(tests)).sum::<Result<usize>>()?;
     println!("\n== tests: {total}");
@@ -199,15 +200,16 @@ pub(crate) fn run(lanes: &[Vec<Program>], tests: Tests) -> Result<Ran> {
     let shown = ran.clone();
     let alive = Heartbeat::saying(move || {
         let ran = lock(&shown);
-        format!("{} of {total} tests have ended, {} runs", ran.tests.len(), ran.running.join(" and "))
+        let running = ran.running.join(" and ");
+        format!("{} of {total} tests have ended; running now: {running}", ran.tests.len())
     });
     std::thread::scope(|scope| {
         let ran = &ran;
         let running: Vec<_> =
             lanes.iter().map(|lane| scope.spawn(move || run_lane(lane, tests, ran))).collect();
-        running
-            .into_iter()
-            .try_for_each(|lane| lane.join().unwrap_or_else(|_| bail!("a lane of tests broke")))
+        running.into_iter().try_for_each(|lane| {
+            lane.join().unwrap_or_else(|_| bail!("a thread that runs test programs panicked"))
+        })
     })?;
     drop(alive);
     Ok(std::mem::take(&mut *lock(&ran)))

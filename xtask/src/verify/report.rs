@@ -51,13 +51,13 @@ impl Display for Report {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         table(f, "slowest tests", &slowest(&self.ran.tests, SLOWEST))?;
         table(f, "test programs", &slowest(&self.ran.programs, usize::MAX))?;
-        writeln!(f, "\n== phases, with the use of all processors")?;
+        writeln!(f, "\n== phases, with the percentage of processor time used")?;
         for Phase { timed, busy } in &self.phases {
             let busy = busy.map_or(String::new(), |busy| format!("{busy} %"));
             writeln!(f, "{:>8.1} s  {busy:>5}  {}", timed.took.as_secs_f64(), timed.name)?;
         }
         let whole: Duration = self.phases.iter().map(|phase| phase.timed.took).sum();
-        writeln!(f, "{:>8.1} s  in all\n", whole.as_secs_f64())?;
+        writeln!(f, "{:>8.1} s  in total\n", whole.as_secs_f64())?;
         write!(f, "{}", self.ran.counts)
     }
 }

@@ -18,7 +18,7 @@ use super::settle;
 use super::site::lock;
 use super::turns::Sim;
 
-/// Milliseconds without an event after which a run is stuck. All deadlines and clock jumps are shorter.
+/// A run without an event for this many milliseconds is considered stuck. All deadlines and clock jumps are shorter.
 const PATIENCE_MS: u64 = 15 * 60_000;
 
 /// Maximum number of steps of a calm without channels.

@@ -16,7 +16,7 @@ pub(super) const LEASE_MS: u64 = 6_000;
 /// Milliseconds for which the node trusts its lease after a renewal.
 const BELIEVED_MS: u64 = 5_000;
 
-/// Number of one unbroken period in which a node's lease is valid, counted from 0.
+/// Number of a period in which a node's lease is valid without interruption. The periods are counted from 0.
 pub(super) type Term = u32;
 
 #[derive(Default)]

@@ -43,7 +43,7 @@ pub enum Mutant {
     NeverSweep,
     /// Deadlines have no effect.
     KeepNoTime,
-    /// Neither the driver nor the tool checks that a file still is as it was shown.
+    /// Neither the driver nor the tool checks that a file still has the content that a person saw.
     BelieveWhatWasShown,
     /// A tool runs with arguments that were not approved.
     RunSomethingElse,

@@ -262,8 +262,8 @@ fn same(what: &str, expected: Times, found: Times) -> Result<(), String> {
     if expected == found { Ok(()) } else { Err(format!("{what}: {found:?} instead of {expected:?}")) }
 }
 
-/// Checks that the deadline `due` has passed at the event's timestamp and by one node's clock, and that no freeze is
-/// active.
+/// Checks that the deadline `due` has passed both at the event's timestamp and by the clock of at least one node, and
+/// that no freeze is active.
 fn due(
     what: &str,
     due: Option<Timestamp>,

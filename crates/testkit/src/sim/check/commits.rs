@@ -1,5 +1,5 @@
-//! Checks of commits. Each commit writes only the changeset that its start names, overwrites only files that are as
-//! they were shown, and is complete.
+//! Checks of commits. A commit writes the files of a changeset. Each commit must write only the changeset that its
+//! start names, overwrite only files that are still as a person saw them, and write all paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,16 +20,16 @@ pub(in crate::sim) struct Write {
     pub(in crate::sim) attempt: u32,
     pub(in crate::sim) changeset: Digest,
     pub(in crate::sim) path: String,
-    /// True if the path already was as the changeset wants it.
+    /// True if the path already had the content that the changeset wants.
     pub(in crate::sim) was_there: bool,
-    /// True if the file was as it was shown, before the commit wrote it.
+    /// True if the file, before the commit wrote it, still had the content that a person saw.
     pub(in crate::sim) as_shown: bool,
 }
 
 /// Progress of the commits of one call since the call's inspection.
 #[derive(Default)]
 pub(super) struct Commits {
-    /// Paths that now are as the changeset wants them.
+    /// Paths that now have the content that the changeset wants.
     settled: BTreeSet<String>,
     /// True if the current attempt wrote at least one of these paths.
     wrote: bool,

@@ -1,5 +1,5 @@
-//! Ledger of calls: checks, only by written events, which calls may run. For each call the ledger keeps the release and
-//! the side effects.
+//! Ledger of calls: checks which calls may run, and uses only written events for this. For each call the ledger keeps
+//! the decision, rule or grant that released the call, and the side effects of the call.
 //!
 //! The rules for what a person saw, and for what a rule matches, are written independently of the core.
 
@@ -29,7 +29,7 @@ pub(in crate::sim) struct Effect {
     pub(in crate::sim) tool: String,
     pub(in crate::sim) arguments: Value,
     pub(in crate::sim) preconditions: Vec<Precondition>,
-    /// True if the files were as the preconditions say.
+    /// True if the files matched the preconditions when the side effect happened.
     pub(in crate::sim) as_shown: bool,
 }
 
