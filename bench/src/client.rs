@@ -38,7 +38,7 @@ impl Client {
 
     pub(crate) async fn get<T: DeserializeOwned>(&mut self, path: &str) -> Result<T> {
         let answer = self.answer(Method::GET, path, Bytes::new(), None, StatusCode::OK).await?;
-        serde_json::from_slice(&answer).context("the answer is not what was expected")
+        serde_json::from_slice(&answer).context("the body of the response has an unexpected form")
     }
 
     /// Sends a GET request and discards the response body, which need not be JSON.
@@ -54,12 +54,12 @@ impl Client {
     ) -> Result<T> {
         let key = key.map(HeaderValue::try_from).transpose()?;
         let answer = self.answer(Method::POST, path, body, key, StatusCode::CREATED).await?;
-        serde_json::from_slice(&answer).context("the answer is not what was expected")
+        serde_json::from_slice(&answer).context("the body of the response has an unexpected form")
     }
 
     pub(crate) async fn post<T: DeserializeOwned>(&mut self, path: &str, body: Bytes) -> Result<T> {
         let answer = self.answer(Method::POST, path, body, None, StatusCode::OK).await?;
-        serde_json::from_slice(&answer).context("the answer is not what was expected")
+        serde_json::from_slice(&answer).context("the body of the response has an unexpected form")
     }
 
     async fn answer(

@@ -125,7 +125,11 @@ impl Pair {
         write!(path, "/v1/interrupts/{interrupt}/decisions")?;
         let waiting = async {
             let polled: Interrupt = asker.get(&format!("/v1/interrupts/{interrupt}?wait=25")).await?;
-            ensure!(polled.status == "resolved", "{interrupt} is {} after the poll", polled.status);
+            ensure!(
+                polled.status == "resolved",
+                "the interrupt {interrupt} has the status {} after the poll",
+                polled.status
+            );
             if let Some(run) = run {
                 completed(asker, run).await?;
             }
@@ -134,7 +138,11 @@ impl Pair {
         let deciding = async {
             let sent = Instant::now();
             let decided: Interrupt = person.post(path, decision.clone()).await?;
-            ensure!(decided.status == "resolved", "{interrupt} is {} after the decision", decided.status);
+            ensure!(
+                decided.status == "resolved",
+                "the interrupt {interrupt} has the status {} after the decision",
+                decided.status
+            );
             Ok(sent)
         };
         let (done, sent) = tokio::try_join!(waiting, deciding)?;

@@ -84,9 +84,9 @@ fn what_is_cited_stands_in_the_contract_and_nothing_else_does() {
     }
     let cited = citations();
     let dangling: Vec<_> = cited.iter().filter(|(id, _)| !there.contains(id)).collect();
-    assert!(dangling.is_empty(), "cited, but not in {PAGES}: {dangling:#?}");
+    assert!(dangling.is_empty(), "these ids are cited, but {PAGES} does not define them: {dangling:#?}");
     let idle: Vec<_> = there.iter().filter(|id| !cited.iter().any(|(each, _)| each == *id)).collect();
-    assert!(idle.is_empty(), "in {PAGES}, but cited nowhere: {idle:#?}");
+    assert!(idle.is_empty(), "{PAGES} defines these ids, but nothing cites them: {idle:#?}");
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn every_source_file_says_what_it_is_for() {
     for (ending, start) in SOURCES {
         let silent: Vec<String> =
             sources(ending).filter(|(_, text)| !text.starts_with(start)).map(|(name, _)| name).collect();
-        assert!(silent.is_empty(), "no `{start}` in the first line of: {silent:#?}");
+        assert!(silent.is_empty(), "the first line must begin with `{start}` in: {silent:#?}");
     }
 }
 
@@ -70,7 +70,7 @@ fn every_text_of_the_app_is_read_somewhere() {
             .any(|way| code.contains(way))
     };
     let unread: Vec<&str> = keys.map(|(key, _)| key).filter(|key| !is_read(key)).collect();
-    assert!(unread.is_empty(), "in {TEXTS}, but unused: {unread:#?}");
+    assert!(unread.is_empty(), "{TEXTS} has texts that the app does not use: {unread:#?}");
 }
 
 #[test]
@@ -139,8 +139,8 @@ fn each_campaign_has_its_name() {
     assert!(campaigns > 0, "no campaign was found");
 }
 
-/// A library without tests must disable its test harness, to save building it. A library with tests must not disable its
-/// test harness.
+/// A library without tests must disable its test harness, which then need not be built. A library with tests must not
+/// disable its test harness.
 #[test]
 fn harnesses_are_off_where_there_are_no_tests() {
     const OFF: &str = "[lib]\ntest = false\ndoctest = false\n";

@@ -145,7 +145,11 @@ impl People {
         let decided: Decided =
             self.person.post(&format!("/v1/interrupts/{interrupt}/decisions"), body).await?;
         let took = began.elapsed();
-        ensure!(decided.status == "resolved", "{interrupt} is {} after the decision", decided.status);
+        ensure!(
+            decided.status == "resolved",
+            "the interrupt {interrupt} has the status {} after the decision",
+            decided.status
+        );
         Ok(took)
     }
 

@@ -154,7 +154,7 @@ impl TrialWorkspace {
         let began = Instant::now();
         match self.tools.try_command(&command(line), &[], |_| {}).await {
             CommandTrialOutcome::Yielded(trial) => Ok((began.elapsed(), Box::new(trial))),
-            other => bail!("`{line}` was not tried: {other:?}"),
+            other => bail!("the trial of `{line}` failed: {other:?}"),
         }
     }
 }

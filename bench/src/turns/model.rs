@@ -77,7 +77,7 @@ async fn answer(State(played): State<Arc<Played>>, request: Bytes) -> Response {
     };
     let (delta, reason) = match call {
         None => {
-            (json!({ "role": "assistant", "content": "That is done, and this is what came of it." }), "stop")
+            (json!({ "role": "assistant", "content": "The task is done. These are the results." }), "stop")
         }
         Some((name, arguments)) => {
             let function = json!({ "name": name, "arguments": arguments.to_string() });

@@ -44,14 +44,14 @@ impl Pack for Coach {
 
     fn texts(&self) -> PackTexts {
         PackTexts {
-            demo_subject: "analysts of training data who ask the athlete",
+            demo_subject: "agents that analyse training data and ask the athlete questions",
             init_object: "a configuration",
             init_default_path: "`coach.yaml`",
             start_option: "--config FILE",
-            default_output: "as set in the configuration",
+            default_output: "the folder that the configuration sets",
             missing_input_hint: "name the configuration: `holdshort run coach --config coach.yaml`; \
                   `holdshort init coach` writes a template",
-            init_hint: "writes coach.yaml, to run it on your own training data with a model",
+            init_hint: "writes coach.yaml, with which you run the coach on your own training data and with a model",
         }
     }
 

@@ -50,14 +50,14 @@ impl Pack for Compliance {
 
     fn texts(&self) -> PackTexts {
         PackTexts {
-            demo_subject: "a crew whose report you release",
+            demo_subject: "agents that write a compliance report, which you release",
             init_object: "a case",
             init_default_path: "the folder `case`",
             start_option: "--case FOLDER",
             default_output: "`report` in the case",
             missing_input_hint: "name the folder of the case: `holdshort run compliance --case FOLDER`; `holdshort init compliance` \
                   writes a sample",
-            init_hint: "writes the folder case, to run it on your own tables with a model",
+            init_hint: "writes the folder `case`, a sample case whose tables you replace with your own",
         }
     }
 

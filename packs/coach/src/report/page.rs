@@ -205,7 +205,8 @@ fn section(out: &mut String, section: &Section, anchor: &str, lookup: &mut Numbe
     let mut notes = Vec::new();
     if rendered.is_cut {
         notes.push(
-            "The text is too long to be shown in full. The file of this agent has all of it.".to_owned(),
+            "The text is too long for this page. The file of this agent contains the complete text."
+                .to_owned(),
         );
     }
     if section.plans {

@@ -174,7 +174,7 @@ impl RunSetup {
         }
         if self.output.starts_with(&self.data) {
             return Err(format!(
-                "output.directory: {} is inside the data folder {data}",
+                "output.directory: {} is inside the data folder {data}; choose another directory",
                 self.output.display()
             ));
         }
@@ -204,7 +204,7 @@ impl Config {
         Ok(config)
     }
 
-    #[expect(clippy::disallowed_methods, reason = "a zone that the file names is looked up")]
+    #[expect(clippy::disallowed_methods, reason = "the time zone that the file states is looked up")]
     fn check(&self) -> Result<(), String> {
         let email = self.athlete.email.as_deref().map(str::trim).unwrap_or_default();
         if email.is_empty() {

@@ -176,7 +176,8 @@ pub(crate) fn init(to: Option<&Path>) -> anyhow::Result<()> {
     file.write_all(TEMPLATE.as_bytes())?;
     print_text(&path.display().to_string());
     print_message(&format!(
-        "Edit it, copy your training data to the folder `data` next to it, and run: {} run coach --config {}",
+        "Edit this file, copy your training data to the folder `data` next to the file, and run: \
+         {} run coach --config {}",
         holdshort(),
         path.display()
     ));

@@ -57,8 +57,8 @@ pub(super) fn earlier_run_notice(folder: &Path) -> Option<String> {
     let of = earlier.date.map(|date| format!(" of {}", plain::line(&date))).unwrap_or_default();
     Some(if earlier.is_completed {
         format!(
-            "{shown} holds the report{of} of {run}. This run replaces it when it completes. Use --output-dir \
-             DIR to keep both"
+            "{shown} holds the report{of} of {run}. This run replaces it on completion. Use --output-dir DIR \
+             to keep both reports"
         )
     } else {
         format!("{shown} holds partial results{of} of {run}. This run replaces them")

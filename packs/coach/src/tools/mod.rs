@@ -141,7 +141,7 @@ impl From<Gender> for Sex {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the zone that the input names is looked up")]
+#[expect(clippy::disallowed_methods, reason = "the time zone that the input states is looked up")]
 fn run(workspace: &Workspace, input: &Value, request: &TrainingCall) -> Result<Outcome, Refusal> {
     let stated = RunInput::deserialize(input).map_err(|error| {
         Refusal::new("bad_input", format!("the input of this run does not describe the athlete: {error}"))

@@ -230,12 +230,15 @@ impl Rules {
         }
         let is_code = |code: &String| code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase());
         if !self.currencies.keys().all(is_code) || self.currencies.values().any(|rate| *rate == 0) {
-            return Err("a currency must be three capital letters, with a rate above zero".to_owned());
+            return Err(
+                "the name of a currency must be three capital letters, and its rate must be above zero"
+                    .to_owned(),
+            );
         }
         for pause in &self.pause {
             let conditions = [pause.min_amount, pause.below_confidence, pause.min_risk];
             if pause.rules.is_empty() && conditions.iter().all(Option::is_none) {
-                return Err("a rule of `pause` names no condition".to_owned());
+                return Err("an entry of `pause` states no criterion".to_owned());
             }
         }
         // Rules without a condition would never hold a report back.

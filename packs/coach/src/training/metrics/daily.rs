@@ -235,7 +235,7 @@ fn ratio(metric: Metric, acute: Outcome<f64>, chronic: Outcome<f64>) -> Outcome<
     let acute = acute.map_err(|missing| missing.for_metric(metric))?;
     let chronic = chronic.map_err(|missing| missing.for_metric(metric))?;
     if chronic.value <= 0.0 {
-        return Err(Missing::new(metric, Need::History, "a load in the chronic window"));
+        return Err(Missing::new(metric, Need::History, "a day with a load above zero"));
     }
     let mut inputs: Inputs = acute.inputs;
     inputs.add(&chronic.inputs);

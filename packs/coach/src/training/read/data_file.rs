@@ -77,7 +77,7 @@ pub fn parts(file: &File<'_>) -> Result<BTreeMap<&'static str, Value>, Box<Probl
         Some(Format::Fit | Format::Tcx | Format::Gpx | Format::Csv) | None => Err(context.refuse(
             Code::UnknownFormat,
             FileLocation::File,
-            "the name is not that of a data file",
+            "the file name has no extension of a data file (.json, .yaml or .yml)",
         )),
     };
     let mut top = top(value.map_err(boxed)?, &context).map_err(boxed)?;

@@ -191,11 +191,11 @@ impl Draft {
 fn warn_clock_change(local: DateTime, place: &FileLocation, context: &mut Context<'_>) {
     let (code, what) = match context.zone().to_ambiguous_timestamp(local).offset() {
         AmbiguousOffset::Unambiguous { .. } => return,
-        AmbiguousOffset::Gap { .. } => (Code::LocalTimeSkipped, "no such time"),
-        AmbiguousOffset::Fold { .. } => (Code::LocalTimeTwice, "this time twice"),
+        AmbiguousOffset::Gap { .. } => (Code::LocalTimeSkipped, "skipped this time"),
+        AmbiguousOffset::Fold { .. } => (Code::LocalTimeTwice, "had this time twice"),
     };
     let zone = context.zone().iana_name().unwrap_or("the time zone of the athlete").to_owned();
-    context.warn(code, place.clone(), format!("`{local}`: {zone} had {what}"));
+    context.warn(code, place.clone(), format!("`{local}`: {zone} {what}"));
 }
 
 /// Removes a distance that is impossible in the activity's duration. Without samples that confirm the duration, the

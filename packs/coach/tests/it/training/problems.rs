@@ -129,7 +129,7 @@ fn fit_tells_records_and_sessions_that_it_leaves_out() {
         .message(3, &[&time(START), &time(START + 20 * 3_600)]);
     let found = lines("a.fit", &writer.finish());
     assert!(
-        found.iter().any(|line| line.contains("implausible: the local time is 72000 s from UTC")),
+        found.iter().any(|line| line.contains("implausible: the local time differs from UTC by 72000 s")),
         "{found:#?}"
     );
 }

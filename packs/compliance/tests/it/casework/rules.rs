@@ -131,7 +131,7 @@ fn rules_are_checked() {
         ("id: velocity", "id: speed", "there is no rule with this id"),
         ("EUR: 1000000", "EUR: 900000", "the base currency must have the rate 1000000"),
         ("    count: 8\n", "    count: 0\n", "`count` of the rule `velocity` is zero"),
-        (", min_amount: 5000", "", "a rule of `pause` names no condition"),
+        (", min_amount: 5000", "", "an entry of `pause` states no criterion"),
     ];
     for (from, to, why) in wrong {
         let text = Rules::text().replacen(from, to, if from.starts_with("amount") { 1 } else { usize::MAX });

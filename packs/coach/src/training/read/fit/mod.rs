@@ -196,7 +196,9 @@ fn take(message: &Message, found: &mut SegmentMessages, context: &mut Context<'_
             if let Some(difference) = local.zip(message.time()).map(|(local, time)| local - time) {
                 found.offset = offset(difference);
                 if found.offset.is_none() {
-                    let message_text = format!("the local time is {difference} s from UTC");
+                    let message_text = format!(
+                        "the local time differs from UTC by {difference} s, which is no valid offset"
+                    );
                     context.warn(Code::Implausible, byte(message.at), message_text);
                 }
             }
