@@ -25,7 +25,8 @@ pub struct Asking {
     /// limit.
     #[serde(default, skip_serializing_if = "is_default")]
     pub timeout_ms: Option<u64>,
-    /// Maximum age of an earlier answer that is reused. The subject and the question must be the same.
+    /// Maximum age of an earlier answer that is reused. Only an answer to the same question about the same subject is
+    /// reused.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reuse_ms: Option<u64>,
     /// True if the other agents of the run begin nothing while a question is open (contract E28).

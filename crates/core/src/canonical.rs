@@ -35,7 +35,7 @@ struct Writer<'a> {
 struct Object {
     /// Offset in `to` at which the first field of the object begins.
     begin: usize,
-    /// Number of fields that belong to the enclosing objects.
+    /// Number of entries in `fields` that belong to the enclosing objects.
     outer: usize,
 }
 

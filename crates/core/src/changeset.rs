@@ -1,8 +1,8 @@
 //! Changesets: the effect of a call on the workspace as data, one entry per changed path (design, part 1).
 //!
-//! A file tool proposes a changeset, and the trial of a command produces one. Gates vote on the changeset, the digest
-//! of an approval binds it, and a *commit* applies it to the workspace. The bytes of files are stored under their
-//! digests.
+//! A file tool proposes a changeset. The trial of a command, which runs the command on a copy of the workspace,
+//! produces a changeset too. Gates vote on the changeset, an approval is valid only for the changeset's digest, and a
+//! *commit* applies the changeset to the workspace. The bytes of files are stored under their digests.
 
 use std::collections::{BTreeMap, BTreeSet, btree_map};
 

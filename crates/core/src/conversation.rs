@@ -119,7 +119,7 @@ impl Turn {
 
     /// Returns the turn of a run whose events are unreadable.
     pub fn unreadable() -> Self {
-        Self { said: Vec::new(), came: "(this part cannot be read)".to_owned() }
+        Self { said: Vec::new(), came: "(this part of the conversation cannot be read)".to_owned() }
     }
 
     /// Returns the number of bytes of the people's messages, which is the minimum size of the turn.

@@ -108,7 +108,7 @@ impl Definition {
     }
 
     /// Applies the settings for asking. If asking is disabled, removes the tools that ask people. If a person's answer
-    /// may be missing, adds the tool that records assumptions: no agent names that tool, the run offers it when needed.
+    /// may be missing, adds the tool that records assumptions. No agent names that tool; the run offers it when needed.
     pub fn settle_asking(&mut self) {
         if !self.asking.enabled {
             self.take_away(asks_people);

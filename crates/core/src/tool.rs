@@ -291,18 +291,17 @@ pub enum Outcome {
     Changed { paths: Vec<String> },
     /// The call began and did not finish, so a person must decide. The text describes the progress of the call.
     Halfway { text: String },
-    /// The call was executed. The result is withheld until a person releases it.
+    /// The call was executed. The result is held until a person releases it.
     Held(Box<WithheldOutput>),
 }
 
-/// A withheld result, with derived data for the person who may release it. The derived data never contains the raw
-/// result.
+/// A held result, with derived data for the person who may release it. The derived data never contains the raw result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WithheldOutput {
     pub title: String,
     /// Text that becomes the result of the call after the release.
     pub content: String,
-    /// Reasons for withholding the result, one per entry.
+    /// Reasons for holding the result, one per entry.
     pub findings: Vec<String>,
     pub level: Level,
     /// The findings as data, for display.

@@ -102,8 +102,9 @@ impl Guard {
         }
     }
 
-    /// Rejects an unencrypted URL (`http:`) unless all `addresses` are in the allowed ranges, even if they are public.
-    /// For callers that send secrets, because an unencrypted request can be read on its way.
+    /// Rejects an unencrypted URL (`http:`) unless all `addresses` are in the allowed ranges. Public addresses outside
+    /// these ranges are rejected too. For callers that send secrets, because an unencrypted request can be read on its
+    /// way.
     pub fn check_in_clear(
         &self,
         url: &Url,

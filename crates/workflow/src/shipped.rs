@@ -54,7 +54,8 @@ pub const PRESETS: [Plain; 5] = [
     Plain { name: "step_by_step", workflow: include_str!("../../../workflows/step_by_step/workflow.yaml") },
 ];
 
-/// Workflows for tasks that arrive over the compatible edges. Each has a rehearsal for use without a configured model.
+/// Workflows for tasks that arrive over the protocols of other systems (`crates/edges`). Each has a rehearsal for use
+/// without a configured model.
 pub const EDGES: [(Plain, &str); 1] = [(
     Plain { name: "codelab_ide", workflow: include_str!("../../../workflows/codelab_ide/workflow.yaml") },
     include_str!("../../../workflows/codelab_ide/rehearsal.yaml"),

@@ -39,7 +39,8 @@ pub struct Channel {
     /// Signing secrets, the current one first. Older secrets stay valid while receivers change to the current one. For
     /// ntfy: the publisher's token. For e-mail: the password.
     pub secrets: Vec<Source>,
-    /// Additional headers of a webhook request. A header that authenticates names the source of its value.
+    /// Additional headers of a webhook request. The value of a header that authenticates the request is in a file that
+    /// the configuration names.
     pub headers: BTreeMap<String, Source>,
     /// True if notifications include the title of the interrupt. The title is erasable content.
     pub title: bool,

@@ -13,7 +13,7 @@ pub enum Via {
     Ntfy,
     /// E-mail over SMTP.
     Email,
-    /// A client of the crew edge (source document 003).
+    /// A client that speaks the crew protocol (source document 003).
     Crew,
     /// Web Push to the browsers of each person.
     Push,

@@ -50,8 +50,9 @@ pub(super) fn meet_paths(globs: &[String], changes: &Changeset) -> bool {
     changes.counted().any(|change| globs.meet(&change.path))
 }
 
-/// Returns true if a rule that allows covers the changes. Changes of the layer need no approval. `ignored` and `paths`
-/// concern the workspace, where a path that git ignores is treated like any other path.
+/// Returns true if a rule that allows covers the changes. Changes of the layer, which contains ignored files that only
+/// the run sees, need no approval. `ignored` and `paths` concern the workspace, where a path that git ignores is
+/// treated like any other path.
 ///
 /// `ignored` covers only commands. A build writes caches as a side effect, but an agent that names a file for a file
 /// tool intends to change that file.
@@ -73,7 +74,8 @@ fn meets(scope: &ChangeScope, changes: &Changeset, layer: &Changeset) -> bool {
     }
 }
 
-/// Compiles the glob of a rule. Returns `None` for a malformed glob, which only rules that ask or forbid match.
+/// Compiles the glob of a rule. Returns `None` for a malformed glob. A malformed glob matches every path in rules that
+/// ask or forbid, and no path in rules that allow.
 pub(super) fn matcher(glob: &str) -> Option<GlobMatcher> {
     GlobBuilder::new(glob).literal_separator(true).build().ok().map(|glob| glob.compile_matcher())
 }

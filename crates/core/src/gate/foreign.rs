@@ -36,7 +36,7 @@ pub struct ForeignCall {
     /// Absolute working directory of the command. `None`: the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Content of the changed file, before the call here, and after the call in `after`.
+    /// Content of the changed file before the call. `after` is the content after the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

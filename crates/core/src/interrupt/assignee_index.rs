@@ -54,12 +54,12 @@ impl Interrupt {
             lines.insert(ANYBODY.to_owned());
         }
         let is_plain = self.assignment == self.opened.assignment && self.delegations.is_empty();
-        // Without self-approval, it depends on the starter of the run who may approve.
+        // If self-approval is not allowed, the approvers depend on who started the run.
         let settles_at_once = self.assignment.takes_one()
             && self.assignment.self_approval
             && (self.votes.is_empty() || !self.is_open());
         let is_timed = !self.opened.timing.is_plain() || !self.snoozes.is_empty();
-        // A separate event records the use of an approval.
+        // The use of an approval is recorded in a separate event, which the row does not reference.
         if !is_plain || !settles_at_once || is_timed || self.used.is_some() {
             lines.insert(INVOLVED.to_owned());
         }

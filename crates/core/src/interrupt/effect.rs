@@ -1,4 +1,4 @@
-//! Effects of options: a fixed set. Each row defines what the effect does to the held work.
+//! Effects of options: a fixed set. Each row defines what the effect does to the work that waits for the decision.
 
 use serde::{Deserialize, Serialize};
 
@@ -102,7 +102,7 @@ impl Effect {
         self.row().outcome
     }
 
-    /// Returns the description that is displayed after the name of an option, such as *lets it go on*.
+    /// Returns the description that is displayed after the name of an option, such as *ends the run as failed*.
     pub fn does(self) -> &'static str {
         self.row().does
     }

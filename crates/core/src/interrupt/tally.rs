@@ -80,8 +80,8 @@ impl Interrupt {
         counted.into_iter().map(|vote| Ballot { by: &vote.by, seat: &vote.seat }).collect()
     }
 
-    /// Returns true if the person wrote this edit, or created the login link that its author used. Without an edit, the
-    /// subject of the interrupt is meant.
+    /// Returns true if the person wrote this edit, or created the login link that its author used. Without an edit,
+    /// checks the author of the interrupt's subject instead.
     pub(super) fn wrote(&self, who: &str, edit_of: Option<u64>) -> bool {
         self.author(edit_of).is_some_and(|author| author.responsible_people().includes(who))
     }

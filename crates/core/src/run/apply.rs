@@ -313,8 +313,8 @@ impl Run {
                 call.effect.clone_from(effect);
             }),
             Fact::ToolStarted { call, attempt, epoch, .. } => {
-                // Any node can hand out a call to a client. Only calls that run here move the run to the epoch of the
-                // node.
+                // A call that a client runs does not change the epoch, because any node can hand it out. A call that
+                // runs on this node moves the run to the epoch of the node.
                 if self.calls.get(call).is_some_and(|call| self.runs_here(&call.tool)) {
                     self.epoch = *epoch;
                 }

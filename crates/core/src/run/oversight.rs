@@ -275,8 +275,8 @@ fn judged(judgement: Judgement) -> Option<Reason> {
     Some(Reason { source: Source::Smart, code: code.to_owned(), rule: None, text: text.to_owned() })
 }
 
-/// Reads the judgement from a reply: true if a person must decide, and the reasons. The JSON may stand alone, in a code fence, or within
-/// other text.
+/// Reads the judgement from a reply: true if a person must decide, and the reasons. The JSON may stand alone, in a code
+/// fence, or within other text.
 fn read(text: &str) -> Option<(bool, Vec<String>)> {
     let object = text.get(text.find('{')?..=text.rfind('}')?)?;
     let value = crate::json::parse(object.as_bytes()).ok()?;

@@ -31,7 +31,7 @@ pub struct Freeze {
 }
 
 impl Freeze {
-    /// Returns the reason, as the end of a sentence that states who froze and when.
+    /// Returns the reason, as the end of a sentence that names the person and the time of the freeze.
     pub(super) fn why(&self) -> String {
         self.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
     }

@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WebhookKind {
-    /// A client of the crew edge.
+    /// A client that speaks the crew protocol.
     CustomUrl,
     Slack,
     /// One e-mail address, to which the mail server of the channels file sends.
