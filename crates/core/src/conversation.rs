@@ -229,10 +229,10 @@ fn planned(run: &Run) -> Vec<String> {
         if run.replaces_a_plan(interrupt) {
             return None;
         }
-        let count = interrupt.plan()?.subtasks.len();
+        let count = interrupt.plan()?.subtask_count();
         match interrupt.resolution.as_ref()?.outcome {
-            Outcome::Rejected => Some(format!("(your plan of {count} subtasks was rejected)")),
-            Outcome::Expired => Some(format!("(nobody decided in time on your plan of {count} subtasks)")),
+            Outcome::Rejected => Some(format!("(your plan of {count} was rejected)")),
+            Outcome::Expired => Some(format!("(nobody decided in time on your plan of {count})")),
             Outcome::Approved | Outcome::Answered | Outcome::Cancelled | Outcome::Superseded => None,
         }
     });

@@ -459,7 +459,7 @@ pub fn check(id: &str, person: &Person) -> Vec<Problem> {
         }
     }
     if person.groups.len() > limits::GROUPS_OF_PERSON {
-        let message = format!("holds more than {}", limits::GROUPS_OF_PERSON);
+        let message = format!("holds more than {} groups", limits::GROUPS_OF_PERSON);
         problems.push(Problem::new("/groups", message));
     }
     for (i, group) in person.groups.iter().enumerate() {
@@ -477,7 +477,7 @@ pub fn check(id: &str, person: &Person) -> Vec<Problem> {
         problems.push(Problem::new("/language", "is not a language tag such as `de`"));
     }
     if person.addresses.len() > limits::ADDRESSES {
-        problems.push(Problem::new("/addresses", format!("holds more than {}", limits::ADDRESSES)));
+        problems.push(Problem::new("/addresses", format!("holds more than {} addresses", limits::ADDRESSES)));
     }
     for (channel, address) in &person.addresses {
         if !is_name(channel, limits::NAME_BYTES) || !is_name(address, limits::ADDRESS_BYTES) {
@@ -487,7 +487,7 @@ pub fn check(id: &str, person: &Person) -> Vec<Problem> {
     problems
 }
 
-const LINE: &str = "is empty, too long, or holds characters that do not show";
+const LINE: &str = "is empty, too long, or contains invisible characters";
 
 fn check_name(field: &str, name: &str) -> Option<Problem> {
     (!is_name(name, limits::NAME_BYTES)).then(|| Problem::new(field, LINE))

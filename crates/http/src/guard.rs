@@ -27,7 +27,7 @@ pub enum Error {
     NotFound { host: String, source: std::io::Error },
     #[error("the DNS lookup of `{host}` took too long")]
     Slow { host: String },
-    #[error("`{host}` has no address, or more than {ADDRESSES}")]
+    #[error("`{host}` has no address, or more than {ADDRESSES} addresses")]
     Addresses { host: String },
     #[error("`{host}` is {address}, {what}, which is not allowed")]
     Refused { host: String, address: IpAddr, what: &'static str },
@@ -55,9 +55,9 @@ pub struct Checked {
 /// Parses a range such as `127.0.0.1/32`. Rejects a range in which a bit after the prefix length is set.
 pub fn range(text: &str) -> Result<IpNet, Error> {
     let wrong = |why| Error::Range { range: text.to_owned(), why };
-    let range: IpNet = text.parse().map_err(|_| wrong("an address, `/` and a number of bits"))?;
+    let range: IpNet = text.parse().map_err(|_| wrong("write an address, `/` and a number of bits"))?;
     if range.trunc() != range {
-        return Err(wrong("it has bits beyond its length"));
+        return Err(wrong("it has bits set beyond its prefix length"));
     }
     Ok(range)
 }
@@ -192,17 +192,17 @@ const fn v6(a: u16, b: u16, c: u16, bits: u8) -> Ipv6Net {
 const NOT_PUBLIC_V4: [(Ipv4Net, &str); 16] = [
     (v4(0, 0, 0, 0, 8), "an unspecified address"),
     (v4(10, 0, 0, 0, 8), "a private address"),
-    (v4(100, 64, 0, 0, 10), "an address behind a provider's translation"),
+    (v4(100, 64, 0, 0, 10), "a shared address of a provider's NAT"),
     (v4(127, 0, 0, 0, 8), "this machine"),
     (v4(169, 254, 0, 0, 16), "a link-local address"),
     (v4(172, 16, 0, 0, 12), "a private address"),
     (v4(192, 0, 0, 0, 24), "a reserved address"),
-    (v4(192, 0, 2, 0, 24), "an address of documents"),
+    (v4(192, 0, 2, 0, 24), "an address reserved for documentation"),
     (v4(192, 88, 99, 0, 24), "a reserved address"),
     (v4(192, 168, 0, 0, 16), "a private address"),
-    (v4(198, 18, 0, 0, 15), "an address of tests"),
-    (v4(198, 51, 100, 0, 24), "an address of documents"),
-    (v4(203, 0, 113, 0, 24), "an address of documents"),
+    (v4(198, 18, 0, 0, 15), "an address reserved for benchmarks"),
+    (v4(198, 51, 100, 0, 24), "an address reserved for documentation"),
+    (v4(203, 0, 113, 0, 24), "an address reserved for documentation"),
     (v4(224, 0, 0, 0, 4), "a multicast address"),
     (v4(255, 255, 255, 255, 32), "a broadcast address"),
     (v4(240, 0, 0, 0, 4), "a reserved address"),
@@ -214,9 +214,9 @@ const GLOBAL_V6: Ipv6Net = v6(0x2000, 0, 0, 3);
 /// Ranges of IPv6 addresses that are not public: first the exceptions within [`GLOBAL_V6`], and then ranges outside of
 /// [`GLOBAL_V6`], which are listed for their names.
 const NOT_PUBLIC_V6: [(Ipv6Net, &str); 9] = [
-    (v6(0x2001, 0xdb8, 0, 32), "an address of documents"),
+    (v6(0x2001, 0xdb8, 0, 32), "an address reserved for documentation"),
     (v6(0x2001, 0, 0, 23), "a reserved address"),
-    (v6(0x3fff, 0, 0, 20), "an address of documents"),
+    (v6(0x3fff, 0, 0, 20), "an address reserved for documentation"),
     (v6(0, 0, 0, 128), "an unspecified address"),
     (Ipv6Net::new_assert(Ipv6Addr::LOCALHOST, 128), "this machine"),
     (v6(0xfc00, 0, 0, 7), "a private address"),

@@ -125,7 +125,7 @@ fn read(top: &Item<'_>, problems: &mut Problems) -> Option<Vec<Channel>> {
     let mut channels = Vec::new();
     for (name, key, value) in entries {
         if !is_name(name, NAME) {
-            problems.at(&key, "is empty, too long, or holds characters that do not show");
+            problems.at(&key, "is empty, too long, or contains invisible characters");
         }
         if name == CALLBACKS {
             problems.at(&key, "is reserved for callbacks to agents: choose another name");
@@ -258,7 +258,7 @@ fn one<'f, 'i>(
             None
         }
         [_, (_, second), ..] => {
-            problems.at(second, format!("name one of {}", join_keys(keys)));
+            problems.at(second, format!("name only one of {}", join_keys(keys)));
             None
         }
     }

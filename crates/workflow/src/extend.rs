@@ -91,11 +91,11 @@ fn base(
     };
     let read = yaml::parse(text, bounds::WORKFLOW_BYTES).ok();
     if read.as_ref().is_some_and(|base| value(base, KEY).is_some()) {
-        problems.at(&item, format!("`{name}` extends another workflow itself; extend that one"));
+        problems.at(&item, format!("`{name}` extends another workflow itself; extend that workflow"));
         return None;
     }
     let Some(mut base) = read.filter(|_| is_good(text)) else {
-        problems.at(&item, format!("the workflow `{name}` has problems of its own"));
+        problems.at(&item, format!("the extended workflow `{name}` is not valid: correct its problems"));
         return None;
     };
     base.inherit();

@@ -86,7 +86,7 @@ fn groups(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<(String, Hours
     for (group, key, value) in item.entries(problems)? {
         let before = problems.len();
         if !is_name(group, limits::NAME_BYTES) {
-            problems.at(&key, "is empty, too long, or holds characters that do not show");
+            problems.at(&key, "is empty, too long, or contains invisible characters");
         }
         let Some(hours) = hours(&value, problems).filter(|_| problems.len() == before) else { continue };
         for problem in hours.check() {
@@ -116,7 +116,7 @@ fn hours(item: &Item<'_>, problems: &mut Problems) -> Option<Hours> {
         let spans = spans(&value, problems);
         for day in days {
             if week.insert(day, spans.clone()).is_some() {
-                problems.at(&key, format!("`{}` is there twice", day.as_str()));
+                problems.at(&key, format!("`{}` is listed twice", day.as_str()));
             }
         }
     }

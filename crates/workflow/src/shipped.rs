@@ -171,7 +171,8 @@ const PAIR: Shipped = Shipped {
 const RESEARCH: Shipped = Shipped {
     name: "research",
     aliases: &[],
-    shows: "Agents plan a question about data. You decide on the plan, and they carry it out side by side.",
+    shows: "Agents plan how to answer a question about data. You decide on the plan, and the agents carry \
+            it out in parallel.",
     sample_is: "a year of rain",
     folder: "rain",
     workflow: include_str!("../../../workflows/research/workflow.yaml"),

@@ -101,7 +101,7 @@ fn explain(error: &Error) -> String {
             format!("nested deeper than {} levels", bounds::DEPTH)
         }
         Error::Budget { .. } => "too large or too complex".to_owned(),
-        Error::MultipleDocuments { .. } => "one file holds one document".to_owned(),
+        Error::MultipleDocuments { .. } => "a file may contain only one YAML document".to_owned(),
         error => bare(&error.render_with_formatter(&UserMessageFormatter)).to_owned(),
     }
 }

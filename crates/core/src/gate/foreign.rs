@@ -157,7 +157,7 @@ impl ForeignCall {
         let mut problems = Vec::new();
         if !is_name(&self.tool, limits::NAME_BYTES) {
             let message = format!(
-                "is empty, longer than {} bytes, or holds characters that do not show",
+                "is empty, longer than {} bytes, or contains invisible characters",
                 limits::NAME_BYTES
             );
             problems.push(Problem::new(format!("{at}/tool"), message));
@@ -170,7 +170,7 @@ impl ForeignCall {
             // If the workspace were the root folder, rules and grants for the workspace would have no limits.
             let is_root = field == "workspace" && folder == "/";
             if is_root || !folder.starts_with('/') || holdshort_command::normal(folder) != *folder {
-                let message = "is not a full path: begin it with `/`, without `.`, `..` or a `/` at its end";
+                let message = "must be an absolute path that has no `.` or `..` and does not end with `/`";
                 problems.push(Problem::new(format!("{at}/{field}"), message));
             }
         }

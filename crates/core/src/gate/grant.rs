@@ -384,7 +384,7 @@ impl Matcher {
             return format!("every page that `{}` gets from `{origin}`, in this workspace", self.tool);
         }
         if self.commands.is_empty() {
-            let inside = if self.elsewhere { "; none that names a path outside it" } else { "" };
+            let inside = if self.elsewhere { ", except calls that name a path outside it" } else { "" };
             return format!("every call of `{}` in this workspace{inside}", self.tool);
         }
         let mut covers: Vec<String> = self.commands.iter().filter_map(Program::describe).collect();
@@ -403,7 +403,7 @@ impl Matcher {
         }
         covers.push("also every command that only reads".to_owned());
         if self.elsewhere {
-            covers.push("none that names a path outside this workspace".to_owned());
+            covers.push("except commands that name a path outside this workspace".to_owned());
         }
         covers.join("; ")
     }

@@ -102,10 +102,10 @@ pub fn reasons(act: &Act<'_>, keywords: &[String]) -> Vec<Reason> {
     }
     reasons.extend(uncertainty(act.said));
     if act.failures >= FAILURES {
-        let text = format!("the last {} calls of the step failed: it may need help to recover", act.failures);
+        let text = format!("the last {} calls of the step failed: the agent may need help", act.failures);
         reasons.push(reason("failing", text));
     } else if act.retries >= FAILURES {
-        let text = format!("the step was tried again {} times: it may need help to recover", act.retries);
+        let text = format!("the step was retried {} times: the agent may need help", act.retries);
         reasons.push(reason("failing", text));
     }
     reasons

@@ -92,7 +92,7 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
         mandatory.push(found("changes_unknown", text));
     }
     if let Some(why) = subject.untried {
-        mandatory.push(found("untried", format!("it could not be tried on a copy: {why}")));
+        mandatory.push(found("untried", format!("it could not be tried on a copy of the workspace: {why}")));
     }
     mandatory.extend(rules.checkpoints.reasons(subject, command));
     mandatory.extend_from_slice(rules.smart);

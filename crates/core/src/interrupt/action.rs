@@ -97,8 +97,7 @@ impl Interrupt {
             Extent::Assigned | Extent::Unassigned => {
                 self.may_take_part(voter)?;
                 if matches!(to, HandedTo::Whole(_)) {
-                    let why =
-                        "may only name other approvers: only an admin or an operator may change the quorum";
+                    let why = "only an admin or an operator may change the quorum: name only new approvers";
                     return Err(Refusal::Invalid(vec![Problem::new("/assignment", why)]));
                 }
                 if !self.sits_in(voter, now) {
@@ -148,7 +147,7 @@ impl Interrupt {
             problems.push(Problem::new("/from", format!("`{from}` is not an approver of this interrupt")));
         }
         if is_same(from, to) {
-            problems.push(Problem::new("/to", "is the same person"));
+            problems.push(Problem::new("/to", "is the same person as `from`"));
         } else if !voter.people.can_decide(to) {
             problems.push(Problem::new("/to", format!("no person who may decide is named `{to}`")));
         }

@@ -348,15 +348,17 @@ impl Assignment {
             problems.push(Problem::new(format!("{at}/stages"), "has no stage"));
         }
         if self.stages.len() > limits::STAGES {
-            problems
-                .push(Problem::new(format!("{at}/stages"), format!("holds more than {}", limits::STAGES)));
+            problems.push(Problem::new(
+                format!("{at}/stages"),
+                format!("holds more than {} stages", limits::STAGES),
+            ));
         }
         for (i, stage) in self.stages.iter().enumerate() {
             // An assignment with a single stage is written without the key `stages`.
             let at = if self.stages.len() == 1 { at.to_owned() } else { format!("{at}/stages/{i}") };
             for (field, names) in [("approvers", &stage.approvers), ("groups", &stage.groups)] {
                 if names.len() > limits::ASSIGNED {
-                    let message = format!("holds more than {}", limits::ASSIGNED);
+                    let message = format!("holds more than {} {field}", limits::ASSIGNED);
                     problems.push(Problem::new(format!("{at}/{field}"), message));
                 }
                 for (i, name) in names.iter().enumerate() {
@@ -368,7 +370,7 @@ impl Assignment {
                 }
             }
             if stage.name.as_ref().is_some_and(|name| !is_name(name, limits::NAME_BYTES)) {
-                let message = "is empty, too long, or holds characters that do not show";
+                let message = "is empty, too long, or contains invisible characters";
                 problems.push(Problem::new(format!("{at}/name"), message));
             }
             if stage.required as usize > limits::ASSIGNED {
@@ -432,7 +434,7 @@ impl Assignment {
                 if let Some(name) = people.or_else(|| stage.groups.iter().find(|group| !speaks(group))) {
                     return Some(ApproverShortage {
                         stage: i,
-                        why: format!("needs `{name}`, but no approver with this name or group may decide"),
+                        why: format!("needs `{name}`, but nobody with this name or in this group may decide"),
                     });
                 }
             }
@@ -444,7 +446,7 @@ impl Assignment {
         let short = self.distinct.then(|| find_unfilled_stage(&places)).flatten();
         short.map(|stage| ApproverShortage {
             stage,
-            why: "needs other people than the other stages, and too few people may decide".to_owned(),
+            why: "needs people who vote in no other stage, and too few people may decide".to_owned(),
         })
     }
 }

@@ -184,7 +184,7 @@ impl Timing {
             }
             for (field, names) in [("approvers", &step.approvers), ("groups", &step.groups)] {
                 if names.len() > limits::ASSIGNED {
-                    say(format!("{at}/{field}"), format!("holds more than {}", limits::ASSIGNED));
+                    say(format!("{at}/{field}"), format!("holds more than {} {field}", limits::ASSIGNED));
                 }
                 for (i, name) in names.iter().enumerate() {
                     let unknown = match field {
@@ -215,7 +215,7 @@ impl Timing {
         if self.working_time && !counts {
             say(
                 "/working_time".to_owned(),
-                "working time requires an assigned group with hours, and no assigned group has hours"
+                "working time requires an assigned group with working hours, and no assigned group has them"
                     .to_owned(),
             );
         }

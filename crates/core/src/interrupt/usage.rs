@@ -15,7 +15,7 @@ pub enum Unusable {
     /// The text completes the error message.
     #[error("the interrupt is not approved: {0}")]
     NotApproved(&'static str),
-    #[error("it was used at {at}, by `{by}`")]
+    #[error("the approval was already used at {at}, by `{by}`")]
     Used { by: String, at: Timestamp, digest: Digest },
     #[error("the approval has expired: it could be used until {at}")]
     Expired { at: Timestamp, digest: Digest },

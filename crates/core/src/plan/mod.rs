@@ -106,6 +106,14 @@ impl Plan {
         self.subtasks.iter().find(|subtask| subtask.id == id)
     }
 
+    /// Returns the number of subtasks as text, such as `3 subtasks`.
+    pub(crate) fn subtask_count(&self) -> String {
+        match self.subtasks.len() {
+            1 => "1 subtask".to_owned(),
+            n => format!("{n} subtasks"),
+        }
+    }
+
     /// Renders the plan for a person or a model, with one line per subtask.
     pub fn text(&self) -> String {
         let line = |subtask: &Subtask| {

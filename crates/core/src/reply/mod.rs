@@ -91,7 +91,7 @@ impl Flaw {
         match self {
             Self::Cut => "was cut off before it was complete",
             Self::Filtered => "was filtered by the provider",
-            Self::Unclear => "stopped for a reason that does not say that it is complete",
+            Self::Unclear => "stopped for a reason that does not show whether it is complete",
             Self::CallAsText => "contains a tool call as text, which ran nothing",
             Self::Asks => "asks in words",
             Self::Announces => "announces work that it does not do",

@@ -101,8 +101,8 @@ impl Draft<'_> {
             }
             // No agent would carry out this plan, so a person is not asked about the plan.
             StepRole::Subtask => {
-                let text = "You are carrying out a part of a plan, and no plan is made within one: do your part \
-                            yourself, or say what is missing.";
+                let text = "You are carrying out one part of a plan, and a part has no plan of its own: do \
+                            your part yourself, or say what is missing.";
                 self.finish_call(id, CallEnd::Refused, Some("no_plan_here"), text);
                 return;
             }
@@ -112,7 +112,7 @@ impl Draft<'_> {
             | StepRole::Overseer
             | StepRole::Router
             | StepRole::Summariser => {
-                let text = "No plan is made here: answer what you are asked for.";
+                let text = "You make no plan in this step: answer what you are asked for.";
                 self.finish_call(id, CallEnd::Refused, Some("no_plan_here"), text);
                 return;
             }
@@ -144,7 +144,7 @@ impl Draft<'_> {
             self.finish_call(id, CallEnd::Done, None, "The plan is noted. Go on with it.");
             return;
         }
-        let title = format!("Plan of {} subtasks", plan.subtasks.len());
+        let title = format!("Plan of {}", plan.subtask_count());
         let mut opening = Opening::new(Kind::PlanApproval, About::Call(id.to_owned()), title);
         opening.step = Some(call.step.clone());
         opening.message = clip(&self.said_with(call), 2_000);

@@ -314,7 +314,7 @@ impl Draft<'_> {
         let is_as_released = self.run.action_digest(&call, &look, call.effect.as_ref()) == digest;
         // A resumed commit may have changed the files itself, but not the directories that contain them.
         if is_resumed && changed.iter().any(|path| path.ends_with('/')) {
-            self.doubt(id, "another directory is now at the place where its changes were being written");
+            self.doubt(id, "the directory into which its changes were being written was replaced");
             return;
         }
         if !is_as_released || (!changed.is_empty() && !is_resumed) {

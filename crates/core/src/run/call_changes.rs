@@ -80,7 +80,7 @@ impl CallChanges {
         };
         let changed = self.changeset.as_deref().map_or(self.changed, of_content).saturating_sub(self.deleted);
         match (self.changed, changed, self.deleted) {
-            (0, _, _) if self.layer.is_some() => "changes only what git ignores".to_owned(),
+            (0, _, _) if self.layer.is_some() => "changes only files that git ignores".to_owned(),
             (0, _, _) => "changes nothing".to_owned(),
             (_, 0, 0) => "changes folders".to_owned(),
             (_, 0, deleted) => format!("deletes {}", files(deleted)),

@@ -135,7 +135,7 @@ impl Run {
     }
 }
 
-const CHANGES_ELSEWHERE: &str = "it changes more than the rule or grant that would allow it permits";
+const CHANGES_ELSEWHERE: &str = "it makes changes that the matching rule or grant does not permit";
 
 fn unknown_changes() -> Reason {
     reason("changes_unknown", "it is no longer known what it changed")
@@ -144,7 +144,7 @@ fn unknown_changes() -> Reason {
 fn not_enforceable() -> Reason {
     reason(
         "not_enforceable",
-        "the rule's paths are not files or directories to which a command can be confined",
+        "the sandbox can confine a command only to files and whole directories, not to the rule's paths",
     )
 }
 

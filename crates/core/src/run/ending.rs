@@ -167,7 +167,7 @@ impl Run {
     fn told_of_flaw(&self, step: &Step, flaw: Flaw, about: &str) -> String {
         let mut text = format!("Your last reply {}, so it does not end your work. ", flaw.says());
         text.push_str(match flaw {
-            Flaw::Cut => "Go on where it stopped, or say it again, shorter.",
+            Flaw::Cut => "Go on where it stopped, or send a shorter reply.",
             Flaw::Filtered | Flaw::Unclear => "Go on, or say it again in other words.",
             Flaw::CallAsText => {
                 return format!(
@@ -204,10 +204,10 @@ impl Run {
                 );
             }
             Flaw::MalformedQuestions => {
-                return format!("{text}{about}. Send all of them again, or bring your result without them.");
+                return format!("{text}{about}. Send all questions again, or your result without questions.");
             }
             Flaw::QuestionsUnasked => {
-                "Decide by yourself, write down what you assume, and bring your result: a reply without questions."
+                "Decide by yourself, write down what you assume, and give your result without questions."
             }
             Flaw::NotFinished => "Call `finish` with what you did and what you left undone, or go on.",
         });

@@ -296,7 +296,7 @@ fn check(ask: &Ask) -> Vec<Problem> {
         }
     }
     if ask.options.len() > limits::OPTIONS {
-        problems.push(Problem::new("/options", format!("holds more than {}", limits::OPTIONS)));
+        problems.push(Problem::new("/options", format!("holds more than {} options", limits::OPTIONS)));
     }
     for (i, (_, label)) in ask.options.iter().enumerate() {
         if label.as_ref().is_some_and(|label| label.len() > limits::TITLE_BYTES) {

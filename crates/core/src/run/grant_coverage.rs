@@ -207,7 +207,7 @@ impl Draft<'_> {
             return vec![Problem::new(if also.is_empty() { "/also_shown" } else { "/also" }, message)];
         }
         if also_shown.len() > limits::ALSO {
-            let message = format!("holds more than {}", limits::ALSO);
+            let message = format!("holds more than {} interrupts", limits::ALSO);
             return vec![Problem::new("/also_shown", message)];
         }
         let covered = self.run.also_covered(interrupt, &self.voter(), &self.session, self.cx.system);
@@ -249,7 +249,7 @@ impl Draft<'_> {
                 (Some(call), Some(digest)) => {
                     self.authorise(&call, digest, Authority::Interrupt(id.clone()));
                 }
-                (Some(_), None) => self.fail_run("internal", "an approval without a digest"),
+                (Some(_), None) => self.fail_run("internal", "the approved call has no digest"),
                 (None, _) => self.external_resolved(&other),
             }
         }

@@ -159,8 +159,10 @@ impl Draft<'_> {
             problems.push(Problem::new("/input", format!("is larger than {} bytes", limits::INPUT_BYTES)));
         }
         if start.config.gates.rules.len() > limits::RUN_RULES {
-            problems
-                .push(Problem::new("/config/gates/rules", format!("holds more than {}", limits::RUN_RULES)));
+            problems.push(Problem::new(
+                "/config/gates/rules",
+                format!("holds more than {} rules", limits::RUN_RULES),
+            ));
         }
         problems.extend(self.check_gates());
         if !problems.is_empty() {

@@ -409,7 +409,7 @@ pub enum Rejection {
     /// different attempt.
     #[error("nothing is waiting for this input: it is late or repeated")]
     Outdated,
-    #[error("it is frozen: nothing starts until the freeze is lifted")]
+    #[error("a freeze applies to this run or its agent: nothing starts until the freeze is lifted")]
     Frozen,
     #[error("the session is suspended: nothing starts in it until it is resumed")]
     SessionSuspended,

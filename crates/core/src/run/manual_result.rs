@@ -74,6 +74,6 @@ impl Run {
                 Err(found) => problems = problems.or(Some(found)),
             }
         }
-        Err(problems.unwrap_or_else(|| vec![Problem::new("/text", "it contains no readable plan")]))
+        Err(problems.unwrap_or_else(|| vec![Problem::new("/text", "contains no readable plan")]))
     }
 }

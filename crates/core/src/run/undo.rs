@@ -99,11 +99,11 @@ pub enum NotUndone {
     #[error("none of the run's changes since then is still in place: they were already undone")]
     TakenBack,
     #[error(
-        "no approver may approve all of it: its phases name different approvers; undo a part of it with \
-         `to`"
+        "no approver may approve all of the changes: the run's phases name different approvers; undo fewer \
+         changes with `to`"
     )]
     NoCommonApprover,
-    #[error("its workspace cannot be used: {0}")]
+    #[error("the run's workspace cannot be used: {0}")]
     NoWorkspace(String),
 }
 

@@ -106,7 +106,7 @@ impl Freezes {
             Some(Part::Run(_)) | None => None,
         };
         if let Some((field, _)) = named.filter(|(_, name)| !is_name(name, limits::NAME_BYTES)) {
-            problems.push(Problem::new(field, "is empty, too long, or holds characters that do not show"));
+            problems.push(Problem::new(field, "is empty, too long, or contains invisible characters"));
         }
         let is_new = part.is_some_and(|part| !self.parts.contains_key(part));
         if is_new && self.parts.len() >= limits::FREEZES {

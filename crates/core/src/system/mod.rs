@@ -74,7 +74,7 @@ pub enum Rejection {
     Removed(String),
     /// A second reason would hide the current reason, and lifting the second freeze would also lift the first one.
     #[error(
-        "it is already frozen, since {} by {}{}; lift the freeze before you give another reason",
+        "the target is already frozen, since {} by {}{}; lift the freeze before you give another reason",
         .0.at, .0.by, .0.why()
     )]
     Frozen(Freeze),

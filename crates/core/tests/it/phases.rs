@@ -183,7 +183,7 @@ fn a_limit_of_one_phase_is_its_own() {
     world.decide(Kind::Continuation, choose("finish"));
     assert_eq!(
         (at_work(&world), task(&world, "next")),
-        (vec!["next"], "Do it\n\nResult of `work`:\nI will.\n\nStopped at its limit of 1 rounds.".to_owned())
+        (vec!["next"], "Do it\n\nResult of `work`:\nI will.\n\nStopped at its limit of 1 round.".to_owned())
     );
 }
 

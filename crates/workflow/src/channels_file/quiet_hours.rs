@@ -44,7 +44,7 @@ pub(super) fn read(
     }
     for (id, key, value) in entries {
         if !is_name(id, holdshort_core::limits::NAME_BYTES) {
-            problems.at(&key, "is empty, too long, or holds characters that do not show");
+            problems.at(&key, "is empty, too long, or contains invisible characters");
         }
         if let Some(fields) = value.fields(&PERSONAL, problems) {
             personal.insert(id.to_owned(), hold(&fields, &all, problems));

@@ -80,7 +80,7 @@ fn source(
             None
         }
         [_, (_, second), ..] => {
-            problems.at(second, format!("name one of {}", join_keys(&keys)));
+            problems.at(second, format!("name only one of {}", join_keys(&keys)));
             None
         }
     }

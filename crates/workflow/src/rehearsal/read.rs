@@ -148,7 +148,7 @@ fn reply(
     }
     for (label, item) in own {
         if !labels.insert(label.clone()) {
-            problems.at(item, format!("another call is labelled `{label}`"));
+            problems.at(item, format!("an earlier call already has the label `{label}`"));
         }
     }
     Some(Play::Reply { text, calls })

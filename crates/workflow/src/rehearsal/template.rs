@@ -19,9 +19,9 @@ pub(super) fn check(text: &str, item: &Item<'_>, labels: &BTreeSet<String>, prob
     let template = match environment.template_from_str(text) {
         Ok(template) => template,
         Err(error) => {
-            let line = error.line().map(|line| format!(" in line {line} of it")).unwrap_or_default();
+            let line = error.line().map(|line| format!(", line {line} of the template")).unwrap_or_default();
             let detail = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
-            problems.at(item, format!("not a template: {detail}{line}"));
+            problems.at(item, format!("not a valid template: {detail}{line}"));
             return;
         }
     };

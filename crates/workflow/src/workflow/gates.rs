@@ -179,7 +179,7 @@ pub(super) fn of_phase(
         let Some(item) = fields.find(key) else { continue };
         named = true;
         if !is_applicable(key, &read.kind) {
-            problems.at(item, format!("`{key}` means nothing in a phase of the kind `{word}`"));
+            problems.at(item, format!("`{key}` has no effect in a phase of the kind `{word}`"));
         }
     }
     for kind in Kind::ALL {

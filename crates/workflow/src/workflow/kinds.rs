@@ -105,7 +105,7 @@ pub(super) fn read(
         if let Some(item) = said.filter(|_| gate.on_expiry.is_some()) {
             problems.at(item, format!("`{id}` is not among {whose} `options`"));
         } else if let (None, Some(item)) = (said, fields.find("options")) {
-            problems.at(item, format!("`{id}`, the workflow's `on_expiry`, is not among these"));
+            problems.at(item, format!("`{id}`, the workflow's `on_expiry`, is not among these options"));
         }
     }
     Some(gate)
@@ -125,7 +125,7 @@ fn options(item: &Item<'_>, table: Table, problems: &mut Problems) -> Vec<String
     if problems.len() == before && !rows().any(|row| named.contains(&row.id) && !row.releases()) {
         let others: Vec<_> =
             rows().filter(|row| !row.releases()).map(|row| format!("`{}`", row.id)).collect();
-        problems.at(item, format!("needs one that does not release work: {}", others.join(", ")));
+        problems.at(item, format!("needs an option that does not release work: {}", others.join(", ")));
     }
     named
 }

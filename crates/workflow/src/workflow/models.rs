@@ -48,7 +48,7 @@ fn model(item: &Item<'_>, problems: &mut Problems) -> ModelTerms {
     let window_tokens = window.and_then(|item| {
         let window = item.count(bounds::TOKENS, problems)?;
         if window < WINDOW_TOKENS_LEAST {
-            problems.at(item, format!("a window holds at least {WINDOW_TOKENS_LEAST} tokens"));
+            problems.at(item, format!("a context window has at least {WINDOW_TOKENS_LEAST} tokens"));
             return None;
         }
         Some(window)

@@ -167,7 +167,7 @@ pub(super) fn read(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Prob
     let word = KINDS.iter().find(|(_, of)| *of == kind).map_or("", |(word, _)| word);
     for key in KEYS.known[COMMON..].iter().filter(|key| !kind.keys().contains(key)) {
         if let Some(item) = fields.find(key) {
-            problems.at(item, format!("`{key}` means nothing in a phase of the kind `{word}`"));
+            problems.at(item, format!("`{key}` has no effect in a phase of the kind `{word}`"));
         }
     }
     if let Some(item) = fields.find("limits") {

@@ -67,7 +67,7 @@ pub(super) fn meaningless(item: &Item<'_>, keys: &[&str], kind: &str, problems: 
     let Some(fields) = item.fields(&LIMITS, &mut Problems::for_file("")) else { return };
     for key in keys {
         if let Some(item) = fields.find(key) {
-            problems.at(item, format!("`{key}` means nothing in a phase of the kind `{kind}`"));
+            problems.at(item, format!("`{key}` has no effect in a phase of the kind `{kind}`"));
         }
     }
 }

@@ -205,7 +205,7 @@ fn what_can_not_be_extended_has_its_place() {
         ("name: mine\nextends: mine\n", vec!["mine.yaml:2:10: `mine` would extend itself"]),
         (
             "name: mine\nextends: review_plan\n",
-            vec!["mine.yaml:2:10: `review_plan` extends another workflow itself; extend that one"],
+            vec!["mine.yaml:2:10: `review_plan` extends another workflow itself; extend that workflow"],
         ),
         ("name: mine\nextends: [base]\n", vec!["mine.yaml:2:10: expected a text, found a list"]),
         ("extends: base\n", vec!["mine.yaml:1:1: the key `name` is missing"]),
@@ -244,11 +244,14 @@ fn what_can_not_be_extended_has_its_place() {
     assert_eq!(
         ring.unwrap_err(),
         [
-            "a.yaml:2:10: `b` extends another workflow itself; extend that one",
-            "b.yaml:2:10: `a` extends another workflow itself; extend that one",
+            "a.yaml:2:10: `b` extends another workflow itself; extend that workflow",
+            "b.yaml:2:10: `a` extends another workflow itself; extend that workflow",
         ]
     );
     let broken = BASE.replace("kind: control", "kind: contrl");
     let said = library(&[("base.yaml", &broken, None), ("mine.yaml", "name: mine\nextends: base\n", None)]);
-    assert_eq!(said.unwrap_err()[1], "mine.yaml:2:10: the workflow `base` has problems of its own");
+    assert_eq!(
+        said.unwrap_err()[1],
+        "mine.yaml:2:10: the extended workflow `base` is not valid: correct its problems"
+    );
 }

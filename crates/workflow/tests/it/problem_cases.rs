@@ -21,11 +21,11 @@ pub(crate) const CASES: &[Case] = &[
         says: &[
             "workflow.yaml:5:5: the key `tool` is missing",
             "workflow.yaml:6:33: there is no tool `pack_revew` (did you mean `pack_review`?)",
-            "workflow.yaml:6:66: `limits` means nothing in a phase of the kind `call`",
+            "workflow.yaml:6:66: `limits` has no effect in a phase of the kind `call`",
             "workflow.yaml:7:35: `write_file` is not a read-only tool that runs in Holdshort",
             "workflow.yaml:7:54: there is no agent `sol` (did you mean `solo`?)",
             "workflow.yaml:8:5: the key `agent` is missing",
-            "workflow.yaml:9:119: `before_step` means nothing in a phase of the kind `call`",
+            "workflow.yaml:9:119: `before_step` has no effect in a phase of the kind `call`",
             "workflow.yaml:10:9: there is no phase `fiv` (did you mean `five`?)",
         ],
     },
@@ -47,7 +47,7 @@ pub(crate) const CASES: &[Case] = &[
         about: "two documents",
         text: "name: a\n---\nname: b\n",
         says: &[
-            "workflow.yaml:3:1: not readable as YAML: one file holds one document",
+            "workflow.yaml:3:1: not readable as YAML: a file may contain only one YAML document",
         ],
     },
     Case {
@@ -209,7 +209,7 @@ phases:
             "workflow.yaml:6:65: there is no reviewer: name a `reviewer` among the `agents`",
             "workflow.yaml:7:50: there is no agent `nobody`",
             "workflow.yaml:7:85: there is no agent `ghost`",
-            "workflow.yaml:7:102: `message` means nothing in a phase of the kind `planning`",
+            "workflow.yaml:7:102: `message` has no effect in a phase of the kind `planning`",
             "workflow.yaml:9:48: the key `critic` is missing",
         ],
     },
@@ -427,10 +427,10 @@ phases:
 ",
         says: &[
             "workflow.yaml:5:39: there is no agent `sol` (did you mean `solo`?)",
-            "workflow.yaml:5:53: `message` means nothing in a phase of the kind `one_shot`",
+            "workflow.yaml:5:53: `message` has no effect in a phase of the kind `one_shot`",
             "workflow.yaml:6:10: an earlier phase is also named `work`",
-            "workflow.yaml:7:57: `agent` means nothing in a phase of the kind `checkpoint`",
-            "workflow.yaml:7:71: `limits` means nothing in a phase of the kind `checkpoint`",
+            "workflow.yaml:7:57: `agent` has no effect in a phase of the kind `checkpoint`",
+            "workflow.yaml:7:71: `limits` has no effect in a phase of the kind `checkpoint`",
             "workflow.yaml:8:22: expected `one_shot`, `checkpoint`, `planning`, `control`, `idea_generation`, `copilot`, `call`, `hitl_checkpoint`, `hitl_planning` or `hitl_control`, found `oneshot` (did you mean `one_shot`?)",
             "workflow.yaml:9:59: `plan` belongs to the workflow's `gates`, not to a phase's",
             "workflow.yaml:9:77: expected `ask` or `off`, found `yes`",
@@ -647,10 +647,10 @@ gates:
         says: &[
             "workflow.yaml:4:15: expected `ask`, `unless_clean` or `off`, found `unles_clean` (did you mean `unless_clean`?)",
             "workflow.yaml:5:38: `tool_approval` has no option `rejct` (did you mean `reject`?)",
-            "workflow.yaml:6:28: needs one that does not release work: `revise`, `reject`",
+            "workflow.yaml:6:28: needs an option that does not release work: `revise`, `reject`",
             "workflow.yaml:7:43: `approve` is listed twice",
             "workflow.yaml:7:64: `abort` is not among the `options`",
-            "workflow.yaml:8:23: needs one that does not release work: `answer`, `skip`, `cancel`",
+            "workflow.yaml:8:23: needs an option that does not release work: `answer`, `skip`, `cancel`",
             "workflow.yaml:9:21: expected a list, found `approve`",
         ],
     },
@@ -688,7 +688,7 @@ models:
         says: &[
             "workflow.yaml:3:26: expected a text, found the number 1.5",
             "workflow.yaml:5:7: unknown key `window_token` (did you mean `window_tokens`?)",
-            "workflow.yaml:6:22: a window holds at least 1000 tokens",
+            "workflow.yaml:6:22: a context window has at least 1000 tokens",
             "workflow.yaml:7:34: expected an amount as a text, such as `\"2.50\"`, with six decimal places at most",
             "workflow.yaml:7:76: a currency is three capital letters, such as `USD`",
             "workflow.yaml:9:6: all prices of a workflow must be in one currency, but another price is in USD",
@@ -733,8 +733,8 @@ limits: {budget: {money: \"1.50\"}}
                gates: {before_step: ask, on_error: ask}}\n  - {id: i, kind: idea_generation, agents: {maker: solo, \
                critic: solo}, gates: {after_step: ask}}\n",
         says: &[
-            "workflow.yaml:4:75: `before_step` means nothing in a phase of the kind `planning`",
-            "workflow.yaml:5:93: `after_step` means nothing in a phase of the kind `idea_generation`",
+            "workflow.yaml:4:75: `before_step` has no effect in a phase of the kind `planning`",
+            "workflow.yaml:5:93: `after_step` has no effect in a phase of the kind `idea_generation`",
         ],
     },
     Case {
@@ -759,14 +759,14 @@ phases:
 ",
         says: &[
             "workflow.yaml:5:69: interrupts of the kind `plan_approval` never occur in a phase of the kind `checkpoint`",
-            "workflow.yaml:5:97: `on_error` means nothing in a phase of the kind `checkpoint`",
+            "workflow.yaml:5:97: `on_error` has no effect in a phase of the kind `checkpoint`",
             "workflow.yaml:6:74: interrupts of the kind `checkpoint` never occur in a phase of the kind `planning`",
             "workflow.yaml:11:13: interrupts of the kind `turn` never occur in a phase of the kind `control`",
             "workflow.yaml:12:31: `redo` is not among the workflow's `options`",
             "workflow.yaml:12:49: expected a duration such as `30s`, `30m`, `2h` or `7d`, found `soon`",
             "workflow.yaml:13:42: `error` has no option `restart`",
             "workflow.yaml:14:29: the list is empty: name who may decide, or leave the key out",
-            "workflow.yaml:15:72: `skip`, the workflow's `on_expiry`, is not among these",
+            "workflow.yaml:15:72: `skip`, the workflow's `on_expiry`, is not among these options",
             "workflow.yaml:16:83: `checkpoint` has no option `abort` here",
             "workflow.yaml:16:100: `checkpoint` has no option `edit` here",
         ],
@@ -779,10 +779,10 @@ phases:
                1}}\n  - {id: i, kind: idea_generation, agents: {maker: solo, critic: solo}, limits: {rounds: 1, \
                parallel: 1}}\nlimits: {plan_steps: 1, redos: 1, parallel: 1}\n",
         says: &[
-            "workflow.yaml:4:76: `parallel` means nothing in a phase of the kind `one_shot`",
-            "workflow.yaml:5:85: `redos` means nothing in a phase of the kind `planning`",
-            "workflow.yaml:6:85: `plan_steps` means nothing in a phase of the kind `control`",
-            "workflow.yaml:7:103: `parallel` means nothing in a phase of the kind `idea_generation`",
+            "workflow.yaml:4:76: `parallel` has no effect in a phase of the kind `one_shot`",
+            "workflow.yaml:5:85: `redos` has no effect in a phase of the kind `planning`",
+            "workflow.yaml:6:85: `plan_steps` has no effect in a phase of the kind `control`",
+            "workflow.yaml:7:103: `parallel` has no effect in a phase of the kind `idea_generation`",
         ],
     },
     Case {

@@ -73,11 +73,11 @@ agents:
         said,
         [
             "r.yaml:4:14: templates have no variable `taks` (did you mean `task`?)",
-            "r.yaml:5:14: not a template: unexpected end of input, expected end of block in line 1 of it",
+            "r.yaml:5:14: not a valid template: unexpected end of input, expected end of block, line 1 of the template",
             "r.yaml:6:14: no call before this one is labelled `tests`",
             "r.yaml:6:97: no call before this one is labelled `tests`",
             "r.yaml:7:14: no call before this one is labelled `test` (did you mean `tests`?)",
-            "r.yaml:7:44: another call is labelled `tests`",
+            "r.yaml:7:44: an earlier call already has the label `tests`",
             "r.yaml:7:76: the key `tool` is missing",
             "r.yaml:7:81: a name is made of a-z, 0-9 and `_`, no digit first, at most 64 characters; found `no-label`",
             "r.yaml:7:102: arguments must be a mapping",

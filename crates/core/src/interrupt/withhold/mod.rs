@@ -62,7 +62,7 @@ pub fn flaw_of_field(field: &str) -> Option<String> {
 pub fn check(rules: &[Withhold], at: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     if rules.len() > limits::WITHHOLD_RULES {
-        problems.push(Problem::new(at, format!("holds more than {}", limits::WITHHOLD_RULES)));
+        problems.push(Problem::new(at, format!("holds more than {} rules", limits::WITHHOLD_RULES)));
     }
     for (i, rule) in rules.iter().enumerate() {
         if rule.from.is_empty() {
@@ -75,7 +75,7 @@ pub fn check(rules: &[Withhold], at: &str) -> Vec<Problem> {
             problems.push(Problem::new(format!("{at}/{i}/fields"), "names no field"));
         }
         if rule.fields.len() > limits::WITHHELD_FIELDS {
-            let message = format!("holds more than {}", limits::WITHHELD_FIELDS);
+            let message = format!("holds more than {} fields", limits::WITHHELD_FIELDS);
             problems.push(Problem::new(format!("{at}/{i}/fields"), message));
         }
         for (j, field) in rule.fields.iter().enumerate() {

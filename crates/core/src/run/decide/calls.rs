@@ -52,11 +52,11 @@ impl Draft<'_> {
                     let text = format!("not run again; it is unknown whether it took effect{}", why(taken));
                     self.finish_call(id, CallEnd::Skipped, Some("unknown_outcome"), text);
                 }
-                _ => self.fail_run("aborted", format!("a call was left in doubt{}", why(taken))),
+                _ => self.fail_run("aborted", format!("the outcome of a call is unknown{}", why(taken))),
             },
             Kind::Escalation => self.escalation_effect(interrupt, id, call, taken),
             Kind::Checkpoint | Kind::Error | Kind::Choice | Kind::Turn | Kind::Continuation => {
-                self.fail_run("internal", "no call asks this kind of interrupt");
+                self.fail_run("internal", "the interrupt is about a call, but no call opens this kind");
             }
         }
     }
@@ -77,7 +77,7 @@ impl Draft<'_> {
         match taken.offer.effect {
             Effect::Proceed | Effect::Grant => {
                 let Some(digest) = opened.action_digest else {
-                    self.fail_run("internal", "an approval without a digest");
+                    self.fail_run("internal", "the approved call has no digest");
                     return;
                 };
                 self.authorise(id, digest, by);
@@ -111,7 +111,7 @@ impl Draft<'_> {
     fn keep_some(&mut self, interrupt: &Interrupt, id: &str, call: &Call, taken: &AppliedDecision<'_>) {
         // `check_edit` has rejected paths that are not part of the changes.
         let Ok((kept, dropped)) = call.select_changes(taken.edit) else {
-            self.fail_run("internal", "a part of its changes that is none");
+            self.fail_run("internal", "the edit names a path that the call did not change");
             return;
         };
         let fact = Fact::ChangesKept {

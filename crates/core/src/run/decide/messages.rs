@@ -81,7 +81,9 @@ impl Draft<'_> {
 pub(super) fn limit_of(interrupt: &Interrupt) -> String {
     let shown = |field: &str| interrupt.content.pointer(&format!("/payload/{field}"));
     let limit = shown("limit").and_then(Value::as_str).unwrap_or_default().replace('_', " ");
-    format!("{} {limit}", shown("value").unwrap_or(&Value::Null))
+    let value = shown("value").unwrap_or(&Value::Null);
+    let limit = if *value == 1 { limit.trim_end_matches('s') } else { &limit };
+    format!("{value} {limit}")
 }
 
 pub(super) fn nonempty(text: &str) -> Option<String> {

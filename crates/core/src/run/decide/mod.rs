@@ -240,7 +240,7 @@ impl Draft<'_> {
             }
             About::Call(call) => match self.run.calls.get(call).map(|call| (**call).clone()) {
                 Some(found) => self.call_effect(interrupt, call, &found, taken),
-                None => self.fail_run("internal", "an interrupt speaks of a call that is not there"),
+                None => self.fail_run("internal", "an interrupt is about a call that does not exist"),
             },
             About::BeforeStep(step) => self.before_step_effect(interrupt, step, taken),
             About::AfterStep(step) => self.after_step_effect(interrupt, step, taken),

@@ -29,7 +29,7 @@ impl Draft<'_> {
             Effect::ProceedWithEdit => {
                 // The edit was checked before the decision was recorded.
                 let Ok(plan) = self.run.check_new_plan(phase, taken.edit, "/edit") else {
-                    self.fail_run("internal", "a plan that cannot be carried out");
+                    self.fail_run("internal", "the plan in the edit is not valid");
                     return;
                 };
                 self.withdraw_held(phase, &plan);

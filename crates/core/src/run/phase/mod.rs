@@ -171,8 +171,9 @@ impl Draft<'_> {
         }
         // A judge that was stopped at its limit has no usable text.
         let said = judgement.output.as_deref().filter(|said| !said.is_empty())?;
-        let text =
-            format!("`{agent}` says of it:\n{said}\n\nTake it into account and answer again, in full.");
+        let text = format!(
+            "`{agent}` judged your answer:\n{said}\n\nConsider the judgement and answer again, in full."
+        );
         self.emit(Fact::StepJudged { step: step.to_owned(), by: judge }, Content::text(text));
         Some(true)
     }

@@ -125,7 +125,7 @@ impl Draft<'_> {
         };
         let RequestedPhase { mut phase, text } = made;
         let text = match before {
-            Some(before) => format!("{text}\n\nWhat the phase before brought:\n{before}"),
+            Some(before) => format!("{text}\n\nResult of the previous phase:\n{before}"),
             None => text,
         };
         // Texts are content of the event. The fact contains the phase without its texts.

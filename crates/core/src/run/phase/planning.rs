@@ -105,8 +105,8 @@ impl Draft<'_> {
             }
         }
         let problem = match problem {
-            Some(problems) => format!("It cannot be carried out: {}.", join_problems(&problems)),
-            None => "It contains no readable plan.".to_owned(),
+            Some(problems) => format!("The plan cannot be carried out: {}.", join_problems(&problems)),
+            None => "The reply contains no readable plan.".to_owned(),
         };
         let text = format!("{problem} {}", self.run.plan_form(&step.phase));
         self.plan_unusable(id, &step.phase, text, problem);
@@ -158,7 +158,7 @@ impl Draft<'_> {
     pub(in super::super) fn ask_about_plan(&mut self, phase: &str, step: Option<&str>) {
         let Some(planned) = self.run.plans.get(phase).cloned() else { return };
         let Some(plan) = planned.versions.last() else { return };
-        let title = format!("Plan of {} subtasks", plan.subtasks.len());
+        let title = format!("Plan of {}", plan.subtask_count());
         let mut opening = Opening::new(Kind::PlanApproval, About::Plan(phase.to_owned()), title);
         let said = step.and_then(|step| self.run.steps.get(step)).and_then(|step| self.run.last_turn(step));
         opening.message = clip(&plan::around(said.map_or("", |(text, _)| text)), 2_000);

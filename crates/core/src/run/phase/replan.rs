@@ -70,7 +70,7 @@ impl Draft<'_> {
                 self.draft_plan(&phase, None, &plan);
                 self.settle_plan(&phase);
             }
-            Err(_) => self.fail_run("internal", "a plan that cannot be carried out"),
+            Err(_) => self.fail_run("internal", "the plan in the edit is not valid"),
         }
         true
     }
@@ -164,7 +164,7 @@ impl Run {
             .carriers(phase)
             .filter_map(|(carrier, control)| {
                 let only = control.only?;
-                Some(format!("`{}` carries out only number {only}: this plan cannot be changed", carrier.id))
+                Some(format!("`{}` carries out only subtask {only}: the plan cannot be changed", carrier.id))
             })
             .collect();
         for (old, id, step) in self.changed_steps(phase, &plan) {

@@ -21,7 +21,7 @@ impl System {
     fn hours_set(&self, group: String, hours: Hours) -> Result<Option<Fact>, Rejection> {
         let mut problems = hours.check();
         if !is_name(&group, limits::NAME_BYTES) {
-            problems.push(Problem::new("/group", "is empty, too long, or holds characters that do not show"));
+            problems.push(Problem::new("/group", "is empty, too long, or contains invisible characters"));
         }
         if !problems.is_empty() {
             return Err(Rejection::Invalid(problems));

@@ -285,7 +285,7 @@ impl System {
         }
         if let Some(delegate) = away.as_ref().and_then(|away| away.delegate.as_deref()) {
             if is_same(delegate, &id) {
-                problems.push(Problem::new("/delegate", "is the same person"));
+                problems.push(Problem::new("/delegate", "is the absent person: name another person"));
             } else if !self.people.can_decide(delegate) {
                 problems.push(Problem::new(
                     "/delegate",

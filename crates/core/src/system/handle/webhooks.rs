@@ -13,7 +13,7 @@ impl System {
         for (pointer, text) in [("/name", &webhook.name), ("/url", &webhook.host)] {
             if !is_name(text, NAME_BYTES) {
                 problems
-                    .push(Problem::new(pointer, "is empty, too long, or holds characters that do not show"));
+                    .push(Problem::new(pointer, "is empty, too long, or contains invisible characters"));
             }
         }
         if self.webhooks.values().any(|known| known.is.name == webhook.name) {

@@ -163,7 +163,7 @@ fn a_subtask_that_is_stopped_at_its_limit_says_so_to_those_that_need_it() {
         .with("work/a", vec![calls(&[read("x")])]);
     world.work();
     world.decide(Kind::Continuation, choose("finish"));
-    assert!(request(&world, "work/b").contains("`a`: I will.\n\nStopped at its limit of 1 rounds."));
+    assert!(request(&world, "work/b").contains("`a`: I will.\n\nStopped at its limit of 1 round."));
     say(&mut world, "work/b", "Done.");
     assert_eq!(ended(&world), Some((Status::Completed, "partial")));
 }

@@ -102,7 +102,7 @@ fn what_is_stopped_at_a_limit_says_so() {
         world.work();
         world.decide(Kind::Continuation, choose("finish"));
         let ended = world.run.ended.expect("nothing is left to do");
-        let expected = format!("{said}Stopped at its limit of 1 rounds.");
+        let expected = format!("{said}Stopped at its limit of 1 round.");
         assert_eq!((ended.status, ended.reason.as_str()), (Status::Completed, "partial"));
         assert_eq!(ended.result["text"], expected.as_str());
     }
