@@ -83,7 +83,7 @@ pub struct Open {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    #[error("this requires an operator")]
+    #[error("only an admin or an operator may change this session")]
     Role,
     #[error("this session has no such grant")]
     UnknownGrant,

@@ -97,7 +97,8 @@ impl Interrupt {
             Extent::Assigned | Extent::Unassigned => {
                 self.may_take_part(voter)?;
                 if matches!(to, HandedTo::Whole(_)) {
-                    let why = "only an admin or an operator may change the quorum: name only new approvers";
+                    let why =
+                        "may name only new approvers: only an admin or an operator may change the quorum";
                     return Err(Refusal::Invalid(vec![Problem::new("/assignment", why)]));
                 }
                 if !self.sits_in(voter, now) {

@@ -107,10 +107,10 @@ pub fn heuristics(task: &str, mode: Mode) -> Routed {
     let words = TaskWords::from_task(task);
     if let Some(thresholds) = thresholds(mode) {
         let unclear: [(&str, Option<String>); 4] = [
-            ("it says itself that it is unclear", words.first_of(&META)),
-            ("it names no purpose", words.generic()),
-            ("it refers to something that it does not name", words.pointing(thresholds.pointing_below)),
-            ("it is vague", words.first_of(&VAGUE)),
+            ("the task does not say what to do", words.first_of(&META)),
+            ("the task names no purpose", words.generic()),
+            ("the task refers to something that it does not name", words.pointing(thresholds.pointing_below)),
+            ("the task is vague", words.first_of(&VAGUE)),
         ];
         if let Some((why, found)) = unclear.into_iter().find_map(|(why, found)| Some((why, found?))) {
             return Routed {
@@ -124,7 +124,7 @@ pub fn heuristics(task: &str, mode: Mode) -> Routed {
             return Routed {
                 route: Route::Propose,
                 proposals: proposals(),
-                reasoning: format!("it has {} words", words.count()),
+                reasoning: format!("the task has {} words", words.count()),
                 ..Routed::default()
             };
         }
@@ -132,10 +132,10 @@ pub fn heuristics(task: &str, mode: Mode) -> Routed {
     match words.first_of(&RESEARCH) {
         Some(found) => Routed {
             agent: Some(RESEARCHER.to_owned()),
-            reasoning: format!("it asks to find something out (`{found}`)"),
+            reasoning: format!("the task asks to find something out (`{found}`)"),
             ..Routed::default()
         },
-        None => Routed { reasoning: "nothing in it is unclear".to_owned(), ..Routed::default() },
+        None => Routed { reasoning: "nothing in the task is unclear".to_owned(), ..Routed::default() },
     }
 }
 

@@ -19,9 +19,9 @@ use crate::schema::Problem;
 pub(super) const INTERRUPTED: &str = "interrupted";
 
 const NOT_RUN: &str =
-    "Not run: a person interrupted before it began. Call it again only if it is still wanted.";
+    "Not run: a person interrupted the run before this call began. Call it again only if it is still wanted.";
 const NO_RESULT: &str =
-    "A person interrupted it: there is no result. Call it again only if it is still wanted.";
+    "A person interrupted this call: there is no result. Call it again only if it is still wanted.";
 const GO_ON: &str = "A person interrupted your last reply, and now lets you go on: go on where it stopped.";
 const ENDED: &str = "Ended by a person who had interrupted it.";
 const NOBODY: &str = "It was interrupted, and nobody decided in time how to continue.";
@@ -234,10 +234,10 @@ impl Run {
     /// Checks that a person can interrupt the run. The error is the reason why not.
     fn interruptible(&self) -> Result<(), &'static str> {
         if self.started.as_ref().is_none_or(|started| started.origin != Origin::Native) {
-            return Err("its agent runs outside Holdshort, and only that system can stop it");
+            return Err("its agent runs in another system, and only that system can stop it");
         }
         if self.definition.agents.is_empty() {
-            return Err("no agent works on it that could receive a message");
+            return Err("no agent is working on the run, so no agent could receive a message");
         }
         Ok(())
     }

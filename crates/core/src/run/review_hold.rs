@@ -21,7 +21,7 @@ impl Draft<'_> {
     /// Holds the run. If a review of the run is already open, the finding is added to that review, once.
     pub(super) fn hold(&mut self, hold: Hold) -> Result<(), Rejection> {
         if self.run.started.as_ref().is_none_or(|started| started.origin != Origin::Native) {
-            let why = "its agent runs outside Holdshort, and only that system can hold it";
+            let why = "its agent runs in another system, and only that system can hold it";
             return Err(Rejection::NotInterruptible(why));
         }
         let Hold { title, message, payload, risk, expires_in_ms } = hold;

@@ -146,7 +146,7 @@ async fn a_command_is_interrupted_with_the_calls_behind_it() {
     for part in [
         "begun",
         "A person stopped it. It ran in the workspace, and may have done a part of its work.",
-        "Not run: a person interrupted before it began.",
+        "Not run: a person interrupted the run before this call began.",
         "Use the script.",
     ] {
         assert!(told.contains(part), "{part}: {told}");

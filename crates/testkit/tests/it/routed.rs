@@ -192,7 +192,8 @@ async fn rules_take_the_place_of_a_router_that_talks_nonsense() {
         let by: Vec<(&str, &str)> =
             routings.iter().map(|(route, by, _, _)| (route.as_str(), by.as_str())).collect();
         assert_eq!(by, [("clarify", "rules"), ("direct", "rules")], "{answer}");
-        let why = "the router gave no usable answer (its answer cannot be read): it names no purpose (`write code`)";
+        let why = "the router gave no usable answer (its answer cannot be read): the task names no purpose \
+                   (`write code`)";
         assert_eq!(routings[0].3, why);
     }
 }
