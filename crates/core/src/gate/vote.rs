@@ -248,26 +248,28 @@ fn explain(code: &str) -> &'static str {
         "link_out" => {
             "it creates a symbolic link that leads out of the workspace, or whose target is unknown"
         }
-        "script_unbound" => "it runs a file of the workspace whose content cannot be bound to the approval",
+        "script_unbound" => "it runs a file of the workspace that could change unnoticed after the approval",
         "unread_arguments" => {
             "it names a command, a path or an address in a form that rules cannot read: they read the \
              arguments `command`, `path` and `url` as strings"
         }
         "unguarded" => {
-            "a command left a file that your own tools run, and the file could not be set aside; check the \
-             workspace"
+            "an earlier command created a file that your own tools run, and the file could not be moved \
+             away: check the workspace"
         }
         "ignores_changed" => "it changes which files git ignores, and rules about changes rely on that",
         "undo" => "it undoes changes that were approved before",
         "merge" => {
-            "it copies ignored files that only the run has seen into the workspace, where your own tools \
-             find them"
+            "it copies ignored files, which only the run has seen so far, into the workspace, where your own \
+             tools find them"
         }
         "layer_full" => {
-            "the layer of the run is full, so the ignored files that it writes are changes of the workspace"
+            "the layer, which stores the run's ignored files, is full, so the ignored files that the command \
+             writes are changes of the workspace"
         }
         "special_file" => {
-            "it leaves something that is not a file, directory or symbolic link, and cannot be stored"
+            "it creates something that is neither a file nor a directory nor a symbolic link, and that cannot \
+             be stored"
         }
         "sandbox_none" => {
             "this host cannot confine commands: they can read and write everything that the server can"

@@ -138,7 +138,7 @@ impl Run {
 const CHANGES_ELSEWHERE: &str = "it makes changes that the matching rule or grant does not permit";
 
 fn unknown_changes() -> Reason {
-    reason("changes_unknown", "it is no longer known what it changed")
+    reason("changes_unknown", "it is no longer known what the command changed")
 }
 
 fn not_enforceable() -> Reason {

@@ -82,7 +82,7 @@ impl Run {
         }
         let Trial { attempt, running, found, impossible, .. } = &call.trial;
         if found.is_none() && running.is_none() && *attempt >= limits::TRIALS {
-            return Some("the workspace was changed by others during each trial");
+            return Some("other programs or people changed the workspace during each trial");
         }
         impossible.as_deref()
     }
