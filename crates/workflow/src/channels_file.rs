@@ -302,7 +302,7 @@ fn secrets(via: Via, item: &Item<'_>, fields: &Fields<'_>, problems: &mut Proble
         Secrets::Own => return Some(Vec::new()),
         Secrets::Url => {
             for found in KEYS.iter().filter_map(|key| fields.find(key)) {
-                problems.at(found, format!("a {} channel has no secret but its URL", via.as_str()));
+                problems.at(found, format!("the URL is the only secret of a {} channel", via.as_str()));
             }
             return Some(Vec::new());
         }

@@ -1,5 +1,5 @@
-//! Lines as coding agents write them. At most one in twenty lines that only read asks, and no line that writes is
-//! treated as read-only.
+//! Lines as coding agents write them. At most one in twenty of the lines that only read needs an approval, and no line
+//! that writes is treated as read-only.
 //!
 //! `␤` stands for the end of a line.
 
@@ -10,7 +10,7 @@ fn lines(text: &str) -> Vec<String> {
     lines.map(|line| line.replace('␤', "\n")).collect()
 }
 
-/// At most one in twenty lines that only read asks, because such a question to a person is unnecessary.
+/// At most one in twenty of the lines that only read needs an approval, because such an approval is unnecessary.
 #[test]
 fn few_lines_that_read_ask() {
     let all = lines(include_str!("everyday_reading.txt"));

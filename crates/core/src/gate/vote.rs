@@ -268,8 +268,8 @@ fn explain(code: &str) -> &'static str {
              writes are changes of the workspace"
         }
         "special_file" => {
-            "it creates something that is neither a file nor a directory nor a symbolic link, and that cannot \
-             be stored"
+            "it creates something that is neither a file nor a directory nor a symbolic link, and that \
+             cannot be stored"
         }
         "sandbox_none" => {
             "this host cannot confine commands: they can read and write everything that the server can"

@@ -52,18 +52,18 @@ pub enum Refusal {
     #[error("you are not an approver of this interrupt")]
     NotAnApprover,
     #[error(
-        "the person who started the run or wrote what is released may not release it: another approver must \
-         decide"
+        "the person who started the run, or who wrote the work, may not release the work: another approver \
+         must decide"
     )]
     OwnWork,
     #[error(
-        "you started the run or wrote what is asked about, and `self_approval` is false: another person, \
+        "you started the run or wrote the work to decide on, and `self_approval` is false: another person, \
          such as an admin, must reassign or delegate this interrupt"
     )]
     OwnHandOver,
     #[error("the interrupt is at stage {stage} now, and you are not an approver of that stage")]
     NotYourStage { stage: usize },
-    #[error("too few people would be left for another stage: another approver must agree at this one")]
+    #[error("too few people would remain for another stage: another approver must decide at this stage")]
     NeededElsewhere,
     #[error("you have no vote on this interrupt")]
     NoVote,
@@ -73,7 +73,7 @@ pub enum Refusal {
     AlreadyResolved,
     #[error("the interrupt has changed since it was read: it now has version {current}")]
     Stale { current: u64 },
-    #[error("`{by}` has claimed it")]
+    #[error("`{by}` has claimed the interrupt")]
     Claimed { by: String },
     #[error("the limit `{name}` of {limit} is reached")]
     Limit { name: &'static str, limit: u64 },

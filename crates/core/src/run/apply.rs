@@ -385,8 +385,8 @@ impl Run {
                             call.cleared = released;
                             call.digest = None;
                         }
-                        // The digest stays. A call with the same digest runs again without a second question; a
-                        // changed call asks again.
+                        // The digest stays. A call with the same digest runs again without a second question; for a
+                        // changed call, a person is asked again.
                         ReturnReason::Rerun => call.cleared = released,
                         ReturnReason::Changed | ReturnReason::Withdrawn => {
                             call.cleared = None;

@@ -36,7 +36,7 @@ impl Draft<'_> {
         if let Some(wanted) = ask.on_expiry.as_ref().filter(|wanted| !applies(wanted)) {
             let message = format!(
                 "`{wanted}` is not one of the options, or needs a text, an edit or a person, which an \
-                 expiry does not have"
+                 expiry cannot provide"
             );
             problems.push(Problem::new("/on_expiry", message));
         }

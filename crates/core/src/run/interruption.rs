@@ -23,8 +23,8 @@ const NOT_RUN: &str =
 const NO_RESULT: &str =
     "A person interrupted this call: there is no result. Call it again only if it is still wanted.";
 const GO_ON: &str = "A person interrupted your last reply, and now lets you go on: go on where it stopped.";
-const ENDED: &str = "Ended by a person who had interrupted it.";
-const NOBODY: &str = "It was interrupted, and nobody decided in time how to continue.";
+const ENDED: &str = "A person interrupted this step and then ended it.";
+const NOBODY: &str = "The run was interrupted, and nobody decided in time how to continue.";
 
 impl Draft<'_> {
     /// Handles a person's message to the run. If an interrupt waits for the person's turn, the message decides that

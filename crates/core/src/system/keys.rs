@@ -78,7 +78,7 @@ pub enum Refusal {
     Expiry,
     #[error("must be at most {}", format_duration(KEY_OVERLAP_MS))]
     Overlap,
-    #[error("there are at most {KEYS} keys: revoke keys that are no longer needed")]
+    #[error("the limit of {KEYS} keys is reached: revoke keys that are no longer needed")]
     Limit,
     #[error("there is no such key")]
     Unknown,

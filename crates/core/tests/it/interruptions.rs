@@ -175,7 +175,7 @@ fn done_ends_the_step_with_what_was_said_and_says_that_a_person_did() {
     world.decide(Kind::Turn, choose_with("done", "That is enough."));
     assert_eq!(ended(&world), Some((Status::Completed, "partial")));
     let output = world.run.steps["work"].output.as_deref().unwrap_or_default();
-    assert_eq!(output, "I found two bugs.\n\nEnded by a person who had interrupted it.");
+    assert_eq!(output, "I found two bugs.\n\nA person interrupted this step and then ended it.");
 }
 
 #[test]

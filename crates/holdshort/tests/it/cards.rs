@@ -4,7 +4,7 @@ use std::fs;
 
 use holdshort_testkit::home::Home;
 
-/// Number of lines of a change. It is more than a card shows.
+/// Number of lines of a change. A card shows fewer lines.
 const LINES: usize = 4_000;
 
 /// A command in which one word is Latin except for a Cyrillic letter.

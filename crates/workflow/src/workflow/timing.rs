@@ -23,7 +23,7 @@ pub(super) fn length(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Proble
         fields.find("working_time").is_some_and(|item| matches!(item.node.value, Value::Bool(true)));
     let is_in_days = matches!(&item.node.value, Value::Text(text) if text.ends_with('d'));
     if is_working && is_in_days {
-        problems.at(item, "working time is measured in hours: write a number of hours");
+        problems.at(item, "with `working_time`, a duration must not be in days: write it in hours");
         return None;
     }
     duration::read(item, problems)

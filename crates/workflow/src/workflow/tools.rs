@@ -109,7 +109,7 @@ fn read_name(item: &Item<'_>, built_in: &[Spec], problems: &mut Problems) -> Opt
 /// Reads the JSON Schema of the parameters, an object. Unless the schema says otherwise, unknown properties are
 /// rejected.
 fn parameters(item: &Item<'_>, problems: &mut Problems) -> Option<Value> {
-    let mut schema = input::object(item, "what a tool takes", problems)?;
+    let mut schema = input::object(item, "the input of a tool", problems)?;
     if let Value::Object(map) = &mut schema {
         map.entry("additionalProperties").or_insert(Value::Bool(false));
     }

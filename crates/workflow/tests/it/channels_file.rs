@@ -66,7 +66,7 @@ fn what_is_wrong_is_told_with_its_place() {
             "{",
             "one of `secret_file`, `secret_files`, `secret_env` is missing",
         ),
-        ("{type: slack, url_file: x, secret_env: Y}", "Y}", "a slack channel has no secret but its URL"),
+        ("{type: slack, url_file: x, secret_env: Y}", "Y}", "the URL is the only secret of a slack channel"),
         (
             "{type: ntfy, url: https://ntfy.sh/t, url_env: X}",
             "X}",

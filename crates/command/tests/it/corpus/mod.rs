@@ -175,7 +175,8 @@ fn the_reader_sees_what_each_line_runs() {
     assert!(found.is_empty(), "{} of {}:\n{}", found.len(), entries.len(), found.join("\n"));
 }
 
-/// A path rule that asks or forbids matches each line that reads or writes a path of the rule, or the line asks.
+/// A path rule that asks or forbids matches each line that reads or writes a path of the rule, unless the line needs an
+/// approval anyway.
 #[test]
 fn the_reader_sees_which_files_each_line_touches() {
     let entries = corpus();
@@ -191,7 +192,7 @@ fn the_reader_sees_which_files_each_line_touches() {
     assert!(found.is_empty(), "{} of {}:\n{}", found.len(), entries.len(), found.join("\n"));
 }
 
-/// Returns true if the line always asks, or if it asks when some rule forbids commands or paths.
+/// Returns true if the line always needs an approval, or needs one if some rule forbids commands or paths.
 fn asks(command: &Command) -> bool {
     let is_unclear = command.unclear.is_some() || command.unknown_option;
     command.opaque.is_some() || is_unclear || command.own_tools("").is_some()

@@ -74,7 +74,7 @@ impl Interrupt {
                 continue;
             }
             if says != place || **found != mark(place, of) {
-                let message = format!("this mark stands for the value at `{says}`: keep the mark at that place");
+                let message = format!("this mark stands for the value at `{says}`: keep the mark there");
                 problems.push(Problem::new(at(place), message));
             }
         }
