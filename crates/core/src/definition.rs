@@ -500,7 +500,7 @@ pub struct Limits {
     pub parallel: u32,
     /// Maximum number of input and output tokens of one step before a `continuation` interrupt asks a person.
     pub budget_tokens: Option<u64>,
-    /// Number of times that a step continues without asking after it reached `rounds` or `tool_calls`.
+    /// Number of times that a step continues without asking a person after it reached `rounds` or `tool_calls`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub continues: u32,
     /// Maximum cost of one step before a `continuation` interrupt asks a person, in millionths of the currency of the

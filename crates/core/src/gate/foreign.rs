@@ -48,7 +48,8 @@ pub struct ForeignCall {
 pub(crate) struct ForeignInputs<'a> {
     /// Rules of the system.
     pub(crate) rules: &'a [Rule],
-    /// Grants that apply to the call. `None` if the decision needs more than one person.
+    /// Grants that apply to the call. `None` if the decision needs more than one person, because a grant comes from a
+    /// single person.
     pub(crate) grants: Option<Vec<&'a Grant>>,
     /// Refusals that are not revoked.
     pub(crate) refusals: Vec<&'a Refusal>,

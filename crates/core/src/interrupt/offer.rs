@@ -36,7 +36,7 @@ impl Offer {
         !self.needs_text && !self.needs_edit && self.effect != Effect::Grant
     }
 
-    /// Returns the option with data, sent as the edit, as its input instead of a text.
+    /// Returns the option, changed to take data instead of a text. The data is sent as the edit.
     pub fn of_data(self) -> Self {
         Self { needs_text: false, needs_edit: true, ..self }
     }

@@ -191,8 +191,8 @@ impl Interrupt {
     }
 
     /// Returns all people whom this person may represent as a delegate. The result contains absent people, people who
-    /// delegated this interrupt, and people whom a represented person represents. Barred people are omitted and cannot
-    /// delegate.
+    /// delegated this interrupt, and the people whom these people represent in turn. Barred people are omitted and
+    /// cannot delegate.
     fn stood_in_for<'s>(
         &'s self,
         id: &str,

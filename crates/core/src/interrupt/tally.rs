@@ -59,8 +59,8 @@ impl Interrupt {
         self.votes.iter().filter(says_so).collect()
     }
 
-    /// Returns the votes that count. The author's own vote does not count without self-approval. A person who voted
-    /// under several names has only one vote, the first.
+    /// Returns the votes that count. The author's own vote does not count if self-approval is not allowed. A person who
+    /// voted under several names has only one vote, the first.
     pub(super) fn counted<'v>(&self, agreed: &[&'v Vote]) -> Vec<Ballot<'v>> {
         let may_be_own = self.assignment.self_approval || self.opened.kind == Kind::Question;
         let is_own = |vote: &Vote| {

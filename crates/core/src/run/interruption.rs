@@ -99,7 +99,7 @@ impl Draft<'_> {
         let mut opening = Opening::new(Kind::Turn, About::Interruption, "Interrupted: your turn");
         opening.only = &["submit", "continue", "done"];
         opening.on_expiry = Some("done");
-        // The interruption has no agent, so the interrupt has no payload of an agent to show.
+        // The interruption concerns the whole run and no single agent, so there is no payload to show.
         opening.payload = serde_json::json!({});
         self.open(opening);
     }
