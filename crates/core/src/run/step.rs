@@ -416,8 +416,8 @@ impl Run {
         failed
     }
 
-    /// Returns the failed calls of a subtask's last turn. `None` if no person is asked about failures, or if a person
-    /// has already decided on these failures.
+    /// Returns the failed calls of a subtask's last turn. `None` if the workflow asks nobody about failures, or if a
+    /// person has already decided on these failures.
     fn failed_call(&self, id: &str, step: &Step) -> Option<Failure> {
         let asked = step.role == StepRole::Subtask
             && step.excused != step.turn
