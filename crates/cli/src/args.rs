@@ -114,7 +114,7 @@ fn help() -> String {
 /// Arguments that select the server.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Reach {
-    /// The data folder: journal and tokens [default: ~/.local/share/holdshort].
+    /// The data folder: journal and tokens [default: ~/.local/share/holdshort; `demo`: a new temporary folder].
     #[arg(long, global = true, help_heading = "Global options", value_name = "DIR", env = "HOLDSHORT_DATA", hide_env = true)]
     pub data: Option<PathBuf>,
     /// The address of a running server [default: the one that uses the data folder].
@@ -140,7 +140,7 @@ pub(crate) struct StoreArgs {
     /// `postgres://user:password@host/name` [default: SQLite in the data folder].
     #[arg(long, value_name = "URL", env = "HOLDSHORT_STORE", hide_env_values = true)]
     pub store: Option<String>,
-    /// Name of this node among the nodes that share the database [default: the host name].
+    /// Name of this server (node) among the servers that share the database [default: the host name].
     #[arg(long, value_name = "NAME", requires = "store")]
     pub node: Option<String>,
     /// Time without a sign of life after which other nodes take over the runs of this node, from `2s` to `10m`
@@ -151,7 +151,7 @@ pub(crate) struct StoreArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// See Holdshort work: an agent, a throw-away repository, and you
+    /// Try Holdshort: an agent works in a throw-away repository, and you decide
     Demo {
         /// A shipped workflow: `pair`, one agent in a repository; `copilot`, an agent that you talk with; `research`, a
         /// plan whose subtasks run in parallel; `codelab`, an orchestrator and specialists.
@@ -271,7 +271,7 @@ pub(crate) enum Verb {
         #[arg(long)]
         text: Option<String>,
     },
-    /// Undo the changes of a run in its workspace: shown first, and undone after your approval
+    /// Undo the changes that a run made in its workspace: shown first, undone after your approval
     Undo {
         /// `run_…`
         run: String,
@@ -279,11 +279,14 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "EVENT", default_value_t = 0)]
         to: u64,
     },
-    /// Copy files that Git ignores from a run's layer into its workspace: shown first, copied after your approval
+    /// Copy the files of a run that Git ignores into the workspace: shown first, copied after your approval
+    ///
+    /// If a command of a run creates a file that Git ignores, such as the output of a build, the file is stored outside
+    /// the workspace, and only commands of the same run see it.
     Merge {
         /// `run_…`
         run: String,
-        /// Files and folders of the workspace [default: all files in the run's layer].
+        /// Files and folders to copy, relative to the workspace [default: all files of the run that Git ignores].
         paths: Vec<String>,
     },
     /// List the events of a run
@@ -306,7 +309,7 @@ pub(crate) enum Verb {
     },
     /// List the sessions, newest first: conversations with a person, and their runs
     Sessions {
-        /// Only sessions in this state.
+        /// List only sessions in this state.
         #[arg(long, value_name = "STATE", value_parser = ["open", "suspended", "closed"])]
         state: Option<String>,
     },
@@ -332,7 +335,7 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "NAME")]
         subject: Option<String>,
     },
-    /// List the grants of a session, or of all sessions
+    /// List the grants of a session, or of all sessions; `holdshort revoke` revokes a grant
     Grants {
         /// `ses_…`, as shown with each run [default: all sessions].
         session: Option<String>,
@@ -390,15 +393,18 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: Option<Keys>,
     },
-    /// Freeze everything, or one run, workflow or agent: none of its tool calls and model calls starts
+    /// Freeze everything, or one run, workflow or agent: no new tool call or model call starts
+    ///
+    /// Without --run, --workflow and --agent, everything is frozen. Calls that are already running finish, and you can
+    /// still decide. To lift the freeze, pass the same option to `holdshort unfreeze`.
     Freeze {
         #[command(flatten)]
         of: FreezeOf,
-        /// Reason, shown together with the freeze.
+        /// Reason for the freeze, shown to everyone whom the freeze affects.
         #[arg(long, value_name = "TEXT")]
         reason: String,
     },
-    /// Lift a freeze
+    /// Lift a freeze: pass the same option as to `freeze`
     Unfreeze {
         #[command(flatten)]
         of: FreezeOf,

@@ -100,7 +100,7 @@ pub(crate) fn segment(text: &str) -> String {
     text.bytes().map(written).collect()
 }
 
-/// Describes an invalid field as one clause, which the message continues.
+/// Describes an invalid field as a clause that fits into the middle of an error message.
 fn describe_field_error(error: &FieldError) -> String {
     const VERBS: [&str; 14] = [
         "is", "are", "has", "must", "can", "cannot", "holds", "names", "takes", "needs", "contains",
@@ -417,7 +417,7 @@ impl Client {
         }
         if problem.code == Code::Frozen {
             problem.detail = format!(
-                "{}\n  `{} doctor{}` shows what is frozen, why, and how to lift it",
+                "{}\n  `{} doctor{}` shows what is frozen, why, and how to lift the freeze",
                 problem.detail,
                 holdshort(),
                 self.server_arguments()
@@ -450,12 +450,12 @@ impl Client {
         if from == From::Environment && token.starts_with("ey") && token.split('.').count() == 3 {
             return format!(
                 "the server at {at} rejects the JWT in HOLDSHORT_TOKEN: its issuer is not trusted, or its signature does not \
-                 match [[identity.jwt]] in holdshort.toml; with HOLDSHORT_LOG=debug the server's log says which"
+                 match [[identity.jwt]] in holdshort.toml; with HOLDSHORT_LOG=debug the server logs the reason"
             );
         }
         if from == From::Environment && token.starts_with("hs_key_") {
             return format!(
-                "the server at {at} does not know the key in HOLDSHORT_TOKEN, or it has ended; `{} keys` lists the valid keys",
+                "the server at {at} does not know the key in HOLDSHORT_TOKEN, or the key has ended; `{} keys` lists the valid keys",
                 holdshort()
             );
         }

@@ -384,8 +384,8 @@ impl SettingResolver {
         }
     }
 
-    /// Chooses a value by precedence: flag, environment, file, default. Returns `None` if the value is in an
-    /// environment variable that another module reads, and records only the source.
+    /// Chooses a value by precedence: flag, environment, file, default. If the value is in an
+    /// environment variable that another module reads, records only the source and returns `None`.
     fn pick<T>(
         &mut self,
         key: &'static str,

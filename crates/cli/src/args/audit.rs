@@ -48,19 +48,19 @@ pub(crate) struct AuditExport {
     /// Format of the events.
     #[arg(long, value_enum, default_value_t = AuditFormat::Jsonl)]
     pub format: AuditFormat,
-    /// Only events of this stream: the id of a run or a session, or `sys`.
+    /// Export only events of this stream: the id of a run or a session, or `sys`.
     #[arg(long, value_name = "ID")]
     pub stream: Option<String>,
-    /// Only events of this type, such as `decision_made`.
+    /// Export only events of this type, such as `decision_made`.
     #[arg(long = "type", value_name = "TYPE")]
     pub kind: Option<String>,
-    /// Only events by this person or agent.
+    /// Export only events by this person or agent.
     #[arg(long, value_name = "NAME")]
     pub actor: Option<String>,
-    /// Only events at or after this time, such as `2026-01-31T00:00:00Z`.
+    /// Export only events at or after this time, such as `2026-01-31T00:00:00Z`.
     #[arg(long, value_name = "TIME")]
     pub from: Option<String>,
-    /// Only events before this time.
+    /// Export only events before this time.
     #[arg(long, value_name = "TIME")]
     pub to: Option<String>,
     /// Write to this new file [default: standard output].

@@ -18,7 +18,7 @@ pub(crate) struct Decide {
     /// Send an earlier answer that `show` lists under this id.
     #[arg(long, value_name = "INT", conflicts_with_all = ["text", "edit"])]
     pub from: Option<String>,
-    /// Release this open interrupt too, with the grant of the decision: the id of a covered interrupt that `show`
+    /// Also release this other open interrupt, which the grant of your decision covers: one of the ids that `show`
     /// lists. May be repeated.
     #[arg(long, value_name = "INT")]
     pub also: Vec<String>,

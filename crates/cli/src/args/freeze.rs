@@ -7,10 +7,10 @@ pub(crate) struct FreezeOf {
     /// One run: `run_…`
     #[arg(long, value_name = "ID")]
     pub run: Option<String>,
-    /// All runs of the workflow of this name.
+    /// Freeze all runs of the workflow with this name.
     #[arg(long, value_name = "NAME")]
     pub workflow: Option<String>,
-    /// All calls of the agent of this name, in every run.
+    /// Freeze all calls of the agent with this name, in every run.
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
 }

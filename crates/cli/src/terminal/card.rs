@@ -161,10 +161,16 @@ pub(crate) fn outcome(outcome: Outcome) -> String {
     lower(card::outcome(outcome))
 }
 
-/// Returns the command that revokes the grant of the decision. `None` if the decision gave no grant.
+/// Describes how to revoke the grant of the decision. `None` if the decision gave no grant.
 pub(crate) fn revoke_command(interrupt: &Interrupt, words: &str) -> Option<String> {
     let effect = interrupt.resolution.as_ref()?.effect.as_deref()?;
-    (effect == "grant").then(|| format!("to revoke it: {} grants {}{words}", holdshort(), interrupt.session))
+    let name = holdshort();
+    (effect == "grant").then(|| {
+        format!(
+            "to revoke the grant: {name} revoke ID{words}, with the ID from {name} grants {}{words}",
+            interrupt.session
+        )
+    })
 }
 
 fn holding(interrupt: &Interrupt) -> &'static str {

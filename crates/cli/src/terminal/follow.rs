@@ -22,7 +22,7 @@ use super::signals::{ExitSignals, came};
 use super::{earlier_answers, edit, help, kill_switch, quote, team};
 use crate::client::{self, Client};
 use crate::exit::Exit;
-use crate::output::{self, print_lines, print_message, print_message_lines, print_text};
+use crate::output::{self, count, print_lines, print_message, print_message_lines, print_text};
 use crate::pack::{Asker, Pack, Packs};
 use crate::program_name::holdshort;
 use crate::stream::{Events, Item, Watched};
@@ -87,7 +87,8 @@ pub(crate) async fn follow(packs: Packs, client: &Client, run: &str, form: Form)
     };
     if untold > 0 {
         print_message(&format!(
-            "… {untold} earlier events: {} events {}{}",
+            "… {} not shown; to list them: {} events {}{}",
+            count(untold, "earlier event"),
             holdshort(),
             run.id,
             client.server_arguments()

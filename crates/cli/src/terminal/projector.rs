@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::paint::Paint;
 use super::quote::{Cap, brief, quote};
 use super::reply_flaws;
+use crate::output::count;
 use crate::program_name::holdshort;
 
 /// Maximum number of printed lines of an agent's message.
@@ -359,7 +360,7 @@ impl Projector {
                     text.trim_end().lines().filter(|line| !line.trim().is_empty()).collect();
                 let hidden = lines.len().saturating_sub(OUTPUT_LINES);
                 if hidden > 0 {
-                    out.push(paint.dim(&format!("    │ … {hidden} lines above")));
+                    out.push(paint.dim(&format!("    │ … {} above", count(hidden, "line"))));
                 }
                 for line in &lines[hidden..] {
                     let line = console::truncate_str(&plain::line(line), paint.width - 8, "…").into_owned();

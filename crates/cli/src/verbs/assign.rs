@@ -65,8 +65,8 @@ pub(super) async fn snooze(scene: &Scene, args: crate::args::Snooze) -> anyhow::
     }
     let until = shown.you.as_ref().and_then(|you| you.snoozed_until.as_deref());
     print_text(&until.map_or_else(
-        || "It is in your inbox again.".to_owned(),
-        |at| format!("It is hidden from your inbox until {}. Nothing changes for others.", time::at(at)),
+        || "The request is in your inbox again.".to_owned(),
+        |at| format!("The request is hidden from your inbox until {}. Nothing changes for other approvers.", time::at(at)),
     ));
     Ok(Exit::Ok)
 }

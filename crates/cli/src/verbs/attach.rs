@@ -94,6 +94,6 @@ async fn can_go_on(client: &Client, run: &str) -> anyhow::Result<()> {
         return Ok(());
     }
     Err(usage(
-        "this run uses a model, and none is configured here: name it with --model NAME, as at its start",
+        "this run uses a model, and no model is configured here: name the run's model with --model NAME",
     ))
 }

@@ -185,7 +185,7 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<HeadsT
     let room = MAX_HEADS.saturating_sub(heads);
     if room == 0 {
         return Err(usage(format!(
-            "{file} contains {heads} heads and its checkpoints; at most {MAX_HEADS} of both are compared at once"
+            "{file} contains {heads} heads besides its checkpoints; at most {MAX_HEADS} heads and checkpoints are compared"
         )));
     }
     let mut is_whole = false;
@@ -255,7 +255,7 @@ fn print_report(report: &Verification) {
         }
         if report.unsealed > 0 {
             print_text(&format!(
-                "  {} not chained yet: a server does that within a second; verify again then.",
+                "  {} not chained yet, so not verified: a server chains new events within a second.",
                 is_or_are(report.unsealed)
             ));
         }
@@ -271,7 +271,7 @@ fn print_report(report: &Verification) {
         ));
     }
     print_text(
-        "  Restore the data folder from a backup, or the database that holds the journal; runs that are not named",
+        "  Restore the data folder from a backup, or the database if it holds the journal. Runs that are not named",
     );
     print_text("  here are not affected.");
 }

@@ -68,7 +68,7 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
     } else {
         let paint = Paint::stdout();
         let decided: Interrupt = serde_json::from_value(decided)?;
-        let waits = || "Recorded; others must decide, too.".to_owned();
+        let waits = || "Recorded. Other approvers must decide too.".to_owned();
         print_text(&card::resolution(&decided, paint).unwrap_or_else(waits));
         if let Some(released) = also::released(&decided) {
             print_text(&released);

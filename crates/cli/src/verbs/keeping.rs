@@ -80,7 +80,7 @@ pub(super) async fn erase(
         }
         for run in &done.held {
             print_text(&format!(
-                "{run}  is held: nothing is erased. `hold {run}` shows who holds it and why"
+                "{run}  is under a legal hold: nothing is erased. `hold {run}` shows who placed it and why"
             ));
         }
         for run in &done.failed {

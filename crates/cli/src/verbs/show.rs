@@ -11,7 +11,7 @@ use super::run::PARTIAL;
 use super::{Scene, system};
 use crate::client::{Client, code, id};
 use crate::exit::{Exit, usage};
-use crate::output::{print_json, print_lines, print_text};
+use crate::output::{count, print_json, print_lines, print_text};
 use crate::program_name::holdshort;
 use crate::terminal::card::{self, View};
 use crate::terminal::earlier_answers;
@@ -139,7 +139,7 @@ fn run(run: &Run, words: &str, paint: Paint) {
         line("erased", &plain::line(&format!("{} ({})", time::ago(&erased.at), erased.why())));
     }
     line("started", &time::ago(&run.created_at));
-    line("last", &format!("{} ({} events)", time::ago(&run.updated_at), run.seq));
+    line("last", &format!("{} ({})", time::ago(&run.updated_at), count(run.seq, "event")));
     for open in &run.open_interrupts {
         line("waits for", open);
     }

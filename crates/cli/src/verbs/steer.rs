@@ -21,15 +21,15 @@ pub(super) struct Steer {
 
 pub(super) const PAUSE: Steer = Steer {
     run: ("pause", "Paused."),
-    session: ("suspend", "Suspended: its runs are paused, and none starts."),
+    session: ("suspend", "Suspended: the session's runs are paused, and no new run starts."),
 };
 pub(super) const RESUME: Steer = Steer {
     run: ("resume", "It goes on."),
-    session: ("resume", "Resumed: its runs continue, and others may start."),
+    session: ("resume", "Resumed: the session's paused runs continue, and new runs can start."),
 };
 const CANCEL: Steer = Steer {
     run: ("cancel", "Cancelled."),
-    session: ("close", "Closed: its runs are cancelled, and none starts any more."),
+    session: ("close", "Closed: the session's runs are cancelled, and no new run can start."),
 };
 
 pub(super) async fn message(scene: &Scene, run: &str, text: String) -> anyhow::Result<Exit> {
@@ -40,8 +40,8 @@ pub(super) async fn message(scene: &Scene, run: &str, text: String) -> anyhow::R
 pub(super) async fn interrupt(scene: &Scene, run: &str, text: Option<String>) -> anyhow::Result<Exit> {
     let path = format!("/v1/runs/{}/interrupt", id_of(run, "run")?);
     let said = match &text {
-        Some(_) => "Interrupted. It continues with your message.",
-        None => "Interrupted. It waits for your message: send it with `message`, or decide its turn.",
+        Some(_) => "Interrupted. The run continues with your message.",
+        None => "Interrupted. The run waits for you: send it a message with `message`, or decide with `decide`.",
     };
     post(scene, run, &path, &Note { text }, said).await
 }

@@ -8,7 +8,7 @@ use crate::args;
 use crate::client::{Client, id_of};
 use crate::exit::Exit;
 use crate::limits::WARNINGS;
-use crate::output::{print_json, print_lines, print_message, print_message_lines};
+use crate::output::{count, print_json, print_lines, print_message, print_message_lines};
 use crate::program_name::holdshort;
 use crate::shell::quoted;
 use crate::terminal::paint::Paint;
@@ -49,7 +49,8 @@ pub(super) fn warnings(freezes: &[Frozen], words: &str, matters: impl Fn(&Frozen
     let mut lines: Vec<String> = matter.iter().take(WARNINGS).map(|frozen| warning(frozen, words)).collect();
     if matter.len() > WARNINGS {
         let more = matter.len() - WARNINGS;
-        lines.push(format!("{more} more are frozen: `{} doctor --json{words}` lists them all.", holdshort()));
+        let more = count(more, "more freeze");
+        lines.push(format!("{more}: `{} doctor --json{words}` lists all freezes.", holdshort()));
     }
     lines
 }
@@ -138,7 +139,7 @@ async fn doubt(client: &Client, of: &FreezeOf) -> Option<String> {
     let likely = likely.map(|likely| format!(" Did you mean `{likely}`?")).unwrap_or_default();
     let lift = lift(of, client.server_arguments());
     Some(
-        plain::line(&format!("{what}{likely} It is frozen all the same; `{lift}` lifts the freeze."))
+        plain::line(&format!("{what}{likely} The name is frozen anyway; `{lift}` lifts the freeze."))
             .into_owned(),
     )
 }

@@ -20,7 +20,7 @@ use crate::new_file::NewFile;
 use crate::output::{count, print_json, print_message, print_text};
 
 const STDOUT: &str = "-";
-const UNFINISHED: &str = "the import is not complete; it can be repeated";
+const UNFINISHED: &str = "the import is not complete: repeat the command";
 
 pub(super) async fn export(scene: &Scene, export: Export) -> anyhow::Result<Exit> {
     let runs =

@@ -18,14 +18,14 @@ use crate::output::print_text;
 
 pub(super) async fn undo(scene: &Scene, run: &str, to: u64) -> anyhow::Result<Exit> {
     let run = id_of(run, "run")?;
-    let says = format!("the changes of {run} are undone once the undo is released.");
+    let says = format!("the changes of {run} are undone after you approve the undo.");
     let asked = BeginRequest { path: format!("/v1/runs/{run}/undo"), body: UndoChanges { to }, says };
     begin_somewhere(scene, &asked).await
 }
 
 pub(super) async fn merge(scene: &Scene, run: &str, paths: Vec<String>) -> anyhow::Result<Exit> {
     let run = id_of(run, "run")?;
-    let says = format!("the ignored files of {run} are copied into the workspace once they are released.");
+    let says = format!("the files of {run} that Git ignores are copied into the workspace after you approve.");
     let paths: BTreeSet<String> = paths.into_iter().collect();
     let asked = BeginRequest { path: format!("/v1/runs/{run}/merge"), body: MergeChanges { paths }, says };
     begin_somewhere(scene, &asked).await

@@ -84,7 +84,7 @@ pub(super) async fn check(scene: &Scene, paths: &[PathBuf], file: Option<&Path>)
 }
 
 const NOBODY_GIVEN: &str = "No people are configured, so only the operator decides here: use --people FILE, or start the server that has \
-                            them.";
+                            the people.";
 
 /// Returns the people of the server. `None` if no server runs, or if the server does not list its people.
 async fn of_server(scene: &Scene) -> Option<People> {

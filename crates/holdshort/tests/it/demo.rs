@@ -340,7 +340,7 @@ fn others_decide_and_cancel_while_a_person_is_beside_it() {
     let ran = home.run(&["pause", session]);
     assert_eq!(
         (ran.code, &*ran.out),
-        (0, &*format!("{session}: Suspended: its runs are paused, and none starts.\n"))
+        (0, &*format!("{session}: Suspended: the session's runs are paused, and no new run starts.\n"))
     );
     let listed = home.json(&["sessions", "--state", "suspended"]);
     assert_eq!((&listed[0]["id"], &listed[0]["runs"][0]), (&session.into(), &run.into()), "{listed}");

@@ -53,7 +53,7 @@ fn a_run_in_a_repository_of_ones_own() {
     let open = home.open_interrupt();
     let (id, run) = (open["id"].as_str().unwrap(), open["run"].as_str().unwrap());
     let ran = home.run(&["decide", id, "approve_session"]);
-    assert!(ran.code == 0 && ran.err.contains("to revoke it: holdshort grants ses_"), "{ran:?}");
+    assert!(ran.code == 0 && ran.err.contains("with the ID from holdshort grants ses_"), "{ran:?}");
     let followed = home.run(&["events", run, "--follow"]);
     assert_eq!(followed.code, 0, "{followed:?}");
     let grants = home.json(&["grants", open["session"].as_str().unwrap()]);

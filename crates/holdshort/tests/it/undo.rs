@@ -58,7 +58,7 @@ fn undo_shows_what_it_would_take_back_and_takes_it_back() {
     let ran = home.run(&["undo", &run]);
     assert_eq!(ran.code, 4, "nobody is at a terminal: {ran:?}");
     assert!(
-        ran.out.contains(&format!("the changes of {run} are undone once the undo is released")),
+        ran.out.contains(&format!("the changes of {run} are undone after you approve the undo")),
         "{ran:?}"
     );
     let open = home.open_interrupt();

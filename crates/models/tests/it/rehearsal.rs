@@ -87,7 +87,7 @@ async fn a_script_ends() {
     let message = script_failure(vec![says("one")], &after(vec![replied("one", &[])])).await;
     assert_eq!(
         message,
-        "the script for agent `pair` has 1 replies, but reply 2 was requested; with `again: true` the last reply repeats at the end of every turn"
+        "the script for agent `pair` has 1 reply, but reply 2 was requested; add `again: true` to the last reply to repeat it at the end of every turn"
     );
     let other = Request { agent: "other".into(), ..request() };
     assert_eq!(

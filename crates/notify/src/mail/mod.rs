@@ -84,11 +84,15 @@ pub(crate) fn compose_checkpoint(
     let head = Head {
         id: format!("<{id}@{}>", from.email.domain()),
         thread: None,
-        subject: format!("[Holdshort] Checkpoint of {} events", notice.covered.size),
+        subject: format!("[Holdshort] Checkpoint of {}", events(notice.covered.size)),
         language: Phrases::for_language(None).tag,
         date: at(notice.at),
     };
     mail(from, Some(&reader), head, body::render_checkpoint(notice))
+}
+
+fn events(number: u64) -> String {
+    if number == 1 { "1 event".to_owned() } else { format!("{number} events") }
 }
 
 /// Values for the headers of a mail.

@@ -403,7 +403,10 @@ fn tell_of(aside: &SetAside, text: &mut String, data: &mut Value) -> bool {
     }
     if aside.renamed_count > aside.renamed.len() {
         data["held_back_count"] = json!(aside.renamed_count);
-        let told = format!("{} more were set aside\n", aside.renamed_count - aside.renamed.len());
+        let told = match aside.renamed_count - aside.renamed.len() {
+            1 => "1 more path was set aside\n".to_owned(),
+            more => format!("{more} more paths were set aside\n"),
+        };
         text.push_str(&told);
     }
     if !aside.is_complete() {

@@ -81,7 +81,10 @@ pub(crate) fn list(
         lines.push("(empty)".to_owned());
     }
     if total > limits::LISTING_ENTRIES {
-        lines.push(format!("({} more entries are left out)", total - limits::LISTING_ENTRIES));
+        lines.push(match total - limits::LISTING_ENTRIES {
+            1 => "(1 more entry is left out)".to_owned(),
+            more => format!("({more} more entries are left out)"),
+        });
     }
     lines.extend(left_out_words(left_out));
     Ok(Listed { text: lines.join("\n") + "\n", shown: total, left_out })

@@ -99,7 +99,7 @@ impl Chat<'_> {
                 }
                 lines.extend(also::released(&interrupt).map(|released| format!("    {released}")));
                 if card::revoke_command(&interrupt, "").is_some() {
-                    lines.push(self.paint.dim("    to revoke it: /grants"));
+                    lines.push(self.paint.dim("    to revoke the grant: /grants lists it as number N, /grants revoke N revokes it"));
                 }
                 self.open.retain(|open| *open != id);
                 self.put_away();
