@@ -549,7 +549,9 @@ pub(crate) fn address(text: &str) -> anyhow::Result<Url> {
         usage(format!("`{text}` is not an address such as http://127.0.0.1:7349 or localhost:7349"))
     })?;
     if base.scheme() == "http" && !is_loopback(&base) {
-        return Err(usage(format!("{text} is not on this machine: tokens are sent there over https only")));
+        return Err(usage(format!(
+            "{text} is on another machine: use https, because http would send the token unencrypted"
+        )));
     }
     Ok(base)
 }

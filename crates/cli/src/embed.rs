@@ -152,7 +152,7 @@ pub(crate) fn store_of_environment() -> Option<String> {
 pub(crate) fn in_the_folder() -> anyhow::Result<()> {
     match store_of_environment() {
         Some(_) => Err(no_server(format!(
-            "no server is running, and only `serve` can start one on the database of HOLDSHORT_STORE: start `{} serve`",
+            "no server was found for the database of HOLDSHORT_STORE: start `{} serve`",
             holdshort()
         ))),
         None => Ok(()),

@@ -46,8 +46,8 @@ impl Rehearsal {
         let at = scene.step();
         let Some(step) = steps.get(at).or_else(|| steps.last().filter(|step| step.again)) else {
             return Err(off_script(format!(
-                "the script for agent `{}` has {} {}, but reply {} was requested; add `again: true` to the last \
-                 reply to repeat it at the end of every turn",
+                "the script for agent `{}` has {} {}, but reply {} was requested; add `again: true` to the \
+                 last reply to repeat it at the end of every turn",
                 request.agent,
                 steps.len(),
                 if steps.len() == 1 { "reply" } else { "replies" },

@@ -473,7 +473,7 @@ impl Follower<'_> {
                 }
                 // The interrupt has changed, so its card is read and shown again.
                 Some(Code::Stale) => {
-                    print_message(&format!("  {}", paint.yellow("It has changed since you read it.")));
+                    print_message(&format!("  {}", paint.yellow("The request changed after you read it.")));
                     self.asking = None;
                     self.print_held_events();
                     Ok(None)

@@ -53,7 +53,7 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
         ("d", &back),
         (
             "!",
-            "freezes everything once you give a reason: no tool call and no model call starts until the freeze is lifted",
+            "asks for a reason, then freezes everything: until you unfreeze, no tool or model call starts",
         ),
     ] {
         out.extend(paint.fold(&format!("  {} {what}", paint.bold(&format!("{key:16}"))), HANG));

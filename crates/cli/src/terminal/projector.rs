@@ -205,7 +205,7 @@ impl Projector {
                 let name = self.name(string("call"));
                 vec![format!("  {} {name}: its outcome is unknown after a crash", paint.yellow("!"))]
             }
-            "result_held" => vec![format!("  {} held back the result: {}", paint.yellow("!"), title())],
+            "result_held" => vec![format!("  {} result awaits review: {}", paint.yellow("!"), title())],
             "output_released" => vec![format!("  {} released: {}", paint.green("✓"), title())],
             "interrupt_opened" => {
                 self.activity.clear();
@@ -501,7 +501,7 @@ mod tests {
     #[test]
     fn a_result_that_is_held_back_is_told_by_its_title() {
         let held = event("result_held", &json!({"content": {"text": "all", "data": {"title": "Report"}}}));
-        assert_eq!(Projector::new(Paint::plain(), "").project(&held), ["  ! held back the result: Report"]);
+        assert_eq!(Projector::new(Paint::plain(), "").project(&held), ["  ! result awaits review: Report"]);
     }
 
     #[test]

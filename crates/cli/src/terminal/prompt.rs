@@ -432,7 +432,7 @@ impl Prompt {
         let Some((suggestion, decision)) =
             chosen.and_then(|chosen| Some((chosen, earlier_answers::decision(&self.interrupt, chosen)?)))
         else {
-            return Reaction::Ask(vec![format!("  There is no h{number}: {} were found.", all.len())]);
+            return Reaction::Ask(vec![format!("  There is no h{number}: only {} found.", all.len())]);
         };
         let mut shown = vec![format!("  {}", self.sentence(&decision.option))];
         shown.extend(quote(&readable(&suggestion.answer), "   ", Cap::None, paint));

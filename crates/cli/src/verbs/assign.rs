@@ -66,7 +66,7 @@ pub(super) async fn snooze(scene: &Scene, args: crate::args::Snooze) -> anyhow::
     let until = shown.you.as_ref().and_then(|you| you.snoozed_until.as_deref());
     print_text(&until.map_or_else(
         || "The request is in your inbox again.".to_owned(),
-        |at| format!("The request is hidden from your inbox until {}. Nothing changes for other approvers.", time::at(at)),
+        |at| format!("Hidden from your inbox until {}. Other approvers still see the request.", time::at(at)),
     ));
     Ok(Exit::Ok)
 }

@@ -185,7 +185,7 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<HeadsT
     let room = MAX_HEADS.saturating_sub(heads);
     if room == 0 {
         return Err(usage(format!(
-            "{file} contains {heads} heads besides its checkpoints; at most {MAX_HEADS} heads and checkpoints are compared"
+            "{file} contains {heads} heads and its checkpoints; the maximum for both together is {MAX_HEADS}"
         )));
     }
     let mut is_whole = false;
@@ -270,10 +270,8 @@ fn print_report(report: &Verification) {
             with_program_name(&plain::line(&damage.message))
         ));
     }
-    print_text(
-        "  Restore the data folder from a backup, or the database if it holds the journal. Runs that are not named",
-    );
-    print_text("  here are not affected.");
+    print_text("  Restore the data folder from a backup, or the database if it holds the journal.");
+    print_text("  Runs that are not named here are not affected.");
 }
 
 fn is_or_are(events: u64) -> String {

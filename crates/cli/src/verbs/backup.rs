@@ -18,7 +18,9 @@ use crate::shell::quoted;
 
 pub(super) async fn backup(scene: &Scene, into: &Path, at: &StoreArgs) -> anyhow::Result<Exit> {
     if at.store.is_some() {
-        return Err(usage("`backup` copies only a data folder: back up a database with `pg_dump`, even while servers use it"));
+        return Err(usage(
+            "`backup` copies data folders only: use `pg_dump` for a database, even while servers use it",
+        ));
     }
     let from = DataDir::resolve(scene.reach.data.as_deref())?;
     if !from.holds_journal() {

@@ -35,7 +35,7 @@ pub(super) async fn chat(scene: &Scene, args: args::Chat) -> anyhow::Result<Exit
     if scene.reach.server.is_some() || data_dir.listening().is_some() {
         if args.model.base_url.is_some() {
             return Err(usage(
-                "a server is already running with its own model: start that server with --base-url URL",
+                "the running server has its own model: restart that server with --base-url URL",
             ));
         }
         return talk(&scene.client()?, &data_dir, &args, None).await;

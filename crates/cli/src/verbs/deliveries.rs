@@ -136,7 +136,7 @@ pub(super) async fn channels(scene: &Scene) -> anyhow::Result<Exit> {
         let Channel { name, kind, failing_since, disabled_at, why } = serde_json::from_value(item)?;
         let state = match (&disabled_at, &failing_since) {
             (Some(at), _) => paint.red(&format!("disabled {}", time::ago(at))),
-            (None, Some(since)) => paint.yellow(&format!("failing; the first failure was {}", time::ago(since))),
+            (None, Some(since)) => paint.yellow(&format!("failing; first failure {}", time::ago(since))),
             (None, None) if was_tried(&client, &name).await? => paint.green("works"),
             (None, None) => paint.dim("nothing was sent recently"),
         };

@@ -30,11 +30,11 @@ pub(super) async fn hold(
         return Ok(Exit::Ok);
     }
     let by_whom = match (&kept.hold, &lifted) {
-        (Some(hold), _) => format!("Held by {}.", whose(hold, ",")),
+        (Some(hold), _) => format!("Under a legal hold by {}.", whose(hold, ",")),
         (None, Some(hold)) => {
-            format!("Lifted the hold that {}. It is not held.", whose(hold, " placed"))
+            format!("Lifted the legal hold that {}. The run has no legal hold now.", whose(hold, " placed"))
         }
-        (None, None) => "It is not held.".to_owned(),
+        (None, None) => "The run has no legal hold.".to_owned(),
     };
     let keeps = match (&kept.hold, &kept.erased, kept.erased_to) {
         (None, ..) => "",

@@ -53,7 +53,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
     if scene.reach.server.is_some() || data_dir.listening().is_some() {
         if args.workflows.is_some() {
             return Err(usage(
-                "a server is already running with its own workflows: start that server with --workflows DIR",
+                "the running server has its own workflows: restart that server with --workflows DIR",
             ));
         }
         return on_server(scene, &args, start, files, made).await;
@@ -158,9 +158,7 @@ async fn on_server(
 ) -> anyhow::Result<Exit> {
     let client = scene.client()?;
     if args.model.base_url.is_some() {
-        return Err(usage(
-            "a server is already running with its own model: start that server with --base-url URL",
-        ));
+        return Err(usage("the running server has its own model: restart that server with --base-url URL"));
     }
     let info: Info = client.get("/v1/info").await?;
     if let (Some(config), Some(_)) = (&mut start.config, &args.model.model) {

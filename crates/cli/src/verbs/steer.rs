@@ -41,7 +41,7 @@ pub(super) async fn interrupt(scene: &Scene, run: &str, text: Option<String>) ->
     let path = format!("/v1/runs/{}/interrupt", id_of(run, "run")?);
     let said = match &text {
         Some(_) => "Interrupted. The run continues with your message.",
-        None => "Interrupted. The run waits for you: send it a message with `message`, or decide with `decide`.",
+        None => "Interrupted. The run waits for you: send it a `message`, or `decide` on its request.",
     };
     post(scene, run, &path, &Note { text }, said).await
 }

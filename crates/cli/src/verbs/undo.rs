@@ -25,7 +25,7 @@ pub(super) async fn undo(scene: &Scene, run: &str, to: u64) -> anyhow::Result<Ex
 
 pub(super) async fn merge(scene: &Scene, run: &str, paths: Vec<String>) -> anyhow::Result<Exit> {
     let run = id_of(run, "run")?;
-    let says = format!("the files of {run} that Git ignores are copied into the workspace after you approve.");
+    let says = format!("files of {run} that Git ignores are copied into the workspace after you approve.");
     let paths: BTreeSet<String> = paths.into_iter().collect();
     let asked = BeginRequest { path: format!("/v1/runs/{run}/merge"), body: MergeChanges { paths }, says };
     begin_somewhere(scene, &asked).await

@@ -160,7 +160,7 @@ fn a_journal_that_is_elsewhere_is_not_begun_anew_in_the_folder() {
         &["attach", "run_00000000000000000000000000"],
     ] {
         let ran = elsewhere(arguments);
-        let said = "no server is running, and only `serve` can start one on the database of HOLDSHORT_STORE: start `holdshort serve`";
+        let said = "no server was found for the database of HOLDSHORT_STORE: start `holdshort serve`";
         assert!(ran.code == 2 && ran.err.contains(said), "{arguments:?}: {ran:?}");
     }
     assert!(!home.data().exists(), "nothing is begun");

@@ -53,8 +53,8 @@ pub(super) fn render_message(message: &Message) -> Body {
 /// Returns the body for a checkpoint. The plain-text part contains the signed note unchanged, so that `audit verify
 /// --against` accepts the saved text as a file.
 pub(super) fn render_checkpoint(notice: &CheckpointNotice) -> Body {
-    let headline =
-        format!("A signed checkpoint of {} of the journal. Keep this mail.", super::events(notice.covered.size));
+    let events = super::events(notice.covered.size);
+    let headline = format!("A signed checkpoint of the journal, over {events}. Keep this mail.");
     let (note, key) = (&notice.note, format!("Its key: {}", notice.key));
     let words = Phrases::for_language(None);
     let plain = format!("{headline}\n\n{note}\n{key}\n\n-- \n{}\n", words.no_reply);

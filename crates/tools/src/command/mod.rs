@@ -31,9 +31,9 @@ use crate::turns::{self, Turn};
 /// chunks.
 const WAITING_CHUNKS: usize = 256;
 
-const NOTE: &str = "You approve this command line, and the workspace files that it names to run, in their \
-                    current state. Other files that are loaded, files that a tool finds by itself, and \
-                    system programs run in their state at the start.";
+const NOTE: &str = "You approve this command line, and the present content of the workspace files that it \
+                    names to run. All other files, such as libraries, files that a tool finds by itself, and \
+                    system programs, are used as they are when the command starts.";
 
 /// A valid command line.
 pub(crate) struct Command {

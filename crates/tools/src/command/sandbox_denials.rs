@@ -119,8 +119,8 @@ pub(super) fn describe_limits(effect: &CommandEffect) -> &'static str {
              asked."
         }
         CommandEffect::Writes { .. } => {
-            "This command was allowed to write only in certain places. If it has to write elsewhere, make \
-             the same call again: a person is asked."
+            "This command was allowed to write only to certain paths. If it has to write to other paths, \
+             make the same call again: a person is asked."
         }
         CommandEffect::Workspace | CommandEffect::Guarded => {
             "Files that git, editors and shells run automatically (configuration, hooks, start-up files) are \

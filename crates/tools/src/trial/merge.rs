@@ -58,7 +58,9 @@ pub(crate) fn merge(
             }
             changes.push(Change { path: text, before, after: Some(after), ignored: true });
             if changes.len() > limits::CHANGED_PATHS || bytes > limits::CHANGED_BYTES {
-                return Err(io::Error::other("it is too large for one merge: name some of its paths"));
+                return Err(io::Error::other(
+                    "the run has too many ignored files for one merge: name some of their paths",
+                ));
             }
         }
     }

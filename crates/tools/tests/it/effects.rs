@@ -135,7 +135,7 @@ async fn a_wall_is_told_in_words() {
     assert!(text.contains("allowed as read-only"), "{text}");
     assert_eq!(data["effect"], "reads");
     let (text, _) = told(bench.command_as("echo x > y", &writes(&["sub"])).await);
-    assert!(text.contains("only in certain places"), "{text}");
+    assert!(text.contains("only to certain paths"), "{text}");
     let (text, data) = told(bench.command_as("echo x > .envrc", &CommandEffect::Workspace).await);
     assert!(text.contains("`.envrc` was set aside as `set-aside-1`"), "{text}");
     assert_eq!(data["held_back"], json!([".envrc"]));

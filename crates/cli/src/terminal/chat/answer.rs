@@ -95,11 +95,11 @@ impl Chat<'_> {
                     chosen(&interrupt, &decision, self.paint)
                 )];
                 if interrupt.status == InterruptStatus::Open {
-                    lines.push(self.paint.dim("    another person has to agree"));
+                    lines.push(self.paint.dim("    another approver has to agree too"));
                 }
                 lines.extend(also::released(&interrupt).map(|released| format!("    {released}")));
                 if card::revoke_command(&interrupt, "").is_some() {
-                    lines.push(self.paint.dim("    to revoke the grant: /grants lists it as number N, /grants revoke N revokes it"));
+                    lines.push(self.paint.dim("    /grants lists the grant, /grants revoke N revokes it"));
                 }
                 self.open.retain(|open| *open != id);
                 self.put_away();
@@ -115,7 +115,7 @@ impl Chat<'_> {
                 }
                 // The interrupt has changed, so its card is shown again.
                 Some(Code::Stale) => {
-                    self.note("It has changed since you read it.");
+                    self.note("The request changed after you read it.");
                     self.withdraw();
                     None
                 }

@@ -7,13 +7,13 @@ use super::{Paint, Prompt, Reaction, Stage};
 use crate::client::Client;
 
 /// Prompt below the list of covered calls.
-pub(crate) const KEYS: &str = "y releases them too, n only this one; or the numbers to release> ";
+pub(crate) const KEYS: &str = "y releases all, n none of them; or type the numbers to release> ";
 
 /// Lists the open calls that a grant would cover. Empty if the grant covers no open call.
 pub(crate) fn list(covered: &[AlsoCovered], paint: Paint) -> Vec<String> {
     let Some(count) = Some(covered.len()).filter(|count| *count > 0) else { return Vec::new() };
     let calls = if count == 1 { "1 other open call" } else { &format!("{count} other open calls") };
-    let head = paint.fold(&format!("  It would cover {calls}:"), 4);
+    let head = paint.fold(&format!("  The grant would also cover {calls}:"), 4);
     let lines = covered.iter().enumerate().flat_map(|(at, each)| {
         let title = plain::line(&each.title);
         paint.fold(&format!("  {:>3}  {title}  ({})", at + 1, each.interrupt), 7)

@@ -52,6 +52,6 @@ fn the_list_names_each_call_on_a_line_of_its_own() {
     let shown = also::list(&covered(&["write a.txt", "two\nlines\u{202e}"]), Paint::plain()).join("\n");
     assert_eq!(
         shown,
-        "  It would cover 2 other open calls:\n    1  write a.txt  (int_1)\n    2  two\\nlines\\u{202e}  (int_2)"
+        "  The grant would also cover 2 other open calls:\n    1  write a.txt  (int_1)\n    2  two\\nlines\\u{202e}  (int_2)"
     );
 }
