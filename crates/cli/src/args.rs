@@ -197,8 +197,8 @@ pub(crate) enum Verb {
     },
     /// Print a link that signs your browser in, once and within 15 minutes; with --server, sign this terminal in
     ///
-    /// With --server, the identity provider of that server signs this terminal in: open the printed page in any browser.
-    /// From then on, all commands with the same --server run as you.
+    /// With --server, the identity provider of that server signs this terminal in: open the printed page in any
+    /// browser. From then on, all commands with the same --server run as you.
     Login {
         /// Person that the link signs in [default: you].
         #[arg(long = "as", value_name = "PERSON")]

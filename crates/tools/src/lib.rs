@@ -1,8 +1,8 @@
 //! The built-in tools: their arguments, the effect of a call, its execution, and checks whether a call took effect.
 //!
-//! Must decide nothing: gates, digests and approvals belong to the core. Must never touch a file outside the workspace,
-//! run a command except through [`sandbox`], or use the network except through `web`. Read `tools` first, then `files`
-//! for work in the workspace and `command` for work in a process.
+//! Must decide nothing: the core decides whether a call may run, and which calls need an approval. Must never touch a
+//! file outside the workspace, run a command except through [`sandbox`], or use the network except through `web`. Read
+//! `tools` first, then `files` for work in the workspace and `command` for work in a process.
 
 mod catalogue;
 mod changeset;

@@ -1,7 +1,7 @@
 //! Finds where the paths of a call lead once their symbolic links are resolved.
 //!
-//! Reads names and link targets only, and must open no file. The gates use the results. When a tool runs, it resolves
-//! its path again, from the workspace's handle.
+//! Reads names and link targets only, and must open no file. The results are used to decide whether a call needs an
+//! approval. When a tool runs, it resolves its path again, from the workspace's handle.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};

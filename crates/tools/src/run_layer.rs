@@ -1,7 +1,8 @@
 //! The layer of a run: the files ignored by git that the run's commands wrote, stored outside the workspace.
 //!
 //! Only the commands of the run see the layer, mounted over the workspace. The layer is a cache: if it is lost, the
-//! next command starts with an empty layer. Must never hold a file that the workspace had when the file was written.
+//! next command starts with an empty layer. Must never hold a file that already existed in the workspace when the
+//! command wrote it.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Write};
@@ -44,7 +45,7 @@ pub(crate) struct Room {
 }
 
 impl Usage {
-    /// Returns true if `changes` enlarge the layer and the enlarged layer exceeds the limits in `room`.
+    /// Returns true if `changes` make the layer larger, and the layer would then exceed the limits in `room`.
     pub(crate) fn exceeds_with(self, changes: &[Change], room: Room) -> bool {
         let size = |entry: &Option<Entry>| match entry {
             Some(Entry::File { bytes, .. }) => *bytes,
@@ -100,8 +101,8 @@ impl RunLayer {
         Ok(usage)
     }
 
-    /// Counts the files and links of the layer that are not in the workspace in the same state: the workspace lacks the
-    /// path, or has it with a different size or with an earlier modification time. Compares no content. Blocks.
+    /// Counts the files and links of the layer that differ from the workspace: the workspace lacks the path, or its
+    /// file at the path has a different size or an earlier modification time. Compares no content. Blocks.
     pub fn unmerged(&self, workspace: &Path) -> io::Result<usize> {
         let workspace = Root::open(workspace).ok();
         let in_workspace = |path: &[u8]| {

@@ -44,11 +44,11 @@ pub struct Call {
     pub arguments: Value,
 }
 
-/// Result of the inspection of a call.
+/// Result of inspecting a call before it runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InspectionResult {
     pub inspected: InspectionOutcome,
-    /// Bytes of the files in the proposed changes.
+    /// Content of each file in the proposed changes.
     pub bodies: Vec<Vec<u8>>,
 }
 
@@ -253,8 +253,8 @@ impl Tools {
         }
     }
 
-    /// Waits until no command that may write is running in the workspace. Otherwise a running command would seem to
-    /// have made the committed files.
+    /// Waits until no command that may write is running in the workspace. Otherwise the committed files could be
+    /// mistaken for files that the running command created.
     pub async fn turn(&self, changeset: &Changeset) -> Option<Turn> {
         let is_guarded = |change: &Change| guarded::guards(change.path.split('/')).is_some();
         if !changeset.changes().iter().any(is_guarded) {
@@ -286,7 +286,7 @@ impl Tools {
         committed
     }
 
-    /// Applies changes to the run's layer. After an error the run has no layer, which is harmless, because a layer is
+    /// Applies changes to the run's layer. An error removes the layer of the run, which is harmless, because a layer is
     /// only a cache. Blocks.
     pub fn commit_to_layer(
         &self,
@@ -354,7 +354,7 @@ fn inspect(inner: &Inner, call: &Call) -> Result<InspectionResult, Refusal> {
     inspection.places = path.map(|path| places::of_path(workspace.path(), path)).unwrap_or_default();
     let worked_out = [(run::undo::TOOL, "undo"), (run::merge::TOOL, "merge")];
     if let Some((_, code)) = worked_out.iter().find(|(tool, _)| *tool == call.tool) {
-        // The changes of this tool are computed only later, in its trial.
+        // The changes of this tool are computed later, when the call runs as a trial.
         inspection.ask_because.push((*code).to_owned());
         return Ok(InspectionResult { inspected: InspectionOutcome::Ready(inspection), bodies });
     }

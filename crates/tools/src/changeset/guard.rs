@@ -2,8 +2,9 @@
 //! the configuration of a repository whose folder is not called `.git`, and a link that leads out of the workspace.
 //!
 //! Examines the changesets of all tools, together with the workspace that they would change. Reads names and link
-//! targets, and must never read the content of a file. The gates ask a person about each finding. Guarded names are not
-//! findings here, because the gates recognize guarded names themselves ([`holdshort_command::guarded`]).
+//! targets, and must never read the content of a file. A change with a finding needs the approval of a person.
+//! Guarded names are not findings here, because the core recognizes guarded names itself
+//! ([`holdshort_command::guarded`]).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsStr;
@@ -67,7 +68,7 @@ struct EntryChange {
     stays: bool,
 }
 
-/// Tells whether git accepts a folder as a repository, before and after the changes.
+/// For one folder: true if git accepts the folder as a repository before the changes, and after the changes.
 #[derive(Clone, Copy)]
 struct Repository {
     before: bool,

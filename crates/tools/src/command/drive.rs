@@ -1,8 +1,8 @@
 //! Follows a command from its start until all its processes have ended: collects the output, enforces the time limit,
 //! and stops the command on request.
 //!
-//! Continues after its caller is gone, until no process of the command is left. Must never decide how an end is
-//! presented to the model.
+//! Continues after its caller is gone, until no process of the command is left. Must never decide
+//! how the end of a command is described to the model.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -79,8 +79,8 @@ impl ExitReason {
 pub(crate) struct EndedCommand {
     pub how: ExitReason,
     pub transcript: Transcript,
-    /// Outcome for the guarded paths that the command created. `None` if the command may not write, or if it is allowed
-    /// to write guarded paths.
+    /// Guarded paths that the command created, and whether they were renamed. `None` if the command may not write, or
+    /// if it may also write guarded paths.
     pub aside: Option<SetAside>,
     /// Scratch folder of a trial. `None` if the trial was stopped.
     pub scratch: Option<Scratch>,

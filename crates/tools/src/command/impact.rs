@@ -58,7 +58,7 @@ pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Optio
 /// Programs that run a program given as their argument. The parser lists the program that they run as a separate part.
 const RUNS_ANOTHER: [&str; 9] = ["sh", "bash", "dash", "env", "nohup", "time", "nice", "timeout", "command"];
 
-/// Paths that one part of a command line names.
+/// Paths that one part of a command line (one program with its arguments) names.
 struct CommandPaths<'p> {
     paths: Vec<&'p str>,
     /// True if the program selects among the entries below the paths.

@@ -271,7 +271,7 @@ pub(crate) fn prepare(
     let command = Command::new(inner, request)?;
     let settings = &inner.settings;
     let root = Path::new(inner.workspace.path());
-    // Only existing folders have an identity to read. The comparison below detects folders that do not exist.
+    // A missing folder has no identity. The comparison below detects missing folders.
     let is_folder = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
     let entered = folders.iter().map(|it| root.join(it.path.trim_end_matches('/'))).filter(is_folder);
     let identities = [root.to_owned(), PathBuf::from(&command.cwd)]

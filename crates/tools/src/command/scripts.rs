@@ -14,7 +14,8 @@ use crate::files::{self, Last, WorkspacePath};
 use crate::limits;
 use crate::workspace::Workspace;
 
-/// Number of bound files and folders, including absent ones, at which the search in a command line stops.
+/// Maximum number of files and folders, including absent ones, that the search in a command line binds to the approval.
+/// At this number the search stops.
 const MOST_BOUND: usize = 4 * limits::SCRIPTS;
 
 /// Maximum number of folders, named by one part of a command line, in which the other words of that part are looked up.
@@ -32,7 +33,7 @@ pub(super) struct Scripts {
 }
 
 impl Scripts {
-    /// Binds a file by its digest. Shows the file on the card if it exists.
+    /// Binds the approval to a file by its digest. Shows the file on the card if it exists.
     fn bind(&mut self, workspace: &Workspace, place: &WorkspacePath) {
         let path = place.to_string();
         if self.bound.iter().any(|bound| bound.path == path) {
@@ -47,7 +48,7 @@ impl Scripts {
         self.bound.push(bound);
     }
 
-    /// Binds a folder by its identity.
+    /// Binds the approval to a folder by its identity.
     fn bind_folder(&mut self, workspace: &Workspace, path: &str) {
         let path = format!("{path}/");
         if !self.bound.iter().any(|bound| bound.path == path) {

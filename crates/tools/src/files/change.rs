@@ -73,7 +73,7 @@ impl Planned {
     }
 }
 
-/// Returns the text in which the passage of `edit` is replaced. The passage must occur exactly once.
+/// Returns `text` after the replacement that `edit` describes. The replaced passage must occur exactly once.
 fn edited(text: &str, edit: &EditFile) -> Result<String, Refusal> {
     let path = escape_path(&edit.path);
     if edit.old == edit.new {

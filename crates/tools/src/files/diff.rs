@@ -1,4 +1,4 @@
-//! A diff as data for a card: hunks of lines, with limits. Must never be rendered for a terminal.
+//! A diff as data for a card: hunks of lines, with limits. Must never contain formatting for a terminal.
 
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
@@ -55,7 +55,7 @@ impl Diff {
         result
     }
 
-    /// Returns the diff of a file whose old content is not text, so that no lines are shown.
+    /// Returns a diff without lines, for a file whose old content is not text.
     pub(crate) fn unshowable() -> Self {
         Self { hunks: Vec::new(), added: 0, removed: 0, truncated: true }
     }

@@ -16,7 +16,8 @@ use crate::workspace::Workspace;
 pub(crate) enum Last {
     /// Follow the link, as reading does. Its target must be in the workspace.
     Follow,
-    /// Refuse the path, because replacing the link would be as surprising as replacing its target.
+    /// Refuse the path. A write through the link could replace the link or its target, and either would surprise the
+    /// person.
     Refuse,
 }
 

@@ -119,7 +119,8 @@ pub(super) fn probe_level(program: &Path, level: SandboxLevel, network: bool) ->
     holds(CommandEffect::Workspace) && (level < SandboxLevel::Full || effects_hold())
 }
 
-/// Name of the folder that the probe command may write. A file in the workspace that no command may write follows.
+/// Name of the folder that the probe command may write. The next constant names a file of the workspace that no command
+/// may write.
 const WRITTEN: &str = "written";
 const GUARDED: &str = ".envrc";
 

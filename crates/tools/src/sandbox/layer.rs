@@ -61,8 +61,8 @@ impl Notes {
     }
 }
 
-/// Names in the folder of an overlay: its content, the kernel's working folder, and a file that marks the use of
-/// [`Notes::User`].
+/// Names in the folder of an overlay: the folder with its content, the kernel's working folder, and a file whose
+/// presence means [`Notes::User`].
 const UPPER: &str = "upper";
 const WORK: &str = "work";
 const OF_USER: &str = "user";

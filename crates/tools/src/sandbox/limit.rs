@@ -6,8 +6,8 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::limits;
 
-/// Amount by which the niceness of a command exceeds the server's. The server must get processor time to stop the
-/// command.
+/// Amount by which the niceness of a command exceeds the niceness of the server. The server must get processor time to
+/// stop the command.
 const NICER_BY: i32 = 5;
 
 /// Applies the limits to this process and to every process that it starts.

@@ -29,7 +29,8 @@ pub(crate) struct Plan {
     pub layer: Option<Layer>,
     /// Content folder of the run's layer, which is mounted over the workspace. The command never writes to this folder.
     pub run_layer: Option<PathBuf>,
-    /// Folders that were inspected before the release. The command does not run if one of them has been replaced.
+    /// Folders that were inspected before the command was approved. The command does not run if a different folder has
+    /// replaced one of these folders.
     pub identities: Vec<Identity>,
     /// New, empty folder on the host; see [`Plan::private_on_host`].
     pub scratch: PathBuf,

@@ -20,12 +20,13 @@ pub(crate) enum Report {
     TooManyProcesses,
     /// The command was stopped because it wrote too many bytes.
     TooManyBytes,
-    /// The layer could not be created in this workspace, so the command did not run.
+    /// The layer that receives the command's writes could not be created in this workspace, so the command did not run.
     NoLayer { why: String },
     /// The command is about to start. If it may write, the guarded paths have been found.
     Begins,
-    /// Outcome for the guarded paths that the command created. This report is sent after every writing command, even if
-    /// the command created none. If the report is missing, the outcome is unknown.
+    /// Guarded paths that the command created and that were renamed, or could not be renamed. This report is sent after
+    /// every writing command, even if the command created no guarded path. Without this report, it is unknown if
+    /// guarded paths are left.
     SetAside(SetAside),
     /// A stage could not do its work, so the command did not run.
     Failed { why: String },

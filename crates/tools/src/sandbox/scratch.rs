@@ -18,8 +18,8 @@ use super::unguarded;
 const PREFIX: &str = "holdshort-";
 const LOCK: &str = "lock";
 const NEW_LOCK: &str = "lock.new";
-/// Name of the file that lists the guarded paths from before the command. The file exists until the new guarded paths
-/// are set aside.
+/// Name of the file that lists the guarded paths from before the command. The file exists until the guarded paths that
+/// the command created are set aside (renamed).
 pub(super) const GUARDED: &str = "guarded.json";
 
 /// Content of the file [`GUARDED`].

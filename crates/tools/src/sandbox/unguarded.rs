@@ -1,5 +1,6 @@
-//! Remembers the workspaces in which a command left guarded paths that could not be set aside. Every later call that
-//! may write in such a workspace needs the approval of a person.
+//! Remembers workspaces with dangerous files: a command created a guarded path, such as a Git hook that a person's
+//! tools would run, and the path could not be renamed (*set aside*). Every later call that may write in such a
+//! workspace needs the approval of a person.
 //!
 //! The list is in memory. After a restart, the server finds the same workspaces through the scratch folders that are
 //! left. Must never change a workspace.

@@ -86,7 +86,7 @@ pub(super) fn enter(plan: &Plan, found: &GuardFindings) -> io::Result<()> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Use {
-    /// Readable. Landlock is the first to deny writes.
+    /// Readable. Landlock denies writes, and the mount is read-only as well if the kernel allows that.
     Read,
     /// Read-only even where Landlock allows writes. Landlock allows them if a writable folder contains the workspace.
     ReadOnly,

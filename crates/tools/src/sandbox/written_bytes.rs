@@ -9,7 +9,7 @@ use nix::unistd::{Pid, getpid};
 
 use super::processes::{self, Scope};
 
-/// State of the count.
+/// Numbers of written bytes at the last count.
 #[derive(Default)]
 pub(super) struct WrittenBytes {
     last: BTreeMap<Pid, Count>,
@@ -42,8 +42,8 @@ impl WrittenBytes {
         self.last.values().map(|count| count.bytes).fold(self.lost, u64::saturating_add)
     }
 
-    /// Replaces the counts by the counts in `now`. When a process is reaped, the kernel adds its bytes to the process
-    /// that reaped it. Bytes of an ended process that no ancestor received are added to `lost`.
+    /// Replaces the counts of all processes by the counts in `now`. When a process is reaped, the kernel adds its bytes
+    /// to the process that reaped it. Bytes of an ended process that no ancestor received are added to `lost`.
     fn take(&mut self, now: BTreeMap<Pid, Count>, own: Pid) {
         let before = std::mem::replace(&mut self.last, now);
         let mut grown: BTreeMap<Pid, u64> = self

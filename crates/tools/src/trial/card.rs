@@ -20,9 +20,9 @@ use crate::limits;
 
 /// Source of the bytes of the files in a changeset.
 pub(crate) trait Source {
-    /// Reads the file before or after a change.
+    /// Returns the content of a file before or after a change.
     fn read(&self, change: &Change, side: Side, digest: Digest, bytes: u64) -> io::Result<Vec<u8>>;
-    /// Reads the file with this digest, at any path of the changeset.
+    /// Returns the content with this digest, whichever path of the changeset has it.
     fn find(&self, digest: Digest) -> io::Result<Vec<u8>>;
 }
 

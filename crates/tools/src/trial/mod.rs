@@ -62,8 +62,8 @@ pub enum CommandTrialOutcome {
     /// A precondition no longer holds, or another process changed these paths while the command ran. No change was
     /// made.
     Changed { paths: Vec<String> },
-    /// A trial is not possible on this host or in this workspace. `why` follows the words "it could not be tried,
-    /// since". No process ran.
+    /// A trial is not possible on this host or in this workspace. No process ran. Cards show `why` after
+    /// "it could not be tried before you decide:".
     Impossible { why: String },
     /// The call cannot run, or the sandbox failed. No change was made.
     Failed { text: String },
@@ -253,7 +253,7 @@ impl CommandOutput {
     }
 }
 
-/// Places to which the changes of a trial belong: the workspace with its path, and the run's layer.
+/// Destinations of the changes of a trial: the workspace with its path, and the run's layer.
 struct Places {
     workspace: Root,
     path: PathBuf,

@@ -19,7 +19,7 @@ use crate::tools::Inner;
 
 /// Reason why a command cannot run over a layer.
 pub(super) enum NotPrepared {
-    /// This kind of layer is not possible. The text gives the reason.
+    /// This kind of layer cannot be used here. The text gives the reason.
     NoLayer(String),
     Changed(Vec<String>),
     Failed(String),

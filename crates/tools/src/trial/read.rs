@@ -18,7 +18,7 @@ use crate::sandbox::Notes;
 /// Timestamp of the file system, in seconds and nanoseconds.
 pub(super) type Time = (i64, i64);
 
-/// Reason why no changeset can be made.
+/// Reason why the changes of a trial do not become a changeset.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
     #[error("it changed more than {} files, directories and links", limits::CHANGED_PATHS)]
@@ -102,7 +102,8 @@ struct Folder {
     path: Vec<u8>,
     in_layer: bool,
     in_workspace: bool,
-    /// True if an entry that the layer lacks is a deleted entry.
+    /// True if the layer hides the workspace's entries in this folder, so that an entry missing from the layer was
+    /// deleted.
     hides: bool,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Must send only the URL and a fixed user agent: no cookies and no credentials. Must use no proxy, and must never
 //! connect to an address that `guard` refuses. A redirect to another host is reported and not followed. A redirect
-//! within the same host is followed only if the gates allow the new URL ([`Follow`]). The result is marked as content
-//! from outside.
+//! within the same host is followed only if the approval rules allow the new URL ([`Follow`]). The result is marked as
+//! content from outside.
 
 mod body;
 mod page;
@@ -32,7 +32,7 @@ const USER_AGENT: &str = concat!("holdshort/", env!("CARGO_PKG_VERSION"));
 const ACCEPTS: &str = "text/html, application/xhtml+xml, text/plain;q=0.9, application/json;q=0.9, \
                        application/xml;q=0.8, text/*;q=0.8, */*;q=0.1";
 
-/// Asks the gates whether a call may follow a redirect to a different URL on the same host.
+/// Asks the approval rules whether a call may follow a redirect to a different URL on the same host.
 #[derive(Clone)]
 pub struct Follow(Arc<dyn Fn(String) -> RedirectAnswer + Send + Sync>);
 

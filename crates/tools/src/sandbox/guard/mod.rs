@@ -28,7 +28,7 @@ pub(super) struct Guard {
     pub found: GuardFindings,
 }
 
-/// Outcome for the guarded paths that a command made.
+/// Guarded paths that a command created: renamed paths, and paths that could not be renamed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetAside {
@@ -73,7 +73,8 @@ impl SetAside {
 }
 
 impl Guard {
-    /// Finds the guarded paths of a workspace. Fails as soon as `is_wanted` returns false, because the server is gone.
+    /// Finds the guarded paths of a workspace. Fails as soon as `is_wanted` returns false, which means that the server
+    /// is gone.
     pub(super) fn look(workspace: &Path, is_wanted: &dyn Fn() -> bool) -> io::Result<Self> {
         let root = opened(workspace)?;
         let mut found = GuardFindings { root: Inode::of_handle(root.as_fd())?, ..GuardFindings::default() };

@@ -18,8 +18,8 @@ use super::findings::{Channel, EarlierFindings, EntryIdentity, GuardFindings, In
 use crate::changeset::guard::BARE;
 use crate::limits;
 
-/// Folders in which git writes during its normal work for the agent. The gates ask a person if a command line names one
-/// of them.
+/// Folders in which git writes during its normal work for the agent. A command line that names one of these folders
+/// needs the approval of a person.
 const OF_GITS_OWN_WORK: [&str; 3] = ["rebase-merge", "rebase-apply", "sequencer"];
 
 /// Folders in which git names files after branches. In these folders, only names that begin with a dot can be guarded,
@@ -37,7 +37,7 @@ const HANDLES: usize = 128;
 /// Number of entries after which the walk checks again that the server still waits.
 const LOOK_EVERY: usize = 4096;
 
-/// Number of path components in the longest guarded name.
+/// Maximum number of path components in a guarded name.
 const PARTS: usize = 4;
 
 pub(super) enum Purpose<'a> {
