@@ -422,7 +422,7 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "TIME", value_parser = duration)]
         wait: Option<u64>,
     },
-    /// Rebuild every list from the journal while no server uses it
+    /// Rebuild the lists of runs, sessions, interrupts, grants and answers from the journal, while no server uses it
     Rebuild {
         #[command(flatten)]
         store: StoreArgs,
@@ -434,7 +434,7 @@ pub(crate) enum Verb {
         #[command(flatten)]
         store: StoreArgs,
     },
-    /// Write the journal, or some runs, to a file while no server uses it
+    /// Write the journal, or some of its runs, to a file, while no server uses the journal
     Export(Export),
     /// Import a file that `export` wrote; existing entries stay unchanged
     Import(Import),

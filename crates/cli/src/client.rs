@@ -455,7 +455,8 @@ impl Client {
         }
         if from == From::Environment && token.starts_with("hs_key_") {
             return format!(
-                "the server at {at} does not know the key in HOLDSHORT_TOKEN, or the key has ended; `{} keys` lists the valid keys",
+                "the server at {at} does not know the key in HOLDSHORT_TOKEN, or the key has ended; `{} keys` lists \
+                 the valid keys",
                 holdshort()
             );
         }

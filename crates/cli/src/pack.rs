@@ -62,7 +62,7 @@ pub trait Pack: Debug + Send + Sync {
 /// Texts of a pack for help, lists and errors.
 #[derive(Clone, Copy, Debug)]
 pub struct PackTexts {
-    /// Subject of the pack's demo: `analysts who ask`.
+    /// Description of the pack's demo for the help text, such as `analysts who ask`.
     pub demo_subject: &'static str,
     /// Object that `init` writes: `a configuration`.
     pub init_object: &'static str,
@@ -92,7 +92,7 @@ pub struct RunArguments<'a> {
 #[derive(Debug)]
 pub enum Start {
     Run(Box<Prepared>),
-    /// No run is started. `init` writes a file to this path.
+    /// Start no run. Write the file of `init` to this path instead.
     Init(PathBuf),
 }
 

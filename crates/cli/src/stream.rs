@@ -75,7 +75,7 @@ impl Events {
         Ok(Self { items, task: tokio::spawn(reader.read(Some(first))).abort_handle() })
     }
 
-    /// Returns the next item. `None` only follows [`Item::Broken`].
+    /// Returns the next item. [`Item::Broken`] is the last item; after it, returns `None`.
     pub(crate) async fn next(&mut self) -> Option<Item> {
         self.items.recv().await
     }

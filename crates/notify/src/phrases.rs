@@ -17,7 +17,7 @@ pub(crate) struct Phrases {
     reminded: &'static str,
     escalated: &'static str,
     expired: &'static str,
-    /// Phrase for a kind of interrupt in a workflow.
+    /// Phrase that joins a kind of interrupt and its workflow, such as `review in payout`.
     of: &'static str,
     /// Phrase that puts a text from a person or agent in the quotation marks of the language.
     pub(crate) quoted: &'static str,

@@ -80,7 +80,7 @@ impl Channel {
             None => Sent {
                 verdict: Verdict::Refused,
                 status: None,
-                error: Some("a channel of this type cannot send this kind of notification".to_owned()),
+                error: Some("channels of this type cannot send this notification".to_owned()),
                 digest: String::new(),
                 answer: None,
             },

@@ -36,13 +36,13 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
     );
     let natural = naming::natural(interrupt).map(|offer| plain::line(&offer.label).into_owned());
     let alone =
-        natural.map(|label| format!("alone mean “{label}”; they are shown back before they are sent"));
+        natural.map(|label| format!("without an option mean “{label}”, after you confirm the text"));
     if let Some(alone) = &alone {
         out.extend(paint.fold(&format!("  {} {alone}", paint.bold("your own words  ")), HANG));
     }
     let by_path = interrupt.options.iter().any(Offer::keeps_some);
     if by_path {
-        let what = "opens $EDITOR on the changed paths: delete the lines of paths to drop";
+        let what = "opens $EDITOR on the changed paths: delete the line of each change to reject";
         out.extend(paint.fold(&format!("  {} {what}", paint.bold(&format!("{:16}", "f"))), HANG));
     }
     let named = if interrupt.takes_a_number() { "its name" } else { "number or name" };

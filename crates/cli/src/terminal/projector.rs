@@ -25,7 +25,7 @@ pub(crate) struct Projector {
     words: String,
     calls: BTreeMap<String, Call>,
     steps: BTreeMap<String, Step>,
-    /// By phase that has not ended: the step that started last in the phase.
+    /// For each phase that has not ended: the id of the step that started last in the phase.
     last: BTreeMap<String, String>,
     /// Interrupts that were decided in this terminal. Their resolutions are not printed again.
     own: BTreeSet<String>,

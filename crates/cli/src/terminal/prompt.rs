@@ -461,10 +461,10 @@ impl Prompt {
                 return None;
             }
             if number == 0 || number > last {
-                return Some(Reaction::Ask(vec![format!("  There is no {number}: 1 to {last}.")]));
+                return Some(Reaction::Ask(vec![format!("  There is no {number}: choose 1 to {last}.")]));
             }
         } else if suggested > 0 && naming::parse_suggestion_number(&self.interrupt, line).is_some() {
-            return Some(Reaction::Ask(vec![format!("  There is no {line}: #1 to #{suggested}.")]));
+            return Some(Reaction::Ask(vec![format!("  There is no {line}: choose #1 to #{suggested}.")]));
         }
         let offer = naming::option(&self.interrupt, line)?.clone();
         if offer.needs_edit {

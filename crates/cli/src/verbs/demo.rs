@@ -111,7 +111,7 @@ async fn play(
             unnamed,
         );
         // The command gets its own line, whatever its length, so that it can be copied.
-        print_text("  if this is killed, continue with:");
+        print_text("  if this process is killed, continue with:");
         print_text(&format!("  {} attach {}{again}{}", holdshort(), run.id, output_words(files.as_deref())));
     }
     follow_run(scene, &client, &run.id, Some(again), files.as_deref()).await
@@ -177,7 +177,7 @@ fn farewell(sample: &Shipped, pack: Option<&dyn Pack>, repository: &Path, data_d
             "serves the journal of this run; then, in another terminal:",
         ),
         (format!("{holdshort} inbox --all --data {data}"), "every decision"),
-        (format!("{holdshort} audit verify --data {data}"), "proves that nothing was changed since"),
+        (format!("{holdshort} audit verify --data {data}"), "verifies that the journal is unchanged"),
         yours(holdshort, sample.name, pack),
     ];
     for (command, what) in diff.into_iter().chain(commands) {

@@ -115,7 +115,7 @@ fn brief(event: &Event, calls: &mut HashMap<String, String>, paint: Paint) -> St
         facts.insert(0, calls.get(call).map_or(call, String::as_str).to_owned());
     }
     let (text, title) = (data.pointer("/content/text"), data.pointer("/content/data/title"));
-    // The text of a withheld result is the complete result, so its title is printed instead.
+    // The text of a result that waits for a review is the complete result, so the title is printed instead.
     let text = if event.kind == "result_held" { title.or(text) } else { text.or(title) };
     let text = text.and_then(serde_json::Value::as_str);
     if let Some(text) = text.filter(|text| !text.trim().is_empty()) {

@@ -30,10 +30,10 @@ pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Resul
     };
     match Store::open(&data_dir.path, at).await {
         Err(store::Error::InUse) => {
-            Err(usage(format!("a server uses {}: stop it first", data_dir.path.display())))
+            Err(usage(format!("a server uses {}: stop that server first", data_dir.path.display())))
         }
         Err(store::Error::Nodes(names)) => Err(usage(format!(
-            "servers use this journal: stop {names} first; a killed server counts until its lease ends"
+            "servers use this journal: stop {names} first; a killed server counts as running until its lease ends"
         ))),
         opened => opened.with_context(|| format!("{journal} cannot be opened")),
     }

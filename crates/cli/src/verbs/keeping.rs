@@ -38,20 +38,20 @@ pub(super) async fn hold(
     };
     let keeps = match (&kept.hold, &kept.erased, kept.erased_to) {
         (None, ..) => "",
-        (Some(_), Some(_), _) => " It came too late: the content of the run was already erased.",
-        (Some(_), None, 0) => " None of its content is erased.",
-        (Some(_), None, _) => " No more of its content is erased.",
+        (Some(_), Some(_), _) => " The hold came too late: the content of the run was already erased.",
+        (Some(_), None, 0) => " None of the run's content is erased.",
+        (Some(_), None, _) => " No more of the run's content is erased.",
     };
     print_text(&format!("{by_whom}{keeps}"));
     if let Some(erased) = &kept.erased {
         let why = erased.why();
         print_text(&format!(
-            "All of its content is erased, {} ({}).",
+            "All content of the run was erased {} ({}).",
             time::ago(&erased.at),
             plain::line(&why)
         ));
     } else if kept.erased_to > 0 {
-        print_text(&format!("The content of its events up to {} is erased.", kept.erased_to));
+        print_text(&format!("The content of the run's events up to number {} is erased.", kept.erased_to));
     }
     Ok(Exit::Ok)
 }

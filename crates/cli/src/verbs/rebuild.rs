@@ -1,4 +1,4 @@
-//! `rebuild`: rebuilds all rows of the lists from the journal.
+//! `rebuild`: rebuilds from the journal the lists of runs, sessions, interrupts, grants and answers.
 
 use std::sync::Arc;
 

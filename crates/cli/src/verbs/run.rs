@@ -179,7 +179,7 @@ async fn on_server(
             print_json(&run)?;
         } else {
             print_text(&shown.id);
-            print_message(&format!("It runs at {}; to follow it:", client.address()));
+            print_message(&format!("The run has started at {}; to follow it:", client.address()));
             let files = output_words(files);
             print_message(&format!(
                 "  {} attach {}{}{files}",

@@ -59,9 +59,9 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         _ = terminate.recv() => {}
     }
     if log::is_json() {
-        tracing::info!("stopping: everything that waits is in the journal");
+        tracing::info!("stopping: open requests and unfinished runs are kept in the journal");
     } else if !scene.json {
-        output::print_message("\nStopping. Everything that waits is in the journal.");
+        output::print_message("\nStopping. Open requests and unfinished runs are kept in the journal.");
     }
     embedded.stop().await;
     Ok(Exit::Ok)
@@ -147,8 +147,8 @@ fn answering(info: &Info, args: &ModelArgs) -> String {
 pub(super) fn sandbox(level: &str) -> String {
     match level {
         "full" => "full: commands write only in the workspace, and have no network",
-        "partial" => "partial: this machine cannot confine commands fully, so every command asks",
-        _ => "none: this machine cannot confine commands, so every command asks",
+        "partial" => "partial: this machine cannot confine commands fully, so every command needs approval",
+        _ => "none: this machine cannot confine commands, so every command needs approval",
     }
     .to_owned()
 }

@@ -108,7 +108,7 @@ async fn signed_in(client: &Client, begun: &DeviceLogin) -> anyhow::Result<Token
             Err(error) => return Err(error),
         }
         if waited >= LONGEST_WAIT {
-            anyhow::bail!("the sign-in was not completed in time");
+            anyhow::bail!("the sign-in was not completed in time: repeat the command");
         }
     }
 }

@@ -20,7 +20,7 @@ fn read(path: &Path) -> String {
 fn to_the_first_change(terminal: &mut Terminal) {
     let header = terminal.expect("REHEARSAL");
     assert!(header.contains("data") && header.contains("(the journal of this run)"), "{header}");
-    terminal.expect("if this is killed, continue with:\n  holdshort attach run_");
+    terminal.expect("if this process is killed, continue with:\n  holdshort attach run_");
     let card = terminal.expect(PROMPT);
     assert!(card.contains("Holding short: question"), "{card}");
     terminal.type_line("1");
@@ -110,7 +110,7 @@ fn what_is_refused_is_not_told_as_done() {
     to_the_first_change(&mut terminal);
     terminal.type_line("?");
     let help = terminal.expect(PROMPT);
-    assert!(help.contains("as the result of the tool") && help.contains("alone mean “Reject”"), "{help}");
+    assert!(help.contains("as the result of the tool") && help.contains("without an option mean “Reject”"), "{help}");
     for next in ["periods.py", "Holding short: review"] {
         terminal.type_line("refuse");
         terminal.expect("✓ Reject");

@@ -97,8 +97,8 @@ fn values(request: &Request, news: &[Message], steps: &[Step]) -> Value {
     )
 }
 
-/// Returns the text of each call's result, by label. The label of a call is that of the call at the same position in
-/// the script.
+/// Returns the text of each call's result, by label. A call has the label of the
+/// script's call at the same position.
 fn results(request: &Request, steps: &[Step]) -> BTreeMap<String, String> {
     let texts: BTreeMap<&str, &str> = request.messages.iter().filter_map(result).collect();
     let mut results = BTreeMap::new();

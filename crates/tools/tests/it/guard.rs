@@ -236,7 +236,7 @@ async fn what_is_left_makes_every_writing_command_ask() {
     assert!(!asks("touch x").await);
 }
 
-/// A released call that waits for its turn returns to the gates if the command before it left guarded paths. The
+/// A released call that waits for its turn is checked again if the command before it left guarded paths. The
 /// identity of the workspace has changed since the release.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_behind_what_is_left_does_not_run() {

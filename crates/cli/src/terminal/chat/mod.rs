@@ -124,7 +124,7 @@ struct Chat<'a> {
     interrupting: BTreeMap<String, u64>,
     /// Lines that were typed while it is still unknown to which turn they belong.
     held: VecDeque<Typed>,
-    /// Times of appearing and disappearing of each card that was withdrawn since the person's last line.
+    /// For each card that was withdrawn since the person's last line: the times at which it appeared and disappeared.
     withdrawn: Vec<(Instant, Instant)>,
     /// True if the last input was Ctrl-C.
     struck: bool,

@@ -225,7 +225,7 @@ impl Chat<'_> {
         self.runs.entry(undo.id).or_insert_with(|| super::SessionRun::new(paint, words));
         self.is_settled = None;
         let task = last.task.as_deref().map(|task| quote::brief(task, paint.width / 2)).unwrap_or_default();
-        self.note(&format!("The changes of “{task}” are undone once you release the undo."));
+        self.note(&format!("The changes of “{task}” are undone after you approve the undo."));
         Ok(())
     }
 
