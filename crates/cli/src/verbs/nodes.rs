@@ -20,7 +20,7 @@ pub(super) async fn nodes(scene: &Scene) -> anyhow::Result<Exit> {
         let here = if node.here { ", answers here" } else { "" };
         let state = match (node.alive, &node.alive_until) {
             (true, _) => String::new(),
-            (false, Some(at)) => format!("  lease expired {}: other servers take over its runs", time::ago(at)),
+            (false, Some(at)) => format!("  lease ended {}: other servers take over its runs", time::ago(at)),
             (false, None) => "  silent".to_owned(),
         };
         let name = paint.bold(&plain::line(&node.name));

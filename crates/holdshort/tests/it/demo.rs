@@ -110,7 +110,10 @@ fn what_is_refused_is_not_told_as_done() {
     to_the_first_change(&mut terminal);
     terminal.type_line("?");
     let help = terminal.expect(PROMPT);
-    assert!(help.contains("as the result of the tool") && help.contains("without an option mean “Reject”"), "{help}");
+    assert!(
+        help.contains("as the result of the tool") && help.contains("without an option mean “Reject”"),
+        "{help}"
+    );
     for next in ["periods.py", "Holding short: review"] {
         terminal.type_line("refuse");
         terminal.expect("✓ Reject");

@@ -55,7 +55,7 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     );
     let ran = home.run(&["rebuild"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("stop it first"), "{ran:?}");
+    assert!(ran.err.contains("stop that server first"), "{ran:?}");
 
     assert_eq!(serving.stop(), (0, String::new()));
     assert!(!home.data().join("server.json").exists());
