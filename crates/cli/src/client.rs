@@ -510,7 +510,7 @@ fn render_server_arguments(reach: &Reach) -> anyhow::Result<String> {
     Ok(format!("{}{}", DataDir::resolve(reach.data.as_deref())?.arguments(), server.unwrap_or_default()))
 }
 
-/// Returns the server that the arguments name, otherwise the server that certainly uses the data folder. No other
+/// Returns the server that the arguments name, otherwise the server that holds the lock of the data folder. No other
 /// server may receive the token.
 fn target(reach: &Reach) -> anyhow::Result<Target> {
     let data_dir = DataDir::resolve(reach.data.as_deref())?;

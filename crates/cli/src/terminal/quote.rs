@@ -4,7 +4,7 @@ use holdshort_protocol::plain;
 
 use super::paint::Paint;
 
-/// Part of a text that is printed.
+/// Limit for the part of a text that is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cap {
     Lines(usize),

@@ -1,4 +1,5 @@
-//! Sign-in and sign-out: of a browser with a link to a server on this machine, or of this terminal at a remote server.
+//! Sign-in and sign-out. A login link signs a browser in at a server on this machine. An identity provider signs this
+//! terminal in at a remote server.
 
 use std::time::Duration;
 

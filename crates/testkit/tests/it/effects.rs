@@ -233,7 +233,7 @@ async fn a_wall_in_silence_is_asked_about_when_it_is_made_again() {
     let run = server.start_run("solo", "Write.").await;
     let asked = server.wait_one(&run).await;
     assert_eq!(asked["risk"]["reasons"][0]["code"], "confined", "{asked:#}");
-    assert!(last_told(&model).contains("may have refused something"), "{}", last_told(&model));
+    assert!(last_told(&model).contains("may have denied an operation"), "{}", last_told(&model));
     assert!(!workspace.join("newfile").exists());
     server.choose(&asked, "approve").await;
     server.wait_status(&run, &["completed"]).await;

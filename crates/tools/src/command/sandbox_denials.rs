@@ -109,7 +109,7 @@ fn names_a_guarded_path(line: &str, workspace: &str) -> bool {
 }
 
 pub(super) const PERHAPS: &str =
-    "It failed without output, so the sandbox may have refused something beyond its permissions.";
+    "The command failed without output, so the sandbox may have denied an operation that needs approval.";
 
 pub(super) fn describe_limits(effect: &CommandEffect) -> &'static str {
     match effect {

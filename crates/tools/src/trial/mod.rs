@@ -177,7 +177,7 @@ pub(crate) async fn run(
 /// Returns the reason why no command can run as a trial. Returns `None` if trials are possible. Blocks.
 fn impossible(inner: &Inner) -> Option<&'static str> {
     if inner.settings.network {
-        return Some("its commands can reach the network, and data sent there cannot be taken back");
+        return Some("commands of this run can reach the network, and sent data cannot be taken back");
     }
     match (inner.level(), inner.settings.layers) {
         (SandboxLevel::None | SandboxLevel::Partial, _) => Some("this machine cannot confine commands fully"),
@@ -272,7 +272,7 @@ fn yielded(
     let run_layer = run_layer.as_ref();
     let opened = match Root::open(&layer.content()) {
         Ok(opened) => opened,
-        Err(e) => return CommandTrialOutcome::Failed { text: format!("its changes cannot be read: {e}") },
+        Err(e) => return CommandTrialOutcome::Failed { text: format!("the changes cannot be read: {e}") },
     };
     let shown = run_layer.and_then(RunLayer::open);
     let below = Below { run_layer: shown.as_ref(), workspace: &workspace };
@@ -324,7 +324,7 @@ fn yielded(
             _scratch: Some(scratch),
         }),
         (Err(e), _) | (_, Err(e)) => {
-            CommandTrialOutcome::Failed { text: format!("its changes do not form a valid changeset: {e}") }
+            CommandTrialOutcome::Failed { text: format!("the changes form no valid changeset: {e}") }
         }
     }
 }

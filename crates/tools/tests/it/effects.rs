@@ -160,7 +160,7 @@ async fn a_wall_in_silence_is_told() {
     bench.put("log", "cp: Read-only file system\nchmod: Operation not permitted\n");
     let docs = writes(&["docs"]);
     let (reads, workspace) = (CommandEffect::Reads, CommandEffect::Workspace);
-    let perhaps = Some("may have refused something");
+    let perhaps = Some("may have denied an operation");
     let certain = Some("make the same call again");
     let table = [
         (&docs, "touch newfile 2>/dev/null", perhaps),

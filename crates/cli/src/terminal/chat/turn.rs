@@ -86,8 +86,8 @@ impl Chat<'_> {
         self.turns.iter().find(|turn| !turn.is_of_interruption())
     }
 
-    /// Records a turn that an event opens. Returns true if a turn was recorded: turns of runs that are not in front are
-    /// ignored, except turns of an interruption.
+    /// Records a turn that an event opens. Returns true if a turn was recorded. A turn after an interruption is
+    /// always recorded, any other turn only if it belongs to the front run (the run that a message started last).
     pub(super) fn record_turn(&mut self, event: &Event) -> bool {
         let Some(mut turn) = Turn::from_event(event) else { return false };
         if turn.is_of_interruption() {

@@ -153,8 +153,8 @@ impl EarlierFindings {
         }
     }
 
-    /// Returns true if the item existed before the command. A link has no mount of its own, so a link existed before
-    /// only if its target is also unchanged.
+    /// Returns true if the item existed before the command. A link cannot be mounted read-only, so its
+    /// target must be unchanged too.
     pub(super) fn has(&self, item: &Item) -> bool {
         match &item.link {
             None => self.guarded.contains(&item.inode),
