@@ -23,11 +23,11 @@ pub(crate) enum Exit {
 
 pub(crate) const HELP: &str = "\
 Exit codes:
-  0  completed, fully or in part; or done
+  0  run completed, fully or in part; or command succeeded
   1  failed or refused: no permission, or the state has changed
   2  usage or configuration error
-  3  cancelled
-  4  still waiting: detached, end of input, or no terminal to decide in";
+  3  run cancelled
+  4  run not ended: you detached, input ended, or no terminal to decide in";
 
 impl Exit {
     pub(crate) const fn code(self) -> u8 {

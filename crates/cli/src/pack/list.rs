@@ -39,10 +39,10 @@ impl Packs {
     /// Returns the error for a workflow for which `init` has no file.
     pub(crate) fn no_init(self, workflow: &str) -> anyhow::Error {
         if self.0.is_empty() {
-            return usage(format!("`{workflow}` has no configuration, and no workflow here has one"));
+            return usage(format!("`init` writes no file for `{workflow}`: no workflow has a configuration"));
         }
         let listed = self.written(", and ");
-        usage(format!("only {listed}; `{workflow}` has none"))
+        usage(format!("`init` writes no file for `{workflow}`: only {listed}"))
     }
 
     /// Returns the error for `--output-dir` with a workflow that writes no files.
@@ -76,7 +76,7 @@ impl Packs {
             .mut_subcommand("demo", |demo| demo.mut_arg("workflow", |arg| self.demo_help(arg)))
             .mut_subcommand("init", |init| self.init_help(init).hide(!has_packs))
             .mut_subcommand("attach", |attach| {
-                let reports = "without it none are written";
+                let reports = "without it no reports are written";
                 let help = format!("Folder for the reports of {}; {reports}", named.join(" or "));
                 attach.mut_arg("output_dir", |arg| arg.help(help).hide(!has_packs))
             })

@@ -13,7 +13,7 @@ pub(super) async fn freeze(client: &Client, reason: String, paint: Paint) -> Vec
         Ok(_) => vec![
             "  Frozen: no tool call and no model call starts. Calls that are running finish.".to_owned(),
             format!(
-                "  `{} unfreeze{}` lifts it. You can still decide.",
+                "  `{} unfreeze{}` lifts the freeze. You can still decide.",
                 holdshort(),
                 client.server_arguments()
             ),

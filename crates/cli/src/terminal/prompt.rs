@@ -382,7 +382,7 @@ impl Prompt {
             "!" => {
                 self.stage = Stage::Freeze;
                 return Reaction::Ask(vec![
-                    "  A freeze prevents all starts until it is lifted; an empty line cancels it.".to_owned(),
+                    "  Until the freeze is lifted, no call starts. An empty line freezes nothing.".to_owned(),
                 ]);
             }
             "e" => {

@@ -255,7 +255,7 @@ fn print_report(report: &Verification) {
         }
         if report.unsealed > 0 {
             print_text(&format!(
-                "  {} not chained yet, so not verified: a server chains new events within a second.",
+                "  {} not in the hash chain yet: a server adds new events in a second; verify again.",
                 is_or_are(report.unsealed)
             ));
         }
