@@ -61,15 +61,15 @@ fn of_stream(error: &(dyn StdError + Send + Sync + 'static), provider: &str) -> 
         return new(
             FailureKind::TimedOut,
             match timeout {
-                StreamTimeout::Headers => "the provider did not start to answer in time",
-                StreamTimeout::Read => "the provider stopped sending in the middle of its answer",
+                StreamTimeout::Headers => "the provider did not begin its reply in time",
+                StreamTimeout::Read => "the provider stopped sending in the middle of its reply",
             },
         );
     }
     if error.is::<std::string::FromUtf8Error>() || error.is::<std::str::Utf8Error>() {
         return new(FailureKind::Unusable, "the provider sent bytes that are not text");
     }
-    new(FailureKind::Cut, format!("the answer broke off: {error}"))
+    new(FailureKind::Cut, format!("the reply broke off: {error}"))
 }
 
 fn of_transport(error: &reqwest::Error, provider: &str) -> Failure {
@@ -79,7 +79,7 @@ fn of_transport(error: &reqwest::Error, provider: &str) -> Failure {
     if error.is_timeout() {
         new(FailureKind::TimedOut, format!("the provider {provider} did not answer in time{at}: {cause}"))
     } else if error.is_body() || error.is_decode() {
-        new(FailureKind::Cut, format!("the answer broke off: {cause}"))
+        new(FailureKind::Cut, format!("the reply broke off: {cause}"))
     } else if error.is_builder() {
         new(FailureKind::Rejected, format!("the request cannot be sent: {cause}"))
     } else {
@@ -117,7 +117,7 @@ fn of_error_event(body: &Value) -> Failure {
     } else {
         FailureKind::Unavailable
     };
-    new(kind, format!("the provider broke off with an error: {}", error_message(body).unwrap_or(text)))
+    new(kind, format!("the provider ended its reply with an error: {}", error_message(body).unwrap_or(text)))
 }
 
 /// Returns true if the provider refuses the request because it exceeds the model's context window. Each provider

@@ -269,10 +269,10 @@ fn reply(text: String, end: StreamEnd, seen: &mut FrameSummary, name: &str) -> R
         return Err(failure::new(FailureKind::Unusable, excess));
     }
     if seen.count == 0 {
-        return Err(failure::new(FailureKind::Unusable, "the provider's answer is not an event stream"));
+        return Err(failure::new(FailureKind::Unusable, "the provider's response is not an event stream"));
     }
     if !seen.ended {
-        return Err(failure::new(FailureKind::Cut, "the answer ended before it was complete"));
+        return Err(failure::new(FailureKind::Cut, "the reply ended before it was complete"));
     }
     let usage = if seen.chat_completions { seen.usage.unwrap_or_default() } else { usage(&end) };
     let calls = if seen.chat_completions { seen.take_calls() } else { calls(end) };
@@ -283,7 +283,7 @@ fn reply(text: String, end: StreamEnd, seen: &mut FrameSummary, name: &str) -> R
         let stop = seen.stop.as_deref().unwrap_or("no reason given");
         return Err(failure::new(
             FailureKind::Unusable,
-            format!("the model answered with neither text nor a call ({stop})"),
+            format!("the model's reply has neither text nor a tool call ({stop})"),
         ));
     }
     Ok(reply)

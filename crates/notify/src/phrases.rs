@@ -85,7 +85,7 @@ static ENGLISH: Phrases = Phrases {
         Do not share it.",
     sign_in: "You must sign in first.",
     no_reply: "Replies to this mail are not read and decide nothing.",
-    several: "{} things to look at",
+    several: "{} new notifications",
     inbox: "Open the inbox",
     not_listed: "and {} more",
 };
@@ -130,7 +130,7 @@ static GERMAN: Phrases = Phrases {
     yours: "Dieser Link ist für Sie allein: Wer ihn öffnet, entscheidet in Ihrem Namen. Er gilt einmal, bis {}. Geben Sie ihn nicht weiter.",
     sign_in: "Sie werden gebeten, sich anzumelden.",
     no_reply: "Eine Antwort auf diese Mail entscheidet nichts, und niemand liest sie.",
-    several: "{} Dinge zum Ansehen",
+    several: "{} neue Benachrichtigungen",
     inbox: "Eingang öffnen",
     not_listed: "und {} weitere",
 };

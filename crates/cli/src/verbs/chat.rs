@@ -81,7 +81,7 @@ async fn found(client: &Client, id: &str, args: &args::Chat) -> anyhow::Result<S
         answer => answer?,
     };
     let Some(workflow) = &session.workflow else {
-        return Err(usage(format!("{id} has no workflow, so it takes no messages")));
+        return Err(usage(format!("{id} has no workflow, so it accepts no messages: name another session")));
     };
     if let Some(wanted) = args.workflow.as_ref().filter(|wanted| *wanted != workflow) {
         return Err(usage(format!(

@@ -17,16 +17,16 @@ pub(super) async fn nodes(scene: &Scene) -> anyhow::Result<Exit> {
     let paint = Paint::stdout();
     for item in items {
         let node: Node = serde_json::from_value(item)?;
-        let here = if node.here { ", answers here" } else { "" };
+        let here = if node.here { ", answered this command" } else { "" };
         let state = match (node.alive, &node.alive_until) {
             (true, _) => String::new(),
             (false, Some(at)) => format!("  lease ended {}: other servers take over its runs", time::ago(at)),
-            (false, None) => "  silent".to_owned(),
+            (false, None) => "  its lease ended".to_owned(),
         };
         let name = paint.bold(&plain::line(&node.name));
         print_text(&format!("{name}  node {}{here}{}", node.node, paint.yellow(&state)));
         print_text(&paint.dim(&format!(
-            "    since {}, drives {}",
+            "    started {}, executes {}",
             time::ago(&node.opened_at),
             runs(node.driving)
         )));

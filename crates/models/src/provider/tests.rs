@@ -225,7 +225,7 @@ async fn an_error_in_the_stream_is_a_failure() {
     let (reply, _) = call(anthropic(), &frames).await;
     let failure = reply.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Unavailable);
-    assert_eq!(failure.message, "the provider broke off with an error: busy [key]");
+    assert_eq!(failure.message, "the provider ended its reply with an error: busy [key]");
 }
 
 #[test]

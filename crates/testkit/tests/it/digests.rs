@@ -47,7 +47,7 @@ async fn several_things_are_one_mail_to_each_and_none_that_is_decided() {
         mails.iter().filter(|mail| mail["to"] == json!([format!("{who}@example.org")])).collect()
     };
     let [anna] = of("anna")[..] else { panic!("one mail: {mails:#?}") };
-    assert_eq!((of("ben").len(), &anna["subject"]), (4, &json!("[Holdshort] 2 things to look at")));
+    assert_eq!((of("ben").len(), &anna["subject"]), (4, &json!("[Holdshort] 2 new notifications")));
     let text = anna["text"].as_str().unwrap();
     for (title, is_there) in [("“One”", true), ("“Two”", false), ("“Three”", true)] {
         assert_eq!(text.contains(title), is_there, "{title}: {text}");
@@ -80,7 +80,7 @@ async fn two_nodes_send_one_digest() {
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert_eq!(sink.received().len(), 1, "one message");
     let body = received[0].json();
-    assert_eq!(body["text"], "10 things to look at");
+    assert_eq!(body["text"], "10 new notifications");
     assert_eq!(body["blocks"].as_array().unwrap().len(), 11);
     assert_eq!(wait_state(&one, "delivered", 10).await.len(), 10);
 }
