@@ -116,7 +116,7 @@ pub(crate) fn start(default: &str, format: Format) -> anyhow::Result<()> {
 /// Logs a panic as one JSON line. Only the source location is logged, because the message may contain any data.
 fn panicked(panic: &std::panic::PanicHookInfo<'_>) {
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
-    tracing::error!(place, "a part of the program panicked");
+    tracing::error!(place, "a thread of the program panicked");
 }
 
 /// Returns the first part of a filter without a known level. `EnvFilter` would interpret such a word as the name of a

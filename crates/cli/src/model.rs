@@ -16,7 +16,7 @@ pub(crate) fn source(model: &ModelArgs) -> Result<Source, Error> {
 pub(crate) fn unnamed(model: &ModelArgs) -> Option<String> {
     match source(model) {
         Ok(Source::Missing(missing @ Missing::Name { .. })) => {
-            Some(format!("{missing}; until then agents play their rehearsal"))
+            Some(format!("{missing}; until then, agents play scripts (rehearsals)"))
         }
         Ok(_) | Err(_) => None,
     }

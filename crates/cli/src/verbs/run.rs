@@ -234,8 +234,8 @@ pub(super) fn has_model(args: &ModelArgs) -> anyhow::Result<()> {
     // workflows.
     if is_rehearsal(args) {
         return Err(usage(with_program_name(
-            "`rehearsal` is a script, not the name of a provider's model: `holdshort demo` plays the shipped ones, and \
-             a server plays yours: start `holdshort serve --workflows DIR`, then repeat this command",
+            "`rehearsal` is a script, not the name of a provider's model: `holdshort demo` plays shipped scripts. To \
+             play your own script, start `holdshort serve --workflows DIR`, then repeat this command",
         )));
     }
     match model::source(args) {

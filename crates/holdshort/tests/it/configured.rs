@@ -10,7 +10,7 @@ use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::real;
 
 const UNNAMED: &str = "OPENAI_API_KEY is set, but no model is named: add --model NAME (or HOLDSHORT_MODEL)";
-const UNTIL: &str = "; until then agents play their rehearsal";
+const UNTIL: &str = "; until then, agents play scripts (rehearsals)";
 
 fn with_a_key(home: &Home, arguments: &[&str]) -> CommandOutput {
     CommandOutput::from_output(

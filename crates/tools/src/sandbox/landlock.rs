@@ -33,7 +33,7 @@ pub(super) fn take_on(plan: &Plan) -> Result<(), RulesetError> {
     // A read-only command must not execute a file that an agent may have written.
     let of_workspace = if plan.effect == CommandEffect::Reads { read & !AccessFs::Execute } else { read };
     let of_private = if plan.effect == CommandEffect::Reads { write & !AccessFs::Execute } else { write };
-    // A socket in the workspace could connect the command to programs of the person.
+    // A socket in the workspace could connect the command to a program outside the sandbox.
     let of_sockets =
         if plan.network { AccessFs::MakeSock.into() } else { AccessFs::MakeSock | AccessFs::ResolveUnix };
     let device = AccessFs::ReadFile | AccessFs::WriteFile;

@@ -33,13 +33,13 @@ fn schemas_as_libraries_write_them_are_asked_for_part_by_part() {
         (
             r#"{"type": "array", "items": {"type": "integer"}}"#,
             &["1, 2,3", ""],
-            "a list, with commas; each a whole number",
+            "values separated by commas, each a whole number",
             "[1, 2, 3]",
         ),
         (
             r#"{"type": "array", "items": {"type": "string"}}"#,
             &["[\"a, b\", \"c\"]", ""],
-            "a list, with commas",
+            "values separated by commas",
             r#"["a, b", "c"]"#,
         ),
         (r#"{"type": ["integer", "null"]}"#, &["", "4", ""], "This part is required.", "4"),

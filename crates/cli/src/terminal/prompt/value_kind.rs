@@ -134,8 +134,8 @@ impl ValueKind {
                 shown.join(", ")
             }
             Self::List(each) => match each.asks() {
-                of if of.is_empty() => "a list, with commas".to_owned(),
-                of => format!("a list, with commas; each {of}"),
+                of if of.is_empty() => "values separated by commas".to_owned(),
+                of => format!("values separated by commas, each {of}"),
             },
             Self::Either(several) => {
                 let each = several.iter().map(|it| match it.asks() {
