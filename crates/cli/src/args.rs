@@ -460,7 +460,7 @@ pub(crate) struct Run {
     /// The task for the agents.
     #[arg(conflicts_with = "input")]
     pub task: Option<String>,
-    /// The folder in which the agents work. They cannot leave it.
+    /// The folder in which the agents work, and which they cannot leave.
     #[arg(long, value_name = "PATH")]
     pub workspace: Option<PathBuf>,
     /// File with the run's input as JSON, for workflows whose input is more than a task (`-`: standard input).

@@ -180,7 +180,7 @@ impl Reader {
                     }
                     Err(error) => {
                         let error = anyhow::Error::new(error)
-                            .context("an event that this version does not understand: update holdshort");
+                            .context("the server sent an event unknown to this version: update holdshort");
                         self.put(Item::Broken(error)).await;
                         return None;
                     }

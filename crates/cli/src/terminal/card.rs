@@ -40,8 +40,8 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     let card = Card::from_interrupt(interrupt, setting(judged.as_ref()));
     let cap = if view.uncut { Cap::None } else { PART };
     let mut out = vec![paint.rule(&format!("{}: {}", holding(interrupt), lower(card.kind)))];
-    // The screen around the card already shows the task and the workspace, and the list of events shows the time of the
-    // request.
+    // Omits facts that the screen already shows: the task and the workspace (around the card), and the time of the
+    // request (in the list of events).
     let is_shown = |fact: &&Fact| match fact.name {
         FactName::Task | FactName::Workspace => view.alone,
         FactName::AskedAt => false,

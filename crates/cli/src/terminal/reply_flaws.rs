@@ -8,11 +8,11 @@ const WORDS: [(&str, &str); 9] = [
     ("announces", "it announced work instead of doing it"),
     ("not_finished", "it has not called `finish`"),
     ("unassumed", "it has not recorded what it assumes"),
-    ("malformed_questions", "its questions cannot be asked as they are"),
+    ("malformed_questions", "its questions are malformed"),
     ("questions_unasked", "it asked a question, but nobody can answer"),
 ];
 
 pub(super) fn describe(flaw: &str) -> &'static str {
     let found = WORDS.iter().find(|(name, _)| *name == flaw);
-    found.map_or("its reply may not be whole", |(_, words)| words)
+    found.map_or("its reply may be incomplete", |(_, words)| words)
 }

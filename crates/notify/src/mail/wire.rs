@@ -63,7 +63,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Lines<S> {
             let mut read = ReadBuf::new(&mut bytes);
             ready!(Pin::new(&mut this.stream).poll_read(cx, &mut read))?;
             let Some(left) = this.left.checked_sub(read.filled().len()) else {
-                let why = format!("the server sent more than {SMTP_BYTES} bytes");
+                let why = format!("the mail server sent more than {SMTP_BYTES} bytes over one connection");
                 return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, why)));
             };
             this.left = left;
