@@ -115,10 +115,24 @@ fn help() -> String {
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Reach {
     /// The data folder: journal and tokens [default: ~/.local/share/holdshort; `demo`: a new temporary folder].
-    #[arg(long, global = true, help_heading = "Global options", value_name = "DIR", env = "HOLDSHORT_DATA", hide_env = true)]
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Global options",
+        value_name = "DIR",
+        env = "HOLDSHORT_DATA",
+        hide_env = true
+    )]
     pub data: Option<PathBuf>,
     /// The address of a running server [default: the one that uses the data folder].
-    #[arg(long, global = true, help_heading = "Global options", value_name = "URL", env = "HOLDSHORT_SERVER", hide_env = true)]
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Global options",
+        value_name = "URL",
+        env = "HOLDSHORT_SERVER",
+        hide_env = true
+    )]
     pub server: Option<String>,
 }
 

@@ -35,8 +35,7 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
         plain::line(&interrupt.run)
     );
     let natural = naming::natural(interrupt).map(|offer| plain::line(&offer.label).into_owned());
-    let alone =
-        natural.map(|label| format!("without an option mean “{label}”, after you confirm the text"));
+    let alone = natural.map(|label| format!("without an option mean “{label}”, after you confirm the text"));
     if let Some(alone) = &alone {
         out.extend(paint.fold(&format!("  {} {alone}", paint.bold("your own words  ")), HANG));
     }
@@ -51,10 +50,7 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
         ("e", edited),
         ("v", "shows everything, uncut"),
         ("d", &back),
-        (
-            "!",
-            "asks for a reason, then freezes everything: until you unfreeze, no tool or model call starts",
-        ),
+        ("!", "asks for a reason, then freezes everything: until you unfreeze, no tool or model call starts"),
     ] {
         out.extend(paint.fold(&format!("  {} {what}", paint.bold(&format!("{key:16}"))), HANG));
     }

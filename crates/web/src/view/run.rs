@@ -23,7 +23,10 @@ pub async fn from_row(app: &App, row: &RunRow) -> Answer<wire::Run> {
     let stream = StreamId::Run(row.run.clone());
     let first = app.event(&stream, 1).await?;
     let event::Fact::Run(Fact::RunStarted { config, .. }) = &first.fact else {
-        return Err(Refused::new(Code::JournalDamaged, format!("{stream} does not begin with `run_started`")));
+        return Err(Refused::new(
+            Code::JournalDamaged,
+            format!("{stream} does not begin with `run_started`"),
+        ));
     };
     let ended = match row.ended_seq {
         Some(seq) => Some(app.event(&stream, seq).await?),

@@ -35,7 +35,10 @@ pub(super) async fn for_run(app: &App, run: &RunId) -> Answer<Subject> {
     let stream = StreamId::Run(run.clone());
     let first = app.event(&stream, 1).await?;
     let event::Fact::Run(Fact::RunStarted { workflow, config, .. }) = &first.fact else {
-        return Err(Refused::new(Code::JournalDamaged, format!("{stream} does not begin with `run_started`")));
+        return Err(Refused::new(
+            Code::JournalDamaged,
+            format!("{stream} does not begin with `run_started`"),
+        ));
     };
     Ok(Subject::new(workflow, config, &first.content.data))
 }

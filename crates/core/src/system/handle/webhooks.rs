@@ -12,8 +12,7 @@ impl System {
         let mut problems = Vec::new();
         for (pointer, text) in [("/name", &webhook.name), ("/url", &webhook.host)] {
             if !is_name(text, NAME_BYTES) {
-                problems
-                    .push(Problem::new(pointer, "is empty, too long, or contains invisible characters"));
+                problems.push(Problem::new(pointer, "is empty, too long, or contains invisible characters"));
             }
         }
         if self.webhooks.values().any(|known| known.is.name == webhook.name) {

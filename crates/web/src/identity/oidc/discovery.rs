@@ -71,8 +71,7 @@ impl Discovery {
             known.tried = Some(Instant::now());
         }
         let asked = timeout(PROVIDER_TIME, ask(config, others, guard)).await;
-        let said =
-            asked.unwrap_or_else(|_| Err(format!("it took more than {} s", PROVIDER_TIME.as_secs())));
+        let said = asked.unwrap_or_else(|_| Err(format!("it took more than {} s", PROVIDER_TIME.as_secs())));
         let mut known = self.lock();
         match said {
             Ok(said) => {
