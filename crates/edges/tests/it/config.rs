@@ -395,7 +395,7 @@ fn whatever_can_not_be_is_named() {
             "expected one of: copilot, autonomous, review_plan, step_by_step, error_recovery",
         ),
         (json!({"mode": 5}), "/config/mode", "expected one of"),
-        (json!({"mode": "one-shot", "preset": "autonomous"}), "/config/preset", "omit `mode` or `preset`"),
+        (json!({"mode": "one-shot", "preset": "autonomous"}), "/config/preset", "omit one of them"),
         (json!({"mode": "hitl-interactive", "hitlVariant": "x"}), "/config/hitlVariant", "expected one of"),
         (json!({"maxRounds": 5, "max_rounds": 6}), "/config/max_rounds", "omit one of them"),
         (json!({"max_rouns": 5}), "/config/max_rouns", "not a known key"),

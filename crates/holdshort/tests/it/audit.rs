@@ -78,7 +78,7 @@ fn a_journal_that_was_emptied_or_taken_away_is_said_to_be_gone() {
     let database = home.data().join("holdshort.db");
     fs::write(&database, "").unwrap();
     let ran = home.run(&["audit", "verify"]);
-    let said = "the database has 0 events, but 1 were written";
+    let said = "the database has 0 events, but 1 was written";
     assert_eq!((ran.code, ran.err.contains(said)), (2, true), "{ran:?}");
     fs::remove_file(database).unwrap();
     let ran = home.run(&["audit", "verify"]);

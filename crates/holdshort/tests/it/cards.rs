@@ -55,9 +55,7 @@ fn a_card_marks_what_deceives_and_what_it_cut_is_said_before_it_goes_on() {
     let id = command["id"].as_str().unwrap();
     let shown = home.run(&["show", id]).out;
     assert!(shown.starts_with("── Holding short: tool call"), "{shown}");
-    for about in
-        ["task      Write it.", "workspace ", "directory ", "effect    write the workspace, except files"]
-    {
+    for about in ["task      Write it.", "directory ", "effect    write the workspace, except files"] {
         assert!(shown.contains(about), "{about}: {shown}");
     }
     let inbox = home.run(&["inbox"]).out;
@@ -88,4 +86,26 @@ fn a_card_marks_what_deceives_and_what_it_cut_is_said_before_it_goes_on() {
     assert_eq!(home.json(&["show", id])["status"], "open");
     let ran = home.run(&["decide", id, "approve", "--unseen"]);
     assert!(ran.code == 0 && ran.out.contains("approved (operator"), "{ran:?}");
+}
+
+#[test]
+fn a_card_shows_what_an_edit_changed() {
+    let home = Home::new();
+    let workflows = own_workflow(&home);
+    let workspace = home.path().join("workspace");
+    fs::create_dir(&workspace).unwrap();
+    fs::write(workspace.join("table.txt"), table("old", "paypal")).unwrap();
+    let _serving = home.serve(&["--workflows", &workflows]);
+    let workspace = workspace.to_str().unwrap();
+    let ran = home.run(&["run", "own", "Write it.", "--model", "rehearsal", "--workspace", workspace]);
+    assert_eq!(ran.code, 4, "{ran:?}");
+
+    let command = home.open_interrupt();
+    let id = command["id"].as_str().unwrap();
+    let edit = home.path().join("edit.json");
+    fs::write(&edit, r#"{"command": "echo safe"}"#).unwrap();
+    let decided = home.run(&["decide", id, "edit", "--edit", edit.to_str().unwrap()]);
+    assert_eq!(decided.code, 0, "{decided:?}");
+    let shown = home.run(&["show", id]).out;
+    assert!(shown.contains("command, edited: echo safe"), "{shown}");
 }

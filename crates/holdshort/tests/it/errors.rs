@@ -46,8 +46,8 @@ fn what_is_not_there_is_said() {
             2,
             "The request is invalid: --workspace is missing",
         ),
-        (&["run", "nothing", "--model", "rehearsal", "do it"], 2, "the known ones are: autonomous"),
-        (&["run", "nothing", "do it"], 2, "the known ones are: autonomous"),
+        (&["run", "nothing", "--model", "rehearsal", "do it"], 2, "the known workflows are: autonomous"),
+        (&["run", "nothing", "do it"], 2, "the known workflows are: autonomous"),
         (&["run", "pair", "do it"], 2, "--workspace is missing"),
         (&["decide", "int_00000000000000000000000000", "edit", "--edit", "/nowhere"], 1, "no such interrupt"),
         (&["frobnicate"], 2, "unrecognized subcommand"),
@@ -111,9 +111,9 @@ fn where_nothing_runs_it_is_said_how_to_start_it() {
             "`rehearsal` is a script",
         ),
         (&["serve", "--listen", "127.0.0.1:0", "--data", "/dev/null"], 2, "the data folder /dev/null: "),
-        (&["inbox", "--server", "http://192.0.2.1:7349"], 2, "https only"),
+        (&["inbox", "--server", "http://192.0.2.1:7349"], 2, "use https"),
         (&["inbox", "--server", "nonsense"], 2, "is not an address"),
-        (&["inbox", "--server", "192.0.2.1:7349"], 2, "https only"),
+        (&["inbox", "--server", "192.0.2.1:7349"], 2, "use https"),
         (
             &["serve", "--listen", "example.org:80"],
             2,
@@ -188,7 +188,7 @@ fn help_names_the_exit_codes_and_the_environment() {
     let home = Home::new();
     let ran = home.run(&["--help"]);
     assert_eq!(ran.code, 0);
-    for part in ["4  still waiting", "HOLDSHORT_LOG", "HOLDSHORT_TOKEN", "HOLDSHORT_STORE"] {
+    for part in ["4  run not ended", "HOLDSHORT_LOG", "HOLDSHORT_TOKEN", "HOLDSHORT_STORE"] {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
 }

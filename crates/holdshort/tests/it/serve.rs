@@ -217,7 +217,7 @@ async fn an_answer_of_data_is_sent_as_it_is() {
         .bearer_auth(serving.started["agent_token"].as_str().unwrap());
     let asked: serde_json::Value = request.json(&question).send().await.unwrap().json().await.unwrap();
     let id = asked["id"].as_str().unwrap();
-    assert!(home.run(&["snooze", id, "--for", "2h"]).out.contains("hidden from your inbox until"));
+    assert!(home.run(&["snooze", id, "--for", "2h"]).out.contains("Hidden from your inbox until"));
     assert!(home.run(&["snooze", id, "--off"]).out.contains("in your inbox again"));
     let answer = home.path().join("answer.json");
     let decide = |text: &str| {

@@ -118,3 +118,35 @@ fn proposals_of_an_agent_are_labelled_and_their_titles_are_one_line() {
     let text = card.text().0.join("\n");
     assert!(text.contains("Proposals:\n1. A") && !text.contains("\nRisk: low"), "{text}");
 }
+
+/// The end of an edit lists the members that a person changed, added or removed.
+#[test]
+fn the_end_lists_the_members_that_an_edit_changed() {
+    let command = json!({"tool": "run_command", "arguments": {"command": "ls", "cwd": "/a", "timeout_s": 5}});
+    let call = |edit: Value| {
+        let mut call = serde_json::to_value(interrupt("tool_approval", &command)).expect("JSON");
+        call["resolution"] = json!({
+            "outcome": "approved", "option": "edit", "by": [], "at": "2026-01-31T09:31:00.000Z", "edit": edit,
+        });
+        serde_json::from_value::<Interrupt>(call).expect("a resolved interrupt")
+    };
+    let cases = [
+        (json!(null), vec![]),
+        (json!({"command": "ls", "cwd": "/a", "timeout_s": 5}), vec![]),
+        (
+            json!({"command": "ls -l", "cwd": "/a", "timeout_s": 9}),
+            vec![("command, edited", "ls -l"), ("timeout_s, edited", "9")],
+        ),
+        (
+            json!({"command": "ls", "x": ["a"], "cwd": "/a"}),
+            vec![("x, edited", "[\n  \"a\"\n]"), ("timeout_s", "removed")],
+        ),
+        (json!(["src/a.rs"]), vec![("edited", "[\n  \"src/a.rs\"\n]")]),
+    ];
+    for (edit, expected) in cases {
+        let call = call(edit.clone());
+        let end = Card::from_interrupt(&call, SETTING).end.expect("an end");
+        let answer: Vec<_> = end.answer.iter().map(|each| (&*each.label, &*each.text)).collect();
+        assert_eq!(answer, expected, "{edit}");
+    }
+}

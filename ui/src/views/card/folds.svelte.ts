@@ -50,7 +50,7 @@ export function fold(folded: () => string[]): void {
   const folds = getContext<Folds | undefined>(FOLDS);
   if (!folds) return;
   $effect(() => {
-    const names = folded().map(plain);
+    const names = folded().map((name) => plain(name));
     if (names.length === 0) return;
     const remove = untrack(() => folds.add(names));
     return () => untrack(remove);

@@ -155,7 +155,7 @@ async fn a_killed_server_that_lost_its_log_does_not_start_again() {
     write(&store, 0, 2).await;
     let killed = copy(folder.path(), &[DATABASE, LOG, PIN]);
     fs::remove_file(killed.path().join(LOG)).unwrap();
-    assert!(refusal(killed.path()).contains("its log is missing"));
+    assert!(refusal(killed.path()).contains("its write-ahead log is missing"));
     // Together with its log, the database is accepted.
     fs::copy(folder.path().join(LOG), killed.path().join(LOG)).unwrap();
     assert_eq!(Sqlite::open(killed.path()).unwrap().head().await.unwrap(), store.head().await.unwrap());
