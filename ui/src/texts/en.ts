@@ -118,8 +118,6 @@ export const en = {
   "card.folded.one": "1 part not shown",
   "card.folded": "{n} parts not shown",
   "card.folded.more": "{named} and {n} more",
-  "card.folded.text": "long text",
-  "card.folded.list": "long list",
 
   "card.covered": "withheld",
   "card.frozen": "Frozen",

@@ -126,7 +126,7 @@ fn the_end_lists_the_members_that_an_edit_changed() {
     let call = |edit: Value| {
         let mut call = serde_json::to_value(interrupt("tool_approval", &command)).expect("JSON");
         call["resolution"] = json!({
-            "outcome": "approved", "option": "edit", "by": [], "at": "2026-01-31T09:31:00.000Z", "edit": edit,
+            "outcome": "approved", "option": "edit", "by": [], "cause": "person", "at": "2026-01-31T09:31:00.000Z", "edit": edit,
         });
         serde_json::from_value::<Interrupt>(call).expect("a resolved interrupt")
     };

@@ -8,6 +8,8 @@ const FOLDS = Symbol();
 
 /** Maximum number of parts that are named. */
 const NAMED = 5;
+/** Maximum number of letters of a text's beginning. */
+const BEGINNING = 24;
 
 export class Folds {
   #parts = $state.raw<string[][]>([]);
@@ -28,6 +30,11 @@ export class Folds {
     this.#parts = [...this.#parts, names];
     return () => (this.#parts = this.#parts.filter((each) => each !== names));
   }
+}
+
+/** Returns the first words of a text, as the name of the text. */
+export function firstWords(text: string): string {
+  return `“${text.split("\n", 1)[0]?.slice(0, BEGINNING)}…”`;
 }
 
 export function notShown(count: number): string {
