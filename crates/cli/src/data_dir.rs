@@ -21,7 +21,7 @@ const ADDRESS: &str = "server.json";
 const TOKENS: &str = "tokens.json";
 const DATABASE: &str = "holdshort.db";
 /// Head file next to the journal. It contains the position at which the journal ended.
-const PIN: &str = "holdshort.head";
+const HEAD_FILE: &str = "holdshort.head";
 /// Lock file of the server process that uses the folder. The kernel releases the lock when the process ends.
 const LOCK: &str = "holdshort.lock";
 
@@ -79,9 +79,12 @@ impl DataDir {
 
     /// Returns an explanation if the journal is missing although the folder contained a journal before.
     pub(crate) fn lost_journal(&self) -> Option<String> {
-        let is_lost = !self.holds_journal() && self.path.join(PIN).exists();
+        let is_lost = !self.holds_journal() && self.path.join(HEAD_FILE).exists();
         is_lost.then(|| {
-            format!("{} contains {PIN}, so it had a journal, but {DATABASE} is missing", self.path.display())
+            format!(
+                "{} contains {HEAD_FILE}, so it had a journal, but {DATABASE} is missing",
+                self.path.display()
+            )
         })
     }
 

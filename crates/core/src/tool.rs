@@ -292,12 +292,12 @@ pub enum Outcome {
     /// The call began and did not finish, so a person must decide. The text describes the progress of the call.
     Halfway { text: String },
     /// The call was executed. The result is held until a person releases it.
-    Held(Box<WithheldOutput>),
+    Held(Box<HeldOutput>),
 }
 
 /// A held result, with derived data for the person who may release it. The derived data never contains the raw result.
 #[derive(Clone, Debug, PartialEq)]
-pub struct WithheldOutput {
+pub struct HeldOutput {
     pub title: String,
     /// Text that becomes the result of the call after the release.
     pub content: String,

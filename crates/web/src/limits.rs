@@ -118,7 +118,7 @@ pub const SOCKET_FRAMES: usize = 64;
 /// Delay before a stream's reader reconnects, as sent to the reader.
 pub const RETRY: Duration = Duration::from_secs(1);
 /// Maximum number of runs whose visibility is cached. For more runs, the visibility is read again.
-pub const SIGHT_RUNS: usize = 4_096;
+pub const VISIBLE_RUNS: usize = 4_096;
 /// Maximum number of events that are examined for one page. `next_cursor` continues with the next events; responses of
 /// edges contain the newest events, with `truncated`.
 pub const SCANNED_EVENTS: usize = 10_000;

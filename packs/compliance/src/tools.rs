@@ -11,7 +11,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use holdshort_core::digest::Digest;
 use holdshort_core::level::Level;
-use holdshort_core::tool::{Outcome, Spec, WithheldOutput};
+use holdshort_core::tool::{HeldOutput, Outcome, Spec};
 use holdshort_tools::{Refusal, Toolset, Work, Workspace, read_arguments};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -195,7 +195,7 @@ fn run(workspace: &Workspace, input: &Value, request: CaseCall) -> Result<Outcom
             if report.held.is_empty() {
                 return Ok(Outcome::Done { text: report.text, data });
             }
-            Ok(Outcome::Held(Box::new(WithheldOutput {
+            Ok(Outcome::Held(Box::new(HeldOutput {
                 title: report.title,
                 content: report.text,
                 findings: report.held,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::fact::{Authority, StepRole};
-use super::state::{CallState, ModelCall, Rounds, WithheldResult};
+use super::state::{CallState, HeldResult, ModelCall, Rounds};
 use super::{Action, ActionId, Call, Erasure, ErasureReason, LegalHold, Run};
 use crate::definition::PhaseKind;
 use crate::digest::Digest;
@@ -139,7 +139,7 @@ impl Run {
         let title = content.data.get("title").and_then(Value::as_str).unwrap_or_default().to_owned();
         let data = content.data.get("data").cloned().unwrap_or_default();
         let content = content.text.as_deref().map(Arc::from).unwrap_or_default();
-        self.call(call, |call| call.held = Some(Arc::new(WithheldResult { title, content, digest, data })));
+        self.call(call, |call| call.held = Some(Arc::new(HeldResult { title, content, digest, data })));
     }
 
     /// Holds the run until the interrupt is resolved. If an earlier interrupt already holds the run, that interrupt

@@ -30,6 +30,7 @@ mod gating;
 mod grant_coverage;
 mod handle;
 mod handoff;
+mod held_result;
 mod history;
 mod input;
 mod interruption;
@@ -61,7 +62,6 @@ mod trial;
 pub mod undo;
 mod usage;
 mod wind_up;
-mod withheld_result;
 mod work;
 
 use std::borrow::Cow;
@@ -88,8 +88,8 @@ pub use progress::Progress;
 pub use reader::{Part, StepActivity};
 pub use request::another_plan;
 pub use state::{
-    Brief, Call, CallChanges, CallState, Entry, History, ModelCall, Planned, Rounds, Spent, StartedPhase,
-    Step, Summary, Trial, Trouble, Used, WithheldResult,
+    Brief, Call, CallChanges, CallState, Entry, HeldResult, History, ModelCall, Planned, Rounds, Spent,
+    StartedPhase, Step, Summary, Trial, Trouble, Used,
 };
 pub use work::{Doing, Work};
 

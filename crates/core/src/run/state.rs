@@ -284,12 +284,12 @@ pub struct Call {
     /// Data that the tool reported with its result.
     pub outcome: Value,
     /// Result that waits or waited for a release. The result is kept after the release.
-    pub held: Option<Arc<WithheldResult>>,
+    pub held: Option<Arc<HeldResult>>,
 }
 
 /// Result that waits for a release, as the reviewer sees it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct WithheldResult {
+pub struct HeldResult {
     pub title: String,
     pub content: Arc<str>,
     pub digest: Digest,

@@ -26,8 +26,8 @@ use holdshort_core::session::Session;
 use holdshort_core::system::{self, System};
 use holdshort_core::time::Timestamp;
 use holdshort_core::tool::{
-    Category, Effect, Inspection, InspectionOutcome, OnCrash, Opens, Outcome, Precondition, ResolvedPath,
-    Runs, SandboxLevel, Spec, WithheldOutput,
+    Category, Effect, HeldOutput, Inspection, InspectionOutcome, OnCrash, Opens, Outcome, Precondition,
+    ResolvedPath, Runs, SandboxLevel, Spec,
 };
 use serde_json::{Value, json};
 
@@ -660,7 +660,7 @@ impl World {
                 Some(text) => Outcome::Done { text: text.clone(), data: Value::Null },
                 None => Outcome::Failed { text: format!("there is no file `{path}`") },
             },
-            "held_report" => Outcome::Held(Box::new(WithheldOutput {
+            "held_report" => Outcome::Held(Box::new(HeldOutput {
                 title: "The report".to_owned(),
                 content: self.files.get("report").cloned().unwrap_or_default(),
                 findings: vec!["sanctions: F1".to_owned()],

@@ -49,13 +49,13 @@ pub(crate) fn open(
     // Log lines of the socket contain the id of this request.
     let span = Span::current();
     Ok(websocket::limited(upgrade).on_upgrade(async move |socket| {
-        let guest = Guest { known, permit, connection };
-        serve(socket, &auth, headers, guest, pace).instrument(span).await;
+        let client = SocketClient { known, permit, connection };
+        serve(socket, &auth, headers, client, pace).instrument(span).await;
     }))
 }
 
 /// Resources of the client before the `hello` frame, and the caller if the request was authenticated.
-struct Guest {
+struct SocketClient {
     known: Option<Caller>,
     /// Permit for a stream, which is held once the client has authenticated.
     permit: Option<OwnedSemaphorePermit>,
@@ -63,12 +63,18 @@ struct Guest {
     connection: Option<Arc<Connection>>,
 }
 
-async fn serve(socket: WebSocket, auth: &AuthState, headers: HeaderMap, mut guest: Guest, pace: Pace) {
+async fn serve(
+    socket: WebSocket,
+    auth: &AuthState,
+    headers: HeaderMap,
+    mut client: SocketClient,
+    pace: Pace,
+) {
     let (sink, mut incoming) = socket.split();
     let (outbox, queue) = Outbox::new(pace.patience);
     let mut writing = pin!(websocket::write(sink, queue, pace.ping, drop));
     let end = tokio::select! {
-        end = converse(&mut incoming, auth, headers, &mut guest, pace, outbox) => end,
+        end = converse(&mut incoming, auth, headers, &mut client, pace, outbox) => end,
         // The outbox still exists, so the end of the writing task means that the connection is broken.
         _ = &mut writing => return,
         () = auth.stopped() => End::Stopping,
@@ -80,18 +86,18 @@ async fn converse(
     incoming: &mut SplitStream<WebSocket>,
     auth: &AuthState,
     headers: HeaderMap,
-    guest: &mut Guest,
+    client: &mut SocketClient,
     pace: Pace,
     outbox: Outbox,
 ) -> End {
     let evicted = async {
-        match &guest.connection {
+        match &client.connection {
             Some(connection) => connection.evicted().await,
             None => std::future::pending().await,
         }
     };
     let received = tokio::select! {
-        received = Box::pin(hello::receive(incoming, auth, &headers, guest.known.take(), pace)) => received,
+        received = Box::pin(hello::receive(incoming, auth, &headers, client.known.take(), pace)) => received,
         () = evicted => Err(End::Evicted),
     };
     let caller = match received {
@@ -99,13 +105,13 @@ async fn converse(
         Err(end) => return end,
     };
     // The client has authenticated. From now on, the connection holds a permit for a stream and is not evicted.
-    if guest.permit.is_none() {
+    if client.permit.is_none() {
         match caller.app.reserve_stream() {
-            Ok(permit) => guest.permit = Some(permit),
+            Ok(permit) => client.permit = Some(permit),
             Err(full) => return End::Full(full),
         }
     }
-    guest.connection = None;
+    client.connection = None;
     // The headers keep the buffer alive from which they were parsed, so they are dropped to free its memory.
     drop(headers);
     if let Err(unsent) = outbox.put(write::text(&hello::welcome(&caller))).await {

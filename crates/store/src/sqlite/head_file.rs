@@ -26,7 +26,7 @@ const READS: u32 = 3;
 /// Names of rows in the table `meta`. Each row contains the number of events that the database had when it was opened
 /// without its write-ahead log, or when it was opened without its head file after the server had been killed.
 const WITHOUT_LOG: &str = "without_log";
-const WITHOUT_PIN: &str = "without_pin";
+const WITHOUT_HEAD_FILE: &str = "without_pin";
 /// Names of rows in the table `meta`: the number of missing events that the operator accepted with `accept_loss`, and
 /// the number of events that the database still had.
 const LOST: &str = "lost";
@@ -44,7 +44,7 @@ pub(super) struct HeadFile {
 /// write-ahead log.
 pub(super) struct Evidence {
     folder: PathBuf,
-    pin: Option<Head>,
+    recorded: Option<Head>,
     log: LogState,
 }
 
@@ -63,7 +63,7 @@ impl Evidence {
     pub(super) fn gather(unopened: Unopened<'_>) -> Result<Self, Error> {
         let folder = unopened.files().folder().to_owned();
         let log = unopened.log_state().map_err(from_io)?;
-        Ok(Self { pin: read(&folder)?, folder, log })
+        Ok(Self { recorded: read(&folder)?, folder, log })
     }
 
     /// Rejects a database of an unknown version, and a database that contradicts its head file. `accept_loss` is the
@@ -74,16 +74,16 @@ impl Evidence {
         accept_loss: Option<u64>,
     ) -> Result<Option<Contradiction>, Error> {
         let found = schema::look(database, self.log == LogState::There)?;
-        let Some(pin) = self.pin else { return Ok(None) };
+        let Some(recorded) = self.recorded else { return Ok(None) };
         let connection = &found.connection;
         let (head, at) = match found.layout {
-            Layout::Nothing => (Head::START, (pin.events == 0).then_some(Head::START)),
-            Layout::Events => upgrade::heads_of_events(connection, pin.events)?,
-            Layout::ChainedEvents => upgrade::heads_of_chained_events(connection, pin.events)?,
-            Layout::Appends => (chain::head(connection)?, chain::head_at(connection, pin.events)?),
+            Layout::Nothing => (Head::START, (recorded.events == 0).then_some(Head::START)),
+            Layout::Events => upgrade::heads_of_events(connection, recorded.events)?,
+            Layout::ChainedEvents => upgrade::heads_of_chained_events(connection, recorded.events)?,
+            Layout::Appends => (chain::head(connection)?, chain::head_at(connection, recorded.events)?),
         };
         let is_closed = found.layout == Layout::Nothing || is_closed(connection)?;
-        let Some(found) = contradiction(pin, head, at, is_closed) else { return Ok(None) };
+        let Some(found) = contradiction(recorded, head, at, is_closed) else { return Ok(None) };
         if accept_loss == Some(found.lost) {
             tracing::warn!(lost = found.lost, "{}; the loss was accepted", found.why);
             return Ok(Some(found));
@@ -102,14 +102,14 @@ impl Evidence {
                 count_events(*lost)
             ),
         };
-        let pin = self.folder.join(NAME);
-        let pin = pin.display();
+        let path = self.folder.join(NAME);
+        let path = path.display();
         let shown = |copy: String| {
             format!("; first check the copy that a server made, {}", self.folder.join(copy).display())
         };
         let copies = rescue::copies(&self.folder).into_iter().map(shown).collect::<Vec<_>>().concat();
         format!(
-            "{why} ({pin}){would_lose}{copies}; restore a backup, or accept the loss with `serve \
+            "{why} ({path}){would_lose}{copies}; restore a backup, or accept the loss with `serve \
              --accept-loss {lost}`, which every later audit reports"
         )
     }
@@ -117,13 +117,13 @@ impl Evidence {
     /// Returns true if acknowledged events may be missing, because the database was copied without its write-ahead log
     /// while a server was using it. If there is a head file, the head file is checked instead.
     fn is_without_log(&self, connection: &Connection) -> Result<bool, Error> {
-        Ok(self.pin.is_none() && self.log == LogState::Missing && !is_closed(connection)?)
+        Ok(self.recorded.is_none() && self.log == LogState::Missing && !is_closed(connection)?)
     }
 
     /// Returns true if there is no head file, although the database has a write-ahead log and was not closed. Either
     /// its server was killed, or the files were copied while the server was running.
     fn is_without_pin(&self, connection: &Connection) -> Result<bool, Error> {
-        Ok(self.pin.is_none() && self.log == LogState::There && !is_closed(connection)?)
+        Ok(self.recorded.is_none() && self.log == LogState::There && !is_closed(connection)?)
     }
 
     /// Records in the database which events may be missing, so that no later audit reports the journal as complete.
@@ -139,8 +139,8 @@ impl Evidence {
             connection.execute(once, rusqlite::params![WITHOUT_LOG, column::Number(events)])?;
         }
         if self.is_without_pin(connection)? {
-            tracing::warn!(events, "{}", without_pin(events));
-            connection.execute(once, rusqlite::params![WITHOUT_PIN, column::Number(events)])?;
+            tracing::warn!(events, "{}", without_head_file(events));
+            connection.execute(once, rusqlite::params![WITHOUT_HEAD_FILE, column::Number(events)])?;
         }
         if let Some(Contradiction { left, lost, .. }) = loss {
             let sum = "INSERT INTO meta (name, value) VALUES (?1, ?2)
@@ -155,7 +155,7 @@ impl Evidence {
 /// Reads the database's notes about events that are missing or may be missing.
 pub(super) fn notes(connection: &Connection) -> Result<Vec<String>, Error> {
     let mut notes: Vec<String> = value(connection, WITHOUT_LOG)?.map(without_log).into_iter().collect();
-    notes.extend(value(connection, WITHOUT_PIN)?.map(without_pin));
+    notes.extend(value(connection, WITHOUT_HEAD_FILE)?.map(without_head_file));
     if let (Some(lost), Some(after)) = (value(connection, LOST)?, value(connection, LOST_AFTER)?) {
         let (were, are) = if lost == 1 { ("was", "is") } else { ("were", "are") };
         notes.push(format!(
@@ -167,30 +167,30 @@ pub(super) fn notes(connection: &Connection) -> Result<Vec<String>, Error> {
     Ok(notes)
 }
 
-/// Compares a database with its head file. `pin` is the head that the head file records. `head` is the head of the
-/// database. `at` is the database's head after `pin.events` events.
-fn contradiction(pin: Head, head: Head, at: Option<Head>, is_closed: bool) -> Option<Contradiction> {
-    let (there, pinned) = (head.events, pin.events);
+/// Compares a database with its head file. `recorded` is the head in the head file. `head` is the head of the database.
+/// `at` is the database's head after `recorded.events` events.
+fn contradiction(recorded: Head, head: Head, at: Option<Head>, is_closed: bool) -> Option<Contradiction> {
+    let (there, expected) = (head.events, recorded.events);
     let has = count_events(there);
-    let were = if pinned == 1 { "was" } else { "were" };
-    if there < pinned {
+    let were = if expected == 1 { "was" } else { "were" };
+    if there < expected {
         let why = format!(
-            "the database has {has}, but {pinned} {were} written: it is an older copy, its write-ahead log is \
+            "the database has {has}, but {expected} {were} written: it is an older copy, its write-ahead log is \
              missing, or its last events were removed"
         );
-        Some(Contradiction { why, left: there, lost: pinned - there })
-    } else if at != Some(pin) {
-        let why = match pinned {
+        Some(Contradiction { why, left: there, lost: expected - there })
+    } else if at != Some(recorded) {
+        let why = match expected {
             1 => "the first event of the database differs from the event that was written".to_owned(),
-            _ => format!("the first {pinned} events of the database differ from those that were written"),
+            _ => format!("the first {expected} events of the database differ from those that were written"),
         };
-        Some(Contradiction { why, left: 0, lost: pinned })
-    } else if is_closed && there > pinned {
+        Some(Contradiction { why, left: 0, lost: expected })
+    } else if is_closed && there > expected {
         let why = format!(
-            "the database has {has}, but {pinned} {were} written: another program wrote the rest, or {NAME} is \
+            "the database has {has}, but {expected} {were} written: another program wrote the rest, or {NAME} is \
              an older copy"
         );
-        Some(Contradiction { why, left: pinned, lost: 0 })
+        Some(Contradiction { why, left: expected, lost: 0 })
     } else {
         None
     }
@@ -207,7 +207,7 @@ fn without_log(events: u64) -> String {
     )
 }
 
-fn without_pin(events: u64) -> String {
+fn without_head_file(events: u64) -> String {
     format!(
         "the journal of a killed server was opened without {NAME} when it had {}: the last writes may be \
          missing",
@@ -280,22 +280,22 @@ pub(super) fn problems(
     connection: &Connection,
     log: Option<LogState>,
 ) -> Result<Vec<String>, Error> {
-    let pin = match read(folder) {
-        Ok(pin) => pin,
+    let recorded = match read(folder) {
+        Ok(recorded) => recorded,
         Err(Error::Corrupt(why)) => return Ok(vec![why]),
         Err(error) => return Err(error),
     };
     let is_closed = log.is_some() && is_closed(connection)?;
-    let mut problems: Vec<String> = contradiction_in(connection, pin, is_closed)?.into_iter().collect();
+    let mut problems: Vec<String> = contradiction_in(connection, recorded, is_closed)?.into_iter().collect();
     let notes = notes(connection)?;
     // If there is a note from an earlier opening, it already reports the same problem.
     if let Some(log) = log.filter(|_| notes.is_empty()) {
-        let evidence = Evidence { folder: folder.to_owned(), pin, log };
+        let evidence = Evidence { folder: folder.to_owned(), recorded, log };
         let events = chain::head(connection)?.events;
         if evidence.is_without_log(connection)? {
             problems.push(without_log(events));
         } else if evidence.is_without_pin(connection)? {
-            problems.push(without_pin(events));
+            problems.push(without_head_file(events));
         }
     }
     problems.extend(notes);
@@ -306,12 +306,12 @@ pub(super) fn problems(
 /// events as its head file says.
 pub(super) fn contradiction_in(
     connection: &Connection,
-    pin: Option<Head>,
+    recorded: Option<Head>,
     is_closed: bool,
 ) -> Result<Option<String>, Error> {
-    let Some(pin) = pin else { return Ok(None) };
-    let at = chain::head_at(connection, pin.events)?;
-    Ok(contradiction(pin, chain::head(connection)?, at, is_closed).map(|found| found.why))
+    let Some(recorded) = recorded else { return Ok(None) };
+    let at = chain::head_at(connection, recorded.events)?;
+    Ok(contradiction(recorded, chain::head(connection)?, at, is_closed).map(|found| found.why))
 }
 
 /// Records in the database that a server is using the journal (1), or that the journal was closed (0).

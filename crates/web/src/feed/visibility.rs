@@ -13,7 +13,7 @@ use tokio::sync::OnceCell;
 use super::encoded::{CursorKind, EncodedEvent, EncodedFrame};
 use crate::app::App;
 use crate::auth::{self, Caller};
-use crate::limits::SIGHT_RUNS;
+use crate::limits::VISIBLE_RUNS;
 use crate::problem::{Answer, Refused};
 
 pub struct Visibility(Caller);
@@ -128,7 +128,7 @@ impl Owners {
     async fn find_owner(&self, app: &App, run: &RunId) -> Answer<Owner> {
         let cell = {
             let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if known.len() >= SIGHT_RUNS && !known.contains_key(run) {
+            if known.len() >= VISIBLE_RUNS && !known.contains_key(run) {
                 known.clear();
             }
             known.entry(run.clone()).or_default().clone()

@@ -13,7 +13,7 @@ use crate::envelope::Content;
 use crate::interrupt::{Effect, Interrupt, Kind};
 use crate::run::draft::Draft;
 use crate::run::fact::{Authority, ReturnReason};
-use crate::run::state::WithheldResult;
+use crate::run::state::HeldResult;
 use crate::run::{Call, CallEnd, CallState, Fact, StepEnd};
 use crate::session;
 use crate::text::readable;
@@ -227,7 +227,7 @@ impl Draft<'_> {
         interrupt: &Interrupt,
         id: &str,
         call: &Call,
-        held: &WithheldResult,
+        held: &HeldResult,
         taken: &AppliedDecision<'_>,
     ) {
         if taken.offer.effect != Effect::Release {

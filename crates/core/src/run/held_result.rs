@@ -7,16 +7,16 @@
 use serde_json::{Value, json};
 
 use super::draft::{Draft, Opening};
-use super::state::WithheldResult;
+use super::state::HeldResult;
 use super::{Call, CallEnd, Fact};
 use crate::digest::Digest;
 use crate::envelope::Content;
 use crate::interrupt::{About, Kind};
-use crate::tool::WithheldOutput;
+use crate::tool::HeldOutput;
 
 impl Draft<'_> {
-    pub(super) fn hold_result(&mut self, id: &str, call: &Call, held: WithheldOutput) {
-        let WithheldOutput { title, content, findings, level, details, data } = held;
+    pub(super) fn hold_result(&mut self, id: &str, call: &Call, held: HeldOutput) {
+        let HeldOutput { title, content, findings, level, details, data } = held;
         let digest = Digest::of_bytes(content.as_bytes());
         let payload = json!({
             "title": title,
@@ -50,7 +50,7 @@ impl Draft<'_> {
 
     /// Releases exactly the text that was shown, or the reviewer's edit if the review offers edits. After an edit,
     /// the tool's data is dropped, because it may contain what the reviewer removed.
-    pub(super) fn release_held(&mut self, id: &str, held: &WithheldResult, edit: Option<&str>) {
+    pub(super) fn release_held(&mut self, id: &str, held: &HeldResult, edit: Option<&str>) {
         let content = edit.unwrap_or(&held.content).to_owned();
         let digest = Digest::of_bytes(content.as_bytes());
         if edit.is_none() && digest != held.digest {
