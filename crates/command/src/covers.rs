@@ -1,8 +1,8 @@
 //! Coverage of commands by rules that allow.
 //!
-//! A rule covers a command if the words match the pattern and the operands and options are harmless. The tables must
-//! know that operands and options contain no code and write no further file. Any other word is covered only if the
-//! pattern contains the same word. No function in this module restricts a command.
+//! A rule covers a command if the words match the pattern and the operands and options are harmless: the tables say
+//! that they contain no code and write no file that the command line does not name. Any other word is covered only if
+//! the pattern contains the same word. No function in this module restricts a command.
 
 use crate::launch::{Launched, launched};
 use crate::programs::{self, is_interpreter, is_order, is_shell};

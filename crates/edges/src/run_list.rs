@@ -1,6 +1,6 @@
 //! Loads the runs of a list. A run that is not in memory must be replayed from its events. Each list therefore reserves
-//! one stream and may replay a limited number of events, like a page of the native API. For runs beyond this limit the
-//! list uses only the runs' rows.
+//! one stream and may replay a limited number of events, like a page of the native API. For the remaining runs, the list
+//! shows only the data in their database rows.
 
 use std::sync::Arc;
 

@@ -118,7 +118,7 @@ impl InvolvedPeople<'_> {
 }
 
 /// Returns the phrase that follows the name of a decider and names the person on whose behalf the decider acted. The
-/// server does not verify this claim.
+/// decider's client states this person, and the server does not verify the statement.
 fn on_behalf_of(name: &str) -> String {
     format!(" (on behalf of {}, as their client says)", plain::line(name))
 }

@@ -397,7 +397,7 @@ pub(super) fn output_words(files: Option<&Path>) -> String {
 pub(super) async fn end_of(embedded: Embedded) {
     tokio::select! {
         () = embedded.stop() => {}
-        _ = tokio::signal::ctrl_c() => print_message("Not waiting any longer; the next start recovers the running work."),
+        _ = tokio::signal::ctrl_c() => print_message("Not waiting any longer; the next start of Holdshort resumes the running work."),
     }
 }
 

@@ -79,8 +79,8 @@ impl<W: Write> Exporting<'_, W> {
         }
     }
 
-    /// Returns an error if events are missing. In a shared database, reading by position may lag behind, but an export
-    /// must be complete.
+    /// Returns an error if events are missing. In a shared database, a read by position may miss the latest events, but
+    /// an export must be complete.
     async fn assert_complete<J: Journal>(&self, journal: &J) -> Result<(), Error> {
         let mut after = None;
         loop {

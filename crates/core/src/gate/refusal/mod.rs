@@ -1,8 +1,8 @@
 //! Refused calls, and the comparison of later calls with them.
 //!
-//! Two calls are compared by their effects: the programs of a command line with the places that they name, the path of
-//! a file tool, or the address of a page. A call without any of these is compared by its tool alone, as it is for a
-//! grant. If the comparison is uncertain, a person is asked: an unnecessary question is better than a repeated refused
+//! Two calls are equal if their effects are equal. For a command line, these are its programs and the paths and hosts
+//! that the programs name; for a file tool, the path; for a page, the address. Any other call is compared by its tool
+//! alone, as for a grant. If the comparison is uncertain, a person is asked: an unnecessary question is better than a repeated refused
 //! call.
 
 mod paths;

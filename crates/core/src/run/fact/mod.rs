@@ -302,7 +302,7 @@ pub enum Fact {
     ToolDeferred {
         call: String,
     },
-    /// The call was authorised. text: the reason that the releasing rule gives, if any.
+    /// The call was authorised. `text` is the reason of the rule that allowed the call, if it has a reason.
     ToolAuthorised {
         call: String,
         digest: Digest,

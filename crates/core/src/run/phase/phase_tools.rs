@@ -76,7 +76,7 @@ impl Draft<'_> {
     }
 
     fn ask_before_phase(&mut self, id: &str, call: &Call, reasons: Vec<Reason>) {
-        let title = format!("`{}` begins a phase: `{}`", call.agent, call.tool);
+        let title = format!("The agent `{}` starts a phase: `{}`", call.agent, call.tool);
         let mut opening = Opening::new(Kind::Escalation, About::Call(id.to_owned()), title);
         opening.step = Some(call.step.clone());
         opening.message = clip(&self.said_with(call), 2_000);
