@@ -64,56 +64,56 @@ use Concealment::{Everything, EverythingAndSigns, Nothing};
 
 const TABLE: [Tampering; 17] = [
     Tampering {
-        what: "an event is changed",
+        what: "event changed",
         change: |files| files.change_author(),
         hides: Nothing,
         found: Alone,
         said: "the hash chain breaks",
     },
     Tampering {
-        what: "the content of an event is changed",
+        what: "content of an event changed",
         change: |files| files.put_content(&files.story.decided, &[7; 16], br#"{"text":"Something else."}"#),
         hides: Nothing,
         found: Alone,
         said: "was changed after it was written",
     },
     Tampering {
-        what: "an event is removed",
+        what: "event removed",
         change: |files| files.of_decided("DELETE FROM events WHERE stream = ?1 AND seq = 2"),
         hides: Nothing,
         found: Alone,
         said: "is at the position of 2",
     },
     Tampering {
-        what: "the last events of a stream are removed",
+        what: "last events of a stream removed",
         change: |files| files.of_decided(LAST_TWO),
         hides: Nothing,
         found: Alone,
         said: "events and has",
     },
     Tampering {
-        what: "the last events of a stream are removed, and everything is recomputed",
+        what: "last events of a stream removed, everything recomputed",
         change: |files| files.of_decided(LAST_TWO),
         hides: Everything,
         found: AgainstCheckpoint,
         said: "noted head",
     },
     Tampering {
-        what: "a whole stream is removed",
+        what: "stream removed",
         change: |files| files.of_decided("DELETE FROM events WHERE stream = ?1"),
         hides: Nothing,
         found: Alone,
         said: "events and has 0",
     },
     Tampering {
-        what: "a whole stream is removed, and everything is recomputed",
+        what: "stream removed, everything recomputed",
         change: |files| files.of_decided("DELETE FROM events WHERE stream = ?1"),
         hides: Everything,
         found: AgainstCheckpoint,
         said: "noted head",
     },
     Tampering {
-        what: "a stream is rewritten with the hashes that fit",
+        what: "stream rewritten with its hashes",
         change: |files| {
             files.change_author();
             files.hash_stream();
@@ -123,14 +123,14 @@ const TABLE: [Tampering; 17] = [
         said: "the chain over all events breaks",
     },
     Tampering {
-        what: "a stream is rewritten, and everything is recomputed",
+        what: "stream rewritten, everything recomputed",
         change: |files| files.change_author(),
         hides: Everything,
         found: AgainstCheckpoint,
         said: "noted head",
     },
     Tampering {
-        what: "two events change places",
+        what: "two events exchanged",
         change: |files| {
             for (from, to) in [(2, -2), (3, 2), (-2, 3)] {
                 files.of_decided(&format!("UPDATE events SET seq = {to} WHERE stream = ?1 AND seq = {from}"));
@@ -141,28 +141,28 @@ const TABLE: [Tampering; 17] = [
         said: "the hash chain breaks",
     },
     Tampering {
-        what: "rows of lists are changed",
+        what: "rows of lists changed",
         change: |files| files.sql("UPDATE interrupts SET open = 0 WHERE open = 1"),
         hides: Nothing,
         found: Alone,
         said: "does not match the events",
     },
     Tampering {
-        what: "the database is replaced by an older copy",
+        what: "database replaced by an older copy",
         change: |files| files.go_back(&[DATABASE]),
         hides: Nothing,
         found: Alone,
         said: "it is an older copy",
     },
     Tampering {
-        what: "the whole folder is replaced by an older copy",
+        what: "data folder replaced by an older copy",
         change: |files| files.go_back(&[DATABASE, PIN]),
         hides: Nothing,
         found: AgainstCheckpoint,
         said: "events are missing",
     },
     Tampering {
-        what: "an erased content is put back as it was",
+        what: "erased content restored",
         change: |files| {
             let (salt, content) = files.story.content_before_erasing();
             files.put_content(&files.story.erased, &salt, &content);
@@ -172,21 +172,21 @@ const TABLE: [Tampering; 17] = [
         said: "was erased, but exists again",
     },
     Tampering {
-        what: "an erased content is put back otherwise",
+        what: "erased content replaced",
         change: |files| files.put_content(&files.story.erased, &[7; 16], br#"{"text":"Something else."}"#),
         hides: Nothing,
         found: Alone,
         said: "was changed after it was written",
     },
     Tampering {
-        what: "everything is recomputed, and signed with another key",
+        what: "everything recomputed, and signed with another key",
         change: |files| files.change_author(),
         hides: EverythingAndSigns,
         found: AgainstCheckpoint,
         said: "not signed with this key",
     },
     Tampering {
-        what: "what came after the last checkpoint is removed, and everything is recomputed",
+        what: "events after the last checkpoint removed, everything recomputed",
         change: |files| {
             let size = files.story.size;
             files.sql(&format!("DELETE FROM events WHERE position > {size}"));

@@ -84,33 +84,33 @@ macro_rules! take_run_away {
 
 pub(super) const MANIPULATIONS: &[Manipulation] = &[
     Manipulation::each(
-        "an event is rewritten",
+        "event rewritten",
         Sql("UPDATE events SET head = CAST(replace(CAST(head AS TEXT), 'operator', 'somebody') AS BLOB) WHERE seq = 1"),
         "UPDATE events SET head = convert_to(replace(convert_from(head, 'UTF8'), 'operator', 'somebody'), 'UTF8')
          WHERE seq = 1",
     ),
     Manipulation::each(
-        "a text is rewritten",
+        "text rewritten",
         Sql("UPDATE events SET content = CAST('{\"text\":\"yes\"}' AS BLOB)
              WHERE position = (SELECT min(position) FROM events WHERE content IS NOT NULL)"),
         "UPDATE events SET content = '{\"text\":\"yes\"}'
          WHERE position = (SELECT min(position) FROM events WHERE content IS NOT NULL)",
     ),
     Manipulation::alike(
-        "a text is taken away",
+        "text removed",
         "UPDATE events SET content = NULL, salt = NULL
          WHERE position = (SELECT min(position) FROM events WHERE content IS NOT NULL)",
     ),
     Manipulation::alike(
-        "an event is taken away",
+        "event removed",
         "DELETE FROM events WHERE seq = 2 AND stream = (SELECT stream FROM events WHERE seq = 3 LIMIT 1)",
     ),
     Manipulation::alike(
-        "an append is cut off",
+        "append cut off",
         "UPDATE appends SET heads = substr(heads, 2) WHERE position = (SELECT min(position) FROM appends)",
     ),
     Manipulation::alike(
-        "two events change places in the order of commits",
+        "two events exchanged in the order of commits",
         "CREATE TEMP TABLE two AS SELECT position FROM events ORDER BY position LIMIT 2 OFFSET 1;
          UPDATE events SET position = -1 WHERE position = (SELECT min(position) FROM two);
          UPDATE events SET position = (SELECT min(position) FROM two)
@@ -118,16 +118,16 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
          UPDATE events SET position = (SELECT max(position) FROM two) WHERE position = -1",
     ),
     Manipulation::alike(
-        "the last event of the journal is taken away",
+        "last event of the journal removed",
         "DELETE FROM events WHERE position = (SELECT max(position) FROM events)",
     ),
     Manipulation::each(
-        "a run is taken away with its rows, and later events move up",
+        "run removed with its rows, later events moved up",
         Code(Files::take_run_away),
         take_run_away!(),
     ),
     Manipulation::each(
-        "freezes and policies are taken away, and later events move up",
+        "freezes and policies removed, later events moved up",
         Code(|files| {
             files.sql("DELETE FROM events WHERE stream = x'03'");
             files.move_up();
@@ -135,7 +135,7 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
         "DELETE FROM events WHERE stream = 'sys'",
     ),
     Manipulation::each(
-        "an event is put in at the end that fits its stream",
+        "event that fits its stream added at the end",
         Code(Files::forge_at_the_end),
         "INSERT INTO events (stream, seq, position, hash, head)
          SELECT stream, seq + 1, position + 1, sha256(hash || forged), forged FROM (
@@ -146,38 +146,38 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
     )
     .found(Alone, No),
     Manipulation::alike(
-        "a row of a list is changed: the state of a run",
+        "list row changed: state of a run",
         "UPDATE runs SET status = 'completed' WHERE status = 'waiting'",
     ),
     Manipulation::alike(
-        "a row of a list is changed: an open interrupt is closed",
+        "list row changed: open interrupt closed",
         "UPDATE interrupts SET open = false WHERE open",
     ),
     Manipulation::alike(
-        "a row of a list is changed: the state of a session",
+        "list row changed: state of a session",
         "UPDATE sessions SET state = 'open' WHERE state = 'suspended'",
     ),
     Manipulation::alike(
-        "a row of a list is changed: a revoked grant holds again",
+        "list row changed: revoked grant valid again",
         "UPDATE grants SET revoked = false WHERE revoked",
     ),
     Manipulation::alike(
-        "a row of a list is changed: an answer to a question",
+        "list row changed: answer to a question",
         "UPDATE answers SET answer = 'that'",
     ),
     Manipulation::alike(
-        "a row of a list is changed: whose answer it is",
+        "list row changed: subject of an answer",
         "UPDATE answers SET subject = 'another plant'",
     ),
-    Manipulation::alike("a row of a list is taken away: an answer", "DELETE FROM answers"),
-    Manipulation::alike("a row of a list is taken away: an interrupt", "DELETE FROM interrupts WHERE open"),
-    Manipulation::alike("a row of a list is taken away: a grant", "DELETE FROM grants WHERE NOT revoked"),
+    Manipulation::alike("list row removed: answer", "DELETE FROM answers"),
+    Manipulation::alike("list row removed: interrupt", "DELETE FROM interrupts WHERE open"),
+    Manipulation::alike("list row removed: grant", "DELETE FROM grants WHERE NOT revoked"),
     Manipulation::alike(
-        "a row of a list is taken away: a session",
+        "list row removed: session",
         "DELETE FROM sessions WHERE session = (SELECT min(session) FROM sessions)",
     ),
     Manipulation::each(
-        "a row of a list is made up: a run",
+        "list row added: run",
         Sql("INSERT INTO runs SELECT zeroblob(17), session, workflow, status, end_reason, runnable, deadline,
                  seq, ended_seq, created_at, updated_at, requests, input_tokens, output_tokens, cost, currency,
                  unpriced FROM runs LIMIT 1"),
@@ -186,14 +186,14 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
              currency, unpriced FROM runs LIMIT 1",
     ),
     Manipulation::each(
-        "a row of a list is made up: an interrupt",
+        "list row added: interrupt",
         Sql("INSERT INTO interrupts SELECT zeroblob(17), run, session, kind, open, risk, created_at, expires_at,
                  opened_seq, resolved_seq, claimed_by, assigned FROM interrupts LIMIT 1"),
         "INSERT INTO interrupts SELECT 'int_00000000000000000000000000', run, session, kind, open, risk,
              created_at, expires_at, opened_seq, resolved_seq, claimed_by, assigned FROM interrupts LIMIT 1",
     ),
     Manipulation::each(
-        "a row of a list is made up: an interrupt of no run",
+        "list row added: interrupt without a run",
         Sql("INSERT INTO interrupts SELECT zeroblob(17), zeroblob(17), session, kind, open, risk, created_at,
                  expires_at, opened_seq, resolved_seq, claimed_by, assigned FROM interrupts LIMIT 1"),
         "INSERT INTO interrupts SELECT 'int_00000000000000000000000000', 'run_00000000000000000000000000',
@@ -201,35 +201,35 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
          FROM interrupts LIMIT 1",
     ),
     Manipulation::each(
-        "a row of a list is made up: a grant",
+        "list row added: grant",
         Sql("INSERT INTO grants SELECT zeroblob(17), session, added_seq, revoked FROM grants LIMIT 1"),
         "INSERT INTO grants SELECT 'grt_00000000000000000000000000', session, added_seq, revoked FROM grants LIMIT 1",
     ),
     Manipulation::each(
-        "a row of a list is made up: an answer",
+        "list row added: answer",
         Sql("INSERT INTO answers SELECT place + 1, zeroblob(17), run, subject, agent, question, answer, is_data, by, at,
                  corrected_at, reused, source, erased, asked, words FROM answers LIMIT 1"),
         "INSERT INTO answers SELECT 'int_00000000000000000000000000', run, subject, agent, question, answer, is_data,
              by, at, corrected_at, reused, source, erased, asked, words FROM answers LIMIT 1",
     ),
     Manipulation::each(
-        "a row of a list is made up: a session",
+        "list row added: session",
         Sql("INSERT INTO sessions SELECT zeroblob(17), workflow, state, 0, created_at, changed_at, idle_ms,
                  front_run, idle_since FROM sessions LIMIT 1"),
         "INSERT INTO sessions SELECT 'ses_00000000000000000000000000', workflow, state, 0, created_at, changed_at,
              idle_ms, front_run, idle_since FROM sessions LIMIT 1",
     ),
     Manipulation::alike(
-        "the lists are emptied",
+        "lists emptied",
         "DELETE FROM runs; DELETE FROM sessions; DELETE FROM interrupts; DELETE FROM grants",
     ),
-    Manipulation::alike("a workflow that runs pin is taken away", "DELETE FROM blobs"),
-    Manipulation::to_files("a page of the database is damaged", Files::damage_a_page),
-    Manipulation::to_files("an index is made anew without some of its rows", |files| {
+    Manipulation::alike("workflow of a run removed", "DELETE FROM blobs"),
+    Manipulation::to_files("page of the database damaged", Files::damage_a_page),
+    Manipulation::to_files("index rebuilt without some of its rows", |files| {
         files.make_anew("open_interrupts_by_kind", "WHERE open = 1", "WHERE open = 1 AND risk = 7");
     }),
     Manipulation::each(
-        "a trigger is added that changes lists later",
+        "trigger that changes lists later added",
         Code(|files| {
             files.schema("CREATE TRIGGER later AFTER INSERT ON appends BEGIN DELETE FROM grants; END");
         }),
@@ -238,32 +238,32 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
          CREATE TRIGGER later AFTER INSERT ON appends EXECUTE FUNCTION later()",
     )
     .found(Alone, No),
-    Manipulation::to_files("the database is replaced by an older one", |files| files.go_back(DATABASE)),
-    Manipulation::to_files("the pin is taken away, and the database replaced by an older one", |files| {
+    Manipulation::to_files("database replaced by an older copy", |files| files.go_back(DATABASE)),
+    Manipulation::to_files("pin removed, database replaced by an older copy", |files| {
         files.remove(PIN);
         files.go_back(DATABASE);
     })
     .found(Head, No),
-    Manipulation::to_files("the log is taken away that a killed server left", |files| {
+    Manipulation::to_files("write-ahead log of a killed server removed", |files| {
         files.be_killed();
         files.remove(LOG);
     }),
-    Manipulation::to_files("the log is replaced by an older one", |files| {
+    Manipulation::to_files("write-ahead log replaced by an older copy", |files| {
         files.be_killed();
         files.shorten_the_log(2);
     }),
-    Manipulation::to_files("the database of a running server is copied without its log", |files| {
+    Manipulation::to_files("database of a running server copied without its write-ahead log", |files| {
         files.be_killed();
         files.remove(LOG);
         files.remove(PIN);
     }),
-    Manipulation::to_files("the whole data folder is replaced by an older one", |files| {
+    Manipulation::to_files("data folder replaced by an older copy", |files| {
         files.go_back(DATABASE);
         files.go_back(PIN);
     })
     .found(Head, Head),
     Manipulation::each(
-        "the last event is taken away, and everything that is chained or pinned is recomputed",
+        "last event removed, everything recomputed",
         Code(|files| {
             files.sql("DELETE FROM events WHERE position = (SELECT max(position) FROM events)");
             files.compute_anew();
@@ -272,7 +272,7 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
     )
     .found(Head, Head),
     Manipulation::each(
-        "a run is taken away with its rows, and everything that is chained or pinned is recomputed",
+        "run removed with its rows, everything recomputed",
         Code(|files| {
             files.take_run_away();
             files.compute_anew();
@@ -281,7 +281,7 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
     )
     .found(Head, Head),
     Manipulation::each(
-        "the last event is rewritten, and everything that is chained or pinned is recomputed",
+        "last event rewritten, everything recomputed",
         Code(|files| {
             files.rewrite_the_last();
             files.compute_anew();
@@ -295,7 +295,7 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
     )
     .found(Head, Head),
     Manipulation::to_files(
-        "an event is put in at the end, and everything that is chained or pinned is recomputed",
+        "event added at the end, everything recomputed",
         |files| {
             files.forge_at_the_end();
             files.compute_anew();
@@ -303,7 +303,7 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
     )
     .found(No, No),
     Manipulation::each(
-        "an idempotency key is changed or taken away",
+        "idempotency key changed or removed",
         Sql("UPDATE keys SET reference = 'run_00000000000000000000000000'"),
         "DELETE FROM keys",
     )
