@@ -21,6 +21,7 @@ mod model;
 mod new_file;
 mod output;
 pub mod pack;
+mod plural;
 mod program_name;
 mod shell;
 mod stream;

@@ -16,7 +16,7 @@ use serde_json::json;
 use tracing_subscriber::EnvFilter;
 
 use crate::exit::usage;
-use crate::output::count;
+use crate::plural::count;
 
 /// Maximum number of lines that wait to be written. It is large enough for a burst, and limits the memory if the log is
 /// blocked.

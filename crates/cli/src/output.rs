@@ -2,7 +2,6 @@
 //!
 //! A closed reader (`| head`) is not an error.
 
-use std::fmt::Display;
 use std::io::Write;
 
 use holdshort_protocol::Code;
@@ -16,12 +15,6 @@ use crate::terminal::paint::Paint;
 /// Prints one or several lines of text.
 pub fn print_text(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
-}
-
-/// Formats a number with its unit: `1 event`, `2 events`.
-pub(crate) fn count<N: Display + PartialEq + Copy + From<u8>>(n: N, thing: &str) -> String {
-    let plural = if n == N::from(1) { "" } else { "s" };
-    format!("{n} {thing}{plural}")
 }
 
 /// Prints lines of text.

@@ -85,7 +85,7 @@ mod tests {
 
     /// Number of files of each circle of more than three files, by crate. If a circle shrinks, lower its number here.
     const LARGE: [(&str, &[usize]); 13] = [
-        ("cli", &[36, 35]),
+        ("cli", &[36, 34]),
         ("coach", &[8, 4, 4]),
         ("command", &[22, 7]),
         ("core", &[49]),

@@ -22,8 +22,9 @@ use super::signals::{ExitSignals, came};
 use super::{earlier_answers, edit, help, kill_switch, quote, team};
 use crate::client::{self, Client};
 use crate::exit::Exit;
-use crate::output::{self, count, print_lines, print_message, print_message_lines, print_text};
+use crate::output::{self, print_lines, print_message, print_message_lines, print_text};
 use crate::pack::{Asker, Pack, Packs};
+use crate::plural::count;
 use crate::program_name::holdshort;
 use crate::stream::{Events, Item, Watched};
 

@@ -4,7 +4,7 @@ use holdshort_protocol::{Plan, Subtask, SubtaskStatus, plain};
 
 use super::paint::Paint;
 use super::quote::{Cap, quote};
-use crate::output::count;
+use crate::plural::count;
 
 /// Formats the whole graph. Each line fits the terminal.
 pub(crate) fn render(plan: &Plan, paint: Paint) -> Vec<String> {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::paint::Paint;
 use super::quote::{Cap, brief, quote};
 use super::reply_flaws;
-use crate::output::count;
+use crate::plural::count;
 use crate::program_name::holdshort;
 
 /// Maximum number of printed lines of an agent's message.

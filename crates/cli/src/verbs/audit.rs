@@ -22,7 +22,8 @@ use crate::args::{StoreArgs, Verify};
 use crate::client::Client;
 use crate::data_dir::DataDir;
 use crate::exit::{Exit, damage, is_no_server, usage};
-use crate::output::{count, print_json, print_text};
+use crate::output::{print_json, print_text};
+use crate::plural::count;
 use crate::program_name::with_program_name;
 use crate::terminal::paint::Paint;
 

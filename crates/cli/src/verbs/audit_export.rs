@@ -10,7 +10,8 @@ use crate::args::{AuditExport, AuditFormat};
 use crate::client::segment;
 use crate::exit::Exit;
 use crate::new_file::NewFile;
-use crate::output::{count, print_text};
+use crate::output::print_text;
+use crate::plural::count;
 
 /// Columns of the table. The last column contains all data of the event.
 const COLUMNS: [&str; 11] =

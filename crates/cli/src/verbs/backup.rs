@@ -12,7 +12,8 @@ use super::Scene;
 use crate::args::StoreArgs;
 use crate::data_dir::DataDir;
 use crate::exit::{Exit, damage, usage};
-use crate::output::{count, print_json, print_text};
+use crate::output::{print_json, print_text};
+use crate::plural::count;
 use crate::program_name::with_program_name;
 use crate::shell::quoted;
 

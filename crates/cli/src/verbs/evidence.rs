@@ -13,7 +13,8 @@ use crate::args::Receipt;
 use crate::client::id_of;
 use crate::exit::Exit;
 use crate::new_file::NewFile;
-use crate::output::{count, print_json, print_message_lines, print_text};
+use crate::output::{print_json, print_message_lines, print_text};
+use crate::plural::count;
 use crate::terminal::paint::Paint;
 
 pub(super) async fn checkpoint(scene: &Scene, out: Option<&Path>) -> anyhow::Result<Exit> {

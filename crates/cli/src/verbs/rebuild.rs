@@ -10,7 +10,8 @@ use super::Scene;
 use super::journal::open;
 use crate::args::StoreArgs;
 use crate::exit::Exit;
-use crate::output::{count, print_json, print_text};
+use crate::output::{print_json, print_text};
+use crate::plural::count;
 
 pub(super) async fn rebuild(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Exit> {
     let journal = Arc::new(open(scene, at).await?);

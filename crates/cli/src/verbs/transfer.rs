@@ -17,7 +17,8 @@ use crate::args::{Export, Import};
 use crate::client::id_of;
 use crate::exit::{Exit, usage};
 use crate::new_file::NewFile;
-use crate::output::{count, print_json, print_message, print_text};
+use crate::output::{print_json, print_message, print_text};
+use crate::plural::count;
 
 const STDOUT: &str = "-";
 const UNFINISHED: &str = "the import is not complete: repeat the command";

@@ -6,7 +6,7 @@ use holdshort_protocol::{
 use serde_json::{Value, json};
 
 use super::{Chat, Next};
-use crate::output::count;
+use crate::plural::count;
 use crate::terminal::card::{self, View};
 use crate::terminal::{plan, quote, time};
 
