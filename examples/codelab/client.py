@@ -172,7 +172,8 @@ class Ide:
 
     async def decide_plan(self, plan):
         for subtask in plan["metadata"]["subtasks"]:
-            print(f"- {subtask['id']} ({subtask['agent']}): {subtask['description']}")
+            time = f", {subtask['estimated_time']}" if "estimated_time" in subtask else ""
+            print(f"- {subtask['id']} ({subtask['agent']}{time}): {subtask['description']}")
         answer = await self.ask("Approve the plan? (yes, or why not)")
         decision = {"type": "plan_decision", "plan_id": plan["metadata"]["plan_id"], "decision": "approve"}
         if answer != "yes":

@@ -26,6 +26,12 @@ pub(crate) const CODELAB_AUDIT_PAGE_DEFAULT: u16 = 100;
 /// Maximum number of events that are read for one response of the `CodeLab` audit log. If more events would be needed,
 /// the response is marked `truncated`.
 pub(crate) const CODELAB_AUDIT_EVENTS: usize = 100_000;
+/// Maximum number of events that are read for the metrics of one `CodeLab` session. If the session has more events, the
+/// response is marked `truncated`.
+pub(crate) const CODELAB_METRICS_EVENTS: usize = 100_000;
+/// Maximum number of model requests that the metrics of one `CodeLab` session list. The newest requests are listed, and
+/// the response is marked `truncated`. The sums include all requests.
+pub(crate) const CODELAB_METRICS_REQUESTS: usize = 1_000;
 /// Maximum number of sessions that are scanned for one list of `CodeLab` sessions. `total` never exceeds this number.
 pub(crate) const CODELAB_SESSIONS: usize = 1_000;
 /// Number of the newest events of a session that are searched for messages for `history` in `CodeLab`. `GET

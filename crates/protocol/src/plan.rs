@@ -40,6 +40,9 @@ pub struct Subtask {
     pub agent: Option<String>,
     #[serde(default)]
     pub depends_on: Vec<String>,
+    /// Estimated duration in the words of the planner, such as `5 min`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimated_time: Option<String>,
     pub status: SubtaskStatus,
     /// Id of the step that carries out the subtask. Absent if the subtask has not started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,7 +68,7 @@ pub enum SubtaskStatus {
     NotRun,
 }
 
-/// One version of a plan. Each subtask has the shape `{id, description, agent?, depends_on[]}`.
+/// One version of a plan. Each subtask has the shape `{id, description, agent?, depends_on[], estimated_time?}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PlanVersion {
     pub version: u64,
@@ -91,6 +94,8 @@ pub struct DraftSubtask {
     pub agent: Option<String>,
     #[serde(default)]
     pub depends_on: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimated_time: Option<String>,
 }
 
 /// Positions in the drawing for the subtasks of a draft.
@@ -111,7 +116,7 @@ pub struct NodePosition {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Replan {
-    /// `{subtasks: [{id, description, agent?, depends_on?}]}`
+    /// `{subtasks: [{id, description, agent?, depends_on?, estimated_time?}]}`
     #[schema(value_type = Object, example = json!({"subtasks": [{"id": "s1", "description": "Read the data"}]}))]
     pub plan: Value,
     /// Version on which the new plan is based. If a different version is carried out now, the request fails with

@@ -353,6 +353,10 @@ fn create_plan() -> Spec {
                         "items": {"type": "string"},
                         "description": "Ids of the subtasks that must be done before this one.",
                     },
+                    "estimated_time": {
+                        "type": "string",
+                        "description": "Expected duration, such as `5 min`. Omit it if you cannot tell.",
+                    },
                 },
             },
         }}),
@@ -379,6 +383,11 @@ fn request_review() -> Spec {
                 "type": "string",
                 "enum": ["low", "medium", "high", "critical"],
                 "description": "The possible harm of a mistake in the text.",
+            },
+            "regulatory_implications": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "Consequences of the findings under regulations, such as a report that is due.",
             },
         }),
     )

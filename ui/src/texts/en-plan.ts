@@ -37,6 +37,7 @@ export const plan = {
   "plan.status.cancelled": "cancelled",
   "plan.status.not_run": "not run",
   "plan.start": "at the start",
+  "plan.takes": "takes",
   "plan.version": "Version",
   "plan.version.of": "version {n} of {all}",
   "plan.version.settled": "version {n} of {all}, in effect",

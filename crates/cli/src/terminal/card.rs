@@ -320,11 +320,14 @@ fn trial(part: &Part<'_>, cap: Cap, paint: Paint) -> Vec<String> {
 }
 
 fn subtask(subtask: &Subtask<'_>, cap: Cap, paint: Paint) -> Vec<String> {
-    let Subtask { id, description, agent, after } = subtask;
+    let Subtask { id, description, agent, after, time } = subtask;
     let after = if after.is_empty() { String::new() } else { format!(", after {}", after.join(", ")) };
     let by = if agent.is_empty() { String::new() } else { format!(" by {agent}") };
+    let time = if time.is_empty() { String::new() } else { format!(", takes {time}") };
     let mut out = quote(description, "   •", cap, paint);
-    out.extend(quote(&format!("{id}{by}{after}"), "    ", cap, paint).iter().map(|line| paint.dim(line)));
+    out.extend(
+        quote(&format!("{id}{by}{after}{time}"), "    ", cap, paint).iter().map(|line| paint.dim(line)),
+    );
     out
 }
 

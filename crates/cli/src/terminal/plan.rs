@@ -59,6 +59,9 @@ fn head(subtask: &Subtask, paint: Paint) -> String {
     if !subtask.depends_on.is_empty() {
         text = format!("{text}  after {}", plain::line(&subtask.depends_on.join(", ")));
     }
+    if let Some(time) = &subtask.estimated_time {
+        text = format!("{text}  takes {}", plain::line(time));
+    }
     text
 }
 

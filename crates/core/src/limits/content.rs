@@ -55,6 +55,9 @@ pub const SUBTASK_ID_BYTES: usize = 64;
 /// subtask's step contains the description.
 pub const DESCRIPTION_BYTES: usize = 16 * 1024;
 
+/// Maximum bytes of the estimated duration of a subtask, such as `5 min`. A plan with a longer estimate is refused.
+pub const ESTIMATED_TIME_BYTES: usize = 64;
+
 /// Maximum number of problems of a plan in one report. Further problems are reported once the reported ones are
 /// corrected.
 pub const PLAN_PROBLEMS: usize = 20;

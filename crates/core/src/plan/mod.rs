@@ -31,6 +31,9 @@ pub struct Subtask {
     pub agent: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
+    /// Estimated duration in the words of the planner, such as `5 min`. Shown to people and never computed with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimated_time: Option<String>,
 }
 
 impl Plan {
@@ -78,6 +81,13 @@ impl Plan {
             }
             if let Some(agent) = subtask.agent.as_deref().filter(|agent| !known_agents.contains(agent)) {
                 problems.push(Problem::new(at("agent"), format!("no agent is called `{agent}`")));
+            }
+            if subtask.estimated_time.as_deref().is_some_and(|time| !is_estimate(time)) {
+                let message = format!(
+                    "must be 1 to {} bytes in one line, such as `5 min`",
+                    limits::ESTIMATED_TIME_BYTES
+                );
+                problems.push(Problem::new(at("estimated_time"), message));
             }
             for (j, needed) in subtask.depends_on.iter().enumerate() {
                 let pointer = at(&format!("depends_on/{j}"));
@@ -162,6 +172,7 @@ pub fn schema() -> Value {
             "description": text,
             "agent": text,
             "depends_on": { "type": "array", "items": text },
+            "estimated_time": text,
         },
     });
     json!({
@@ -176,4 +187,11 @@ pub fn schema() -> Value {
 fn is_id(id: &str) -> bool {
     (1..=limits::SUBTASK_ID_BYTES).contains(&id.len())
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
+}
+
+/// Returns true if the text can be an estimated duration: one line that is not blank.
+fn is_estimate(text: &str) -> bool {
+    text.len() <= limits::ESTIMATED_TIME_BYTES
+        && !text.trim().is_empty()
+        && !text.chars().any(char::is_control)
 }

@@ -77,7 +77,7 @@ fn count(subtasks: &mut [Value]) {
 }
 
 /// Renames the fields of a subtask to the native form. Fields of a wrong type are kept, so that the check reports them.
-/// Fields that a plan does not have, such as durations and results, are dropped.
+/// Fields that a plan does not have, such as results, are dropped.
 fn subtask(item: &Value) -> Value {
     let fields = match item {
         Value::String(text) => return json!({ "description": text.trim() }),
@@ -90,14 +90,17 @@ fn subtask(item: &Value) -> Value {
             "id" => "id",
             "agent" | "sub_task_agent" => "agent",
             "depends_on" | "dependencies" => "depends_on",
+            "estimated_time" | "estimated_time_minutes" => "estimated_time",
             _ => continue,
         };
         let value = match (key, value) {
             ("id", number) => normalize_id(number),
             ("depends_on", Value::Array(ids)) => ids.iter().map(normalize_id).collect(),
+            ("estimated_time", Value::Number(minutes)) => Value::String(format!("{minutes} min")),
             (_, other) => other.clone(),
         };
-        let is_nothing = value.is_null() || (key == "agent" && value.as_str() == Some(""));
+        let is_blank = || value.as_str().is_some_and(|text| text.trim().is_empty());
+        let is_nothing = value.is_null() || (["agent", "estimated_time"].contains(&key) && is_blank());
         if !is_nothing {
             native.insert(key.to_owned(), value);
         }

@@ -19,15 +19,17 @@ use crate::plan::{Plan, Subtask};
 use crate::routing::{Route, Routed};
 use crate::tool::LayerChanges;
 
-/// Returns the plan of these nodes. The descriptions are read from the event's content, and are empty if the content
-/// was erased.
+/// Returns the plan of these nodes. Descriptions and estimates are read from the event's content. If the content was
+/// erased, the descriptions are empty and the estimates are missing.
 pub(super) fn drafted(nodes: &[Node], data: &Value) -> Plan {
-    let words = |i: usize| data.pointer(&format!("/subtasks/{i}/description")).and_then(Value::as_str);
+    let text =
+        |i: usize, field: &str| data.pointer(&format!("/subtasks/{i}/{field}")).and_then(Value::as_str);
     let subtask = |(i, node): (usize, &Node)| Subtask {
         id: node.id.clone(),
-        description: words(i).unwrap_or_default().to_owned(),
+        description: text(i, "description").unwrap_or_default().to_owned(),
         agent: node.agent.clone(),
         depends_on: node.depends_on.clone(),
+        estimated_time: text(i, "estimated_time").map(str::to_owned),
     };
     Plan { subtasks: nodes.iter().enumerate().map(subtask).collect() }
 }

@@ -23,6 +23,7 @@ use tokio::sync::watch;
 use super::activity::Activity;
 use super::frame::{Frame, OutgoingFrame};
 use super::frame_id::FrameId;
+use super::message::PlanFrames;
 use super::projector::Projector;
 use super::session::Session;
 use super::{ids, names, open_requests};
@@ -50,6 +51,7 @@ pub(super) struct Follower {
     is_owed: bool,
     /// Last activity that was sent to the client.
     told_activity: Option<Activity>,
+    pub(super) plan_frames: PlanFrames,
     /// True if a different connection may have released calls that this connection can take over.
     may_take_over: bool,
     opening: Vec<OutgoingFrame>,
@@ -98,6 +100,7 @@ impl Follower {
             is_behind: false,
             is_owed: false,
             told_activity: None,
+            plan_frames: PlanFrames::Both,
             may_take_over: false,
             opening: Vec::new(),
             commits,
@@ -305,7 +308,11 @@ impl Follower {
     pub(super) async fn next(&mut self) -> Answer<Option<Vec<OutgoingFrame>>> {
         loop {
             let free = self.queue.iter().take_while(|told| to_run(&told.frame).is_none()).count();
-            let ready: Vec<OutgoingFrame> = self.queue.drain(..free).collect();
+            let is_shown = |told: &OutgoingFrame| {
+                self.plan_frames == PlanFrames::Both
+                    || !matches!(told.frame, Frame::PlanApprovalRequired { .. })
+            };
+            let ready: Vec<OutgoingFrame> = self.queue.drain(..free).filter(is_shown).collect();
             if !ready.is_empty() {
                 return Ok(Some(ready));
             }

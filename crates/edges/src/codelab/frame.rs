@@ -95,6 +95,16 @@ pub(super) enum Frame {
     },
     AgentSwitched(Facts<AgentSwitch>),
     SubtaskStarted(Facts<SubtaskStart>),
+    /// Moves the plan panel of the IDE, which reads these fields only at the top level (contract B16).
+    PlanProgress {
+        plan_id: String,
+        /// Id of the subtask.
+        step_id: String,
+        status: &'static str,
+        content: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
     SubtaskCompleted(Facts<SubtaskEnd>),
     PlanCompleted(Facts<PlanOutcome>),
     Error {
@@ -182,7 +192,8 @@ pub(super) struct PlanOutcome {
 pub(super) struct PlanSummary {
     pub(super) goal: String,
     pub(super) subtasks_count: usize,
-    pub(super) total_estimated_time: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) total_estimated_time: Option<String>,
     pub(super) subtasks: Vec<Subtask>,
 }
 
@@ -209,11 +220,10 @@ pub(super) struct Subtask {
     pub(super) agent: String,
     pub(super) dependencies: Vec<String>,
     pub(super) status: &'static str,
-    pub(super) estimated_time: &'static str,
+    /// Estimate of the plan, in the planner's words. The IDE shows the text as it is, and nothing if it is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) estimated_time: Option<String>,
 }
-
-/// Value of every `estimated_time` and `total_estimated_time`, because Holdshort's agents do not estimate durations.
-pub(super) const UNESTIMATED: &str = "unknown";
 
 impl Frame {
     /// Returns the event name of a server-sent event. Clients forward events named `message`, show events named

@@ -111,9 +111,32 @@ struct ResultFields {
 
 /// Parses a message that a client sent over a socket.
 pub(super) fn read(text: &[u8]) -> Answer<Message> {
+    understand(&parse(text)?)
+}
+
+pub(super) fn parse(text: &[u8]) -> Answer<Value> {
     let changed = std::str::from_utf8(text).ok().and_then(raw::results_as_texts);
     let value = json::parse(changed.as_ref().map_or(text, |text| text.as_bytes()));
-    understand(&value.map_err(|error| Refused::new(Code::MalformedJson, error.to_string()))?)
+    value.map_err(|error| Refused::new(Code::MalformedJson, error.to_string()))
+}
+
+/// Frames in which a client receives a plan that waits for a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PlanFrames {
+    /// `plan_approval_required` and `plan_notification`: the version of the client is unknown.
+    Both,
+    /// Only `plan_notification`, for the IDE with the plan panel. It would show the other frame as a second message
+    /// about the same plan (contract B16).
+    Notification,
+}
+
+impl PlanFrames {
+    /// Recognizes the IDE with the plan panel by its messages. Each of them has every member of the IDE's model, also
+    /// those of plans, such as `"step_id": null`.
+    pub(super) fn for_sender(message: &Value) -> Self {
+        let has_panel = ["step_id", "current_step"].iter().all(|member| message.get(member).is_some());
+        if has_panel { Self::Notification } else { Self::Both }
+    }
 }
 
 pub(super) fn understand(value: &Value) -> Answer<Message> {
@@ -330,6 +353,21 @@ mod tests {
                 panic!("{value} is refused");
             };
             assert_eq!(outcome.as_ref().map(String::as_str).map_err(String::as_str), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn the_ide_with_the_plan_panel_is_known_by_its_members() {
+        let model = json!({ "type": "user_message", "content": "Hi.", "role": "user", "plan_id": null,
+            "steps": null, "current_step": null, "step_id": null, "status": null, "metadata": null });
+        assert_eq!(PlanFrames::for_sender(&model), PlanFrames::Notification);
+        assert!(understand(&model).is_ok());
+        for other in [
+            json!({ "type": "user_message", "content": "Hi." }),
+            json!({ "type": "user_message", "content": "Hi.", "step_id": null }),
+            json!([model]),
+        ] {
+            assert_eq!(PlanFrames::for_sender(&other), PlanFrames::Both, "{other}");
         }
     }
 }

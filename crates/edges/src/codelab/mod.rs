@@ -1,4 +1,4 @@
-//! The `CodeLab` edge (contracts B1 to B15): serves an IDE over a WebSocket, and a gateway over server-sent events.
+//! The `CodeLab` edge (contracts B1 to B16): serves an IDE over a WebSocket, and a gateway over server-sent events.
 //!
 //! Both kinds of clients send the same messages (`message.rs`) and receive the same frames (`frame.rs`). The name that
 //! a client gives to its session is mapped to a session of Holdshort (`session.rs`). `act.rs` carries out messages, and
@@ -26,6 +26,7 @@ mod projector;
 mod raw;
 mod rest;
 mod session;
+mod session_metrics;
 mod sessions;
 mod socket;
 mod stream;
@@ -65,6 +66,8 @@ pub(super) fn router() -> Router<AuthState> {
         .route("/health", get(figures::health))
         .route("/events/stats", READ.on(get(figures::stats)))
         .route("/events/metrics", READ.on(get(figures::metrics)))
+        .route("/events/metrics/sessions", READ.on(get(session_metrics::list)))
+        .route("/events/metrics/session/{session_id}", READ.on(get(session_metrics::one)))
         .route("/events/audit-log", AUDIT.on(get(audit::read)))
         .layer(Extension(Arc::new(Clients::default())))
 }

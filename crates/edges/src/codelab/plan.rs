@@ -7,7 +7,7 @@ use holdshort_core::run::{Progress, Run, StepEnd};
 use holdshort_web::problem::{Answer, Refused};
 use serde_json::{Map, Value, json};
 
-use super::frame::{PlanMetadata, PlanSummary, Subtask, UNESTIMATED};
+use super::frame::{PlanMetadata, PlanSummary, Subtask};
 use super::{ids, names};
 
 /// Returns the planning phase whose plan an interrupt asks about.
@@ -48,9 +48,36 @@ pub(super) fn subtasks(run: &Run, planning: Option<&str>, plan: &Plan) -> Vec<Su
         agent: names::agent(subtask.agent.as_deref().unwrap_or(usual)).to_owned(),
         dependencies: subtask.depends_on.clone(),
         status: planning.map_or("pending", |planning| status(run.progress(planning, &subtask.id))),
-        estimated_time: UNESTIMATED,
+        estimated_time: estimate(subtask.estimated_time.as_deref()).map(str::to_owned),
     };
     plan.subtasks.iter().map(subtask).collect()
+}
+
+/// Texts that agents and clients write instead of leaving the estimate out. The IDE would show them (contract B16).
+const NO_ESTIMATE: [&str; 4] = ["", "unknown", "n/a", "-"];
+
+/// Returns the estimated duration of a subtask, or `None` if the text contains no estimate.
+pub(super) fn estimate(time: Option<&str>) -> Option<&str> {
+    time.map(str::trim).filter(|time| !NO_ESTIMATE.iter().any(|none| time.eq_ignore_ascii_case(none)))
+}
+
+/// Returns the sum of all estimates, such as `7 min`. Returns `None` if a subtask has no estimate, or an estimate that
+/// is not a number of minutes or hours, because the sum of the others would be too short.
+fn total_time(subtasks: &[Subtask]) -> Option<String> {
+    let times = subtasks.iter().map(|each| minutes(each.estimated_time.as_deref()?));
+    let total = times.collect::<Option<Vec<u64>>>()?.into_iter().try_fold(0_u64, u64::checked_add)?;
+    (total > 0).then(|| format!("{total} min"))
+}
+
+fn minutes(time: &str) -> Option<u64> {
+    let time = time.trim().to_ascii_lowercase();
+    let digits = time.len() - time.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let number: u64 = time[..digits].parse().ok()?;
+    match time[digits..].trim().trim_end_matches('.') {
+        "m" | "min" | "mins" | "minute" | "minutes" => Some(number),
+        "h" | "hr" | "hrs" | "hour" | "hours" => number.checked_mul(60),
+        _ => None,
+    }
 }
 
 /// Returns two descriptions of a plan that waits for a decision: a summary, and metadata with subtasks. Some clients
@@ -61,7 +88,7 @@ pub(super) fn waiting(run: &Run, interrupt: &Interrupt, found: &Plan) -> (PlanSu
     let summary = PlanSummary {
         goal: run.task().into_owned(),
         subtasks_count: subtasks.len(),
-        total_estimated_time: UNESTIMATED,
+        total_estimated_time: total_time(&subtasks),
         subtasks: subtasks.clone(),
     };
     let metadata = PlanMetadata {
@@ -112,6 +139,8 @@ pub(super) fn ended(end: StepEnd) -> &'static str {
 /// Names of the member with a subtask's dependencies: in the source system, and in Holdshort. Both names are accepted.
 const THEIRS: &str = "dependencies";
 const OURS: &str = "depends_on";
+/// Name of the member with a subtask's estimated duration, in the source system and in Holdshort.
+const ESTIMATE: &str = "estimated_time";
 
 /// Converts `modified_subtasks` to the native edit of a plan. Members that the client received but cannot change, such
 /// as status or result, are ignored.
@@ -140,6 +169,13 @@ pub(super) fn edit(definition: &Definition, subtasks: &Value) -> Answer<Value> {
                     ));
                 }
             };
+        }
+        match fields.get(ESTIMATE) {
+            None | Some(Value::Null) => {}
+            Some(Value::String(time)) => {
+                subtask.extend(estimate(Some(time)).map(|time| (ESTIMATE.to_owned(), json!(time))));
+            }
+            Some(_) => return Err(Refused::invalid_at(&at(&format!("/{ESTIMATE}")), "is not a text")),
         }
         let given = |name: &str| fields.get(name).filter(|ids| !ids.is_null());
         match given(THEIRS).map(|ids| (THEIRS, ids)).or(given(OURS).map(|ids| (OURS, ids))) {
@@ -178,4 +214,39 @@ pub(super) fn translate_error(refused: Refused, whole: &str, edited: Option<&Val
             },
         };
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimates_are_summed_only_if_each_is_a_duration() {
+        let table: [(&[Option<&str>], Option<&str>); 9] = [
+            (&[Some("2 min"), Some("5 min")], Some("7 min")),
+            (&[Some("1 hour"), Some("30m"), Some(" 5 Minutes. ")], Some("95 min")),
+            (&[Some("2 min"), None], None),
+            (&[Some("2 min"), Some("a while")], None),
+            (&[Some("2-3 min")], None),
+            (&[Some("5")], None),
+            (&[Some("0 min")], None),
+            (&[Some("18446744073709551615 min"), Some("1 min")], None),
+            (&[Some("18446744073709551616 min")], None),
+        ];
+        for (times, total) in table {
+            let subtask = |time: &Option<&str>| Subtask {
+                id: "s".to_owned(),
+                description: "d".to_owned(),
+                agent: "code".to_owned(),
+                dependencies: Vec::new(),
+                status: "pending",
+                estimated_time: time.map(str::to_owned),
+            };
+            let subtasks: Vec<Subtask> = times.iter().map(subtask).collect();
+            assert_eq!(total_time(&subtasks).as_deref(), total, "{times:?}");
+        }
+        for none in ["", "  ", "unknown", " Unknown", "N/A", "-"] {
+            assert_eq!(estimate(Some(none)), None, "{none}");
+        }
+    }
 }

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use holdshort_core::event::{self, Event};
 use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
+use holdshort_core::plan::{Plan, Subtask};
 use holdshort_core::projection::Status;
 use holdshort_core::reply::Flaw;
-use holdshort_core::run::{Fact, Part, Run, StepEnd, StepRole};
+use holdshort_core::run::{Fact, Part, Progress, Run, StepEnd, StepRole};
 use holdshort_web::view::variant_name;
 use serde_json::{Value, json};
 
@@ -175,7 +176,7 @@ impl Projector {
                 total: part.of,
             };
             frames.push(Frame::SubtaskStarted(Facts::new(content, started)));
-            frames.push(progress(&part, &plan_id, "in_progress"));
+            frames.extend(progress(&part, plan_id, "in_progress", None));
         }
         frames
     }
@@ -193,7 +194,7 @@ impl Projector {
                 StepEnd::Completed => (text.map(|content| SubtaskResult { content }), None),
                 StepEnd::Failed | StepEnd::Skipped => (None, text),
             };
-            let progress = progress(&part, &plan_id, status);
+            let progress = progress(&part, plan_id.clone(), status, error.clone());
             let completed = SubtaskEnd {
                 plan_id,
                 subtask_id: part.subtask.id.clone(),
@@ -207,7 +208,8 @@ impl Projector {
                 result,
                 error,
             };
-            return vec![Frame::SubtaskCompleted(Facts::new(content, completed)), progress];
+            let completed = Frame::SubtaskCompleted(Facts::new(content, completed));
+            return std::iter::once(completed).chain(progress).collect();
         }
         let Some(found) = self.run.steps.get(step) else { return Vec::new() };
         let planned = self.run.plans.get(&found.phase).is_some_and(|plan| plan.settled.is_some());
@@ -272,6 +274,21 @@ impl Projector {
         vec![Frame::says(content, Some(metadata), is_final)]
     }
 
+    /// Returns the frames for the plan panel about the subtasks that the end of the run left unfinished.
+    fn unfinished(&self, planning: &str, plan: &Plan) -> Vec<Frame> {
+        let progress = |subtask: &Subtask| {
+            let progress = self.run.progress(planning, &subtask.id);
+            matches!(progress, Progress::Cancelled | Progress::NotRun).then(|| Frame::PlanProgress {
+                plan_id: plan::id(&self.run, planning),
+                step_id: subtask.id.clone(),
+                status: plan::status(progress),
+                content: format!("{} {}: the run has ended.", subtask.id, plan::status(progress)),
+                error: None,
+            })
+        };
+        plan.subtasks.iter().filter_map(progress).collect()
+    }
+
     fn ended(&self, text: &str) -> Vec<Frame> {
         let Some(ended) = &self.run.ended else { return Vec::new() };
         let mut frames = Vec::new();
@@ -289,6 +306,7 @@ impl Projector {
                 let count = |status| subtasks.iter().filter(|each| each.status == status).count();
                 let (completed, failed, skipped) = (count("completed"), count("failed"), count("skipped"));
                 let total = subtasks.len();
+                frames.extend(self.unfinished(planning, plan));
                 let content = format!(
                     "The plan is {plan_status}: {completed} of {total} subtasks completed, {failed} failed, \
                      {skipped} skipped."
@@ -326,12 +344,17 @@ fn switched(from: &str, to: &str, reason: &str) -> Frame {
     Frame::switched(names::agent(from), names::agent(to), reason.to_owned())
 }
 
-/// Returns a frame with the progress of a subtask, in the form of the source document (contract E11).
-fn progress(part: &Part<'_>, plan_id: &str, status: &str) -> Frame {
+/// Returns the progress of a subtask as a message, in the form of the source document (contract E11), and as a frame
+/// for the plan panel of the IDE. The messages for the start and for the end of a subtask have different texts.
+fn progress(part: &Part<'_>, plan_id: String, status: &'static str, error: Option<String>) -> [Frame; 2] {
     let metadata: Value =
         json!({ "subtask_id": part.subtask.id, "subtask_status": status, "plan_id": plan_id });
-    let content = format!("Subtask {}/{}: {}", part.number, part.of, part.subtask.description);
-    Frame::says(content, Some(metadata), false)
+    let ended = if status == "in_progress" { String::new() } else { format!(" {status}") };
+    let content = format!("Subtask {}/{}{ended}: {}", part.number, part.of, part.subtask.description);
+    [
+        Frame::says(content.clone(), Some(metadata), false),
+        Frame::PlanProgress { plan_id, step_id: part.subtask.id.clone(), status, content, error },
+    ]
 }
 
 fn with(sentence: &str, text: &str) -> String {

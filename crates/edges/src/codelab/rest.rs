@@ -141,7 +141,7 @@ pub(super) async fn plans(Person(caller): Person, Id(name): Id<String>) -> Answe
                 .subtasks
                 .iter()
                 .map(|subtask| {
-                    json!({
+                    let mut item = json!({
                         "id": subtask.id,
                         "description": subtask.description,
                         "agent": subtask.agent.as_deref().or(shown.agent.as_deref()).map(names::agent),
@@ -149,7 +149,11 @@ pub(super) async fn plans(Person(caller): Person, Id(name): Id<String>) -> Answe
                         "status": plan::status(run.progress(&shown.phase, &subtask.id)),
                         "layer": subtask.layer,
                         "row": subtask.row,
-                    })
+                    });
+                    if let Some(time) = plan::estimate(subtask.estimated_time.as_deref()) {
+                        item["estimated_time"] = json!(time);
+                    }
+                    item
                 })
                 .collect();
             items.push(json!({

@@ -85,7 +85,7 @@ pub(super) async fn list(Person(caller): Person, Params(page): Params<Page>) -> 
 
 /// Returns the caller's name for a session: the name with which it was opened if this name still leads to the session,
 /// otherwise the id.
-async fn name(caller: &Caller, row: &SessionRow) -> Answer<String> {
+pub(super) async fn name(caller: &Caller, row: &SessionRow) -> Answer<String> {
     let opened_with =
         view::session::opened_with(&caller.app, &*caller.app.driver.session(&row.session).await?).await?;
     let given = opened_with.get("name").and_then(Value::as_str).map(str::to_owned);

@@ -18,10 +18,12 @@ use holdshort_web::query::{Id, Params};
 use holdshort_web::trace_context::JoinedTrace;
 use holdshort_web::websocket::{self, End, Outbox, Unsent};
 use serde::Deserialize;
+use serde_json::Value;
 use tracing::{Instrument, Span};
 
 use super::follow::Follower;
 use super::frame::{Frame, OutgoingFrame};
+use super::message::PlanFrames;
 use super::person::Person;
 use super::session::Session;
 use super::{act, message};
@@ -123,8 +125,12 @@ async fn talk(
                 }
             }
         };
+        let message = parse(text.as_deref());
+        if let Ok(message) = &message {
+            follower.plan_frames = PlanFrames::for_sender(message);
+        }
         // The future is boxed, so that an idle socket needs little memory.
-        match Box::pin(handle_message(session, client, text.as_deref())).await {
+        match Box::pin(handle_message(session, client, message)).await {
             Ok(answers) => frames.extend(answers.into_iter().map(OutgoingFrame::from)),
             Err(refused) => frames.push_back(Frame::refused(&refused).into()),
         }
@@ -157,9 +163,13 @@ async fn attach(
     Ok((follower, frames))
 }
 
-async fn handle_message(session: &Session, client: &Client, text: Option<&str>) -> Answer<Vec<Frame>> {
+fn parse(text: Option<&str>) -> Answer<Value> {
     let not_text = || Refused::new(Code::MalformedJson, "messages must be text, not binary");
-    act::carry_out(session, client, message::read(text.ok_or_else(not_text)?.as_bytes())?).await
+    message::parse(text.ok_or_else(not_text)?.as_bytes())
+}
+
+async fn handle_message(session: &Session, client: &Client, message: Answer<Value>) -> Answer<Vec<Frame>> {
+    act::carry_out(session, client, message::understand(&message?)?).await
 }
 
 async fn put(outbox: &Outbox, frame: Option<String>) -> Result<(), Unsent> {

@@ -27,7 +27,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval_at};
 use super::act;
 use super::follow::Follower;
 use super::frame::{Frame, OutgoingFrame};
-use super::message::{self, Message};
+use super::message::{self, Message, PlanFrames};
 use super::person::Person;
 use super::session::Session;
 
@@ -59,6 +59,7 @@ async fn begin(
     body: Body,
 ) -> Answer<Response> {
     let Post { session_id, message, since } = read_strict(&body.value().await?)?;
+    let plan_frames = message.as_ref().map_or(PlanFrames::Both, PlanFrames::for_sender);
     let message = match message {
         Some(message) => Some(message::understand(&message).map_err(below_message)?),
         None if since.is_some() => None,
@@ -82,6 +83,7 @@ async fn begin(
     // The follower is attached before the message is carried out, so all effects of the message are sent.
     let mut follower =
         Follower::attach(session.clone(), client.clone(), since.as_deref(), brought.as_deref()).await?;
+    follower.plan_frames = plan_frames;
     let mut frames = follower.opening();
     // A gateway interprets a `session_info` frame as the beginning of a session.
     if !is_new && since.is_none() {

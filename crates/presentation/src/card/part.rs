@@ -88,6 +88,8 @@ pub struct Subtask<'a> {
     pub description: &'a str,
     pub agent: Cow<'a, str>,
     pub after: Vec<Cow<'a, str>>,
+    /// Estimated duration, or an empty text.
+    pub time: Cow<'a, str>,
 }
 
 /// Proposal, with arguments for and against it.
@@ -130,8 +132,9 @@ impl<'a> Part<'a> {
             }
             Self::Plan { subtasks } => {
                 let line = |subtask: &Subtask<'_>| {
-                    let Subtask { id, description, agent, after } = subtask;
-                    format!("{id} ({agent}) {description} [after {}]", after.join(", "))
+                    let Subtask { id, description, agent, after, time } = subtask;
+                    let time = if time.is_empty() { String::new() } else { format!(" [takes {time}]") };
+                    format!("{id} ({agent}) {description} [after {}]{time}", after.join(", "))
                 };
                 format!("Plan:\n{}", subtasks.iter().map(line).collect::<Vec<_>>().join("\n"))
             }

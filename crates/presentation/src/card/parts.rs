@@ -34,6 +34,10 @@ pub(super) fn for_interrupt<'a>(
             quote(payload, "title", "Title"),
             content(payload),
             payload.get("findings").and_then(listed).map(|text| Part::quote("Findings", text)),
+            payload
+                .get("regulatory_implications")
+                .and_then(listed)
+                .map(|text| Part::quote("Regulatory implications", text)),
         ],
         Kind::Checkpoint => vec![
             data(payload, "input", "Input"),
@@ -93,6 +97,7 @@ fn plan(payload: &Value) -> Option<Part<'_>> {
         description: text(subtask, "description"),
         agent: plain::line(text(subtask, "agent")),
         after: texts(subtask, "depends_on").into_iter().map(plain::line).collect(),
+        time: plain::line(text(subtask, "estimated_time")),
     };
     (!subtasks.is_empty()).then(|| Part::Plan { subtasks: subtasks.iter().map(subtask).collect() })
 }

@@ -20,6 +20,7 @@ fn from_planned(run: &Run, phase: &str, planned: &Planned) -> Option<wire::Plan>
             description: subtask.description.clone(),
             agent: step.map(|(_, step)| step.agent.clone()).or_else(|| subtask.agent.clone()),
             depends_on: subtask.depends_on.clone(),
+            estimated_time: subtask.estimated_time.clone(),
             status: status(run.progress(phase, &subtask.id)),
             step: step.map(|(id, _)| id.to_owned()),
             layer: place.layer as u64,
@@ -54,6 +55,7 @@ pub fn layout(draft: wire::PlanDraft) -> wire::PlanLayout {
         description: subtask.description,
         agent: subtask.agent,
         depends_on: subtask.depends_on,
+        estimated_time: subtask.estimated_time,
     };
     let draft = plan::Plan { subtasks: draft.subtasks.into_iter().map(subtask).collect() };
     let place =

@@ -9,6 +9,8 @@ export interface Row {
   description: string;
   agent: string;
   needs: number[];
+  /** Estimated duration, which is kept and not edited. */
+  estimated_time?: string;
 }
 
 export interface Wrong {
@@ -32,16 +34,18 @@ export class Rows {
       description: part.description,
       agent: part.agent ?? "",
       needs: part.depends_on.flatMap((need) => keys.get(need) ?? []),
+      estimated_time: part.estimated_time,
     }));
   }
 
   get parts(): Part[] {
     const ids = new Map(this.list.map((row) => [row.key, row.id]));
-    return this.list.map(({ id, description, agent, needs }) => ({
+    return this.list.map(({ id, description, agent, needs, estimated_time }) => ({
       id,
       description,
       agent: agent || undefined,
       depends_on: needs.flatMap((key) => ids.get(key) ?? []),
+      estimated_time,
     }));
   }
 
@@ -78,6 +82,7 @@ export class Rows {
     row.description = part.description;
     row.agent = part.agent ?? "";
     row.needs = this.list.filter((other) => part.depends_on.includes(other.id)).map((other) => other.key);
+    row.estimated_time = part.estimated_time;
   }
 
   /** Returns the errors that the server would report, by row key. */

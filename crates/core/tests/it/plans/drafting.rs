@@ -1,6 +1,8 @@
 //! Plans and ideas: rewording of the task, plans as text or as a call, parsing, judgements, and answers instead of a
 //! plan.
 
+use std::collections::BTreeSet;
+
 use holdshort_core::definition::{Definition, IdeaGeneration, Phase, PhaseKind, Planning, StepGates};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::message::FailureKind;
@@ -53,7 +55,19 @@ fn a_plan_is_read_in_many_forms() {
         (text(&text(&text(&native))), None),
         (
             json!({ "steps": [{ "id": "s1", "description": "x", "dependencies": [2], "estimated_time": "5 min" }] }),
-            Some(json!({ "subtasks": [{ "id": "s1", "description": "x", "depends_on": ["2"] }] })),
+            Some(json!({ "subtasks": [
+                { "id": "s1", "description": "x", "depends_on": ["2"], "estimated_time": "5 min" },
+            ] })),
+        ),
+        (
+            json!([{ "id": "a", "description": "x", "estimated_time_minutes": 5, "result": "done" },
+                { "id": "b", "description": "y", "estimated_time": null },
+                { "id": "c", "description": "z", "estimated_time": " " }]),
+            Some(json!({ "subtasks": [
+                { "id": "a", "description": "x", "estimated_time": "5 min" },
+                { "id": "b", "description": "y" },
+                { "id": "c", "description": "z" },
+            ] })),
         ),
         (json!("Before I plan:\n1. Which database?\n2. Which region?"), None),
         (
@@ -87,6 +101,34 @@ fn what_has_no_id_gets_one_that_nobody_else_has() {
         let ids: Vec<&str> =
             read["subtasks"].as_array().unwrap().iter().filter_map(|each| each["id"].as_str()).collect();
         assert_eq!(ids.join(" "), expected, "{sent}");
+    }
+}
+
+/// An estimated time is kept in the words of the planner. It is one short line.
+#[test]
+fn an_estimate_is_one_short_line() {
+    let table = [
+        (json!("5 min"), true),
+        (json!("etwa 5 Minuten"), true),
+        (json!("x".repeat(64)), true),
+        (json!("x".repeat(65)), false),
+        (json!("5\nmin"), false),
+        (json!(" "), false),
+        (json!(5), false),
+    ];
+    for (time, is_good) in table {
+        let mut sent = plan_of(&[subtask("a", &[])]);
+        sent["subtasks"][0]["estimated_time"] = time.clone();
+        match Plan::check(&sent, &BTreeSet::from(["pair"]), 5, "/plan") {
+            Ok(plan) => {
+                assert!(is_good, "{time}");
+                assert_eq!(json!(plan.subtasks[0].estimated_time), time, "nothing is lost");
+            }
+            Err(problems) => {
+                assert!(!is_good, "{time}: {problems:?}");
+                assert_eq!(problems[0].pointer, "/plan/subtasks/0/estimated_time");
+            }
+        }
     }
 }
 

@@ -46,13 +46,17 @@ async fn what_followed_is_told_from_any_frame_on() {
         kinds(&frames),
         [
             "assistant_message",
+            "plan_progress",
             "subtask_completed",
             "assistant_message",
+            "plan_progress",
             "agent_switched",
             "subtask_started",
             "assistant_message",
+            "plan_progress",
             "subtask_completed",
             "assistant_message",
+            "plan_progress",
             "plan_completed",
             "done",
         ]

@@ -335,6 +335,8 @@ async fn each_route_lets_in_whom_it_should() {
         (Method::GET, "agents/s/current", false),
         (Method::GET, "events/stats", false),
         (Method::GET, "events/metrics", false),
+        (Method::GET, "events/metrics/sessions", false),
+        (Method::GET, "events/metrics/session/s", false),
         (Method::GET, "events/audit-log", false),
         (Method::GET, "health", true),
     ];

@@ -62,7 +62,9 @@ async fn what_a_client_hears_is_what_is_shown() {
     model.push("orchestrator", Scripted::call("handoff_to_ask", json!({ "reason": "it is a question" })));
     model.push("ask", Scripted::text("There."));
     heard.extend(post(&server, "s", &user("Where is it?")).await);
-    model.push("orchestrator", plans(&[subtask("s1", "coder", &[])]));
+    let mut planned = subtask("s1", "coder", &[]);
+    planned["estimated_time"] = json!("5 min");
+    model.push("orchestrator", plans(&[planned]));
     model.push("coder", Scripted::call("execute_command", json!({ "command": "make" })));
     model.push("coder", Scripted::text("Written."));
     heard.extend(post(&server, "s", &user("Write it.")).await);

@@ -2,6 +2,7 @@
 
 mod away;
 mod bad;
+mod bubbles;
 mod calls;
 mod changes;
 mod clients;
@@ -10,6 +11,7 @@ mod example;
 mod handoffs;
 mod hands;
 pub(crate) mod ide;
+mod measured;
 mod plans;
 mod reader;
 mod reads;

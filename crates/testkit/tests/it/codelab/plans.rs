@@ -51,8 +51,7 @@ async fn a_plan_is_shown_and_nothing_runs_before_the_decision() {
     );
     assert_eq!(
         metadata["subtasks"][1],
-        json!({ "id": "s2", "description": "do s2", "agent": "debug", "dependencies": [], "status": "pending",
-            "estimated_time": "unknown" })
+        json!({ "id": "s2", "description": "do s2", "agent": "debug", "dependencies": [], "status": "pending" })
     );
     let content = plan["content"].as_str().unwrap();
     assert!(
@@ -94,7 +93,7 @@ async fn an_approved_plan_is_carried_out_in_order_by_its_agents() {
         })
         .collect();
     assert_eq!(progress[0], ("Subtask 1/5: do s1", "in_progress"));
-    assert_eq!(progress[1], ("Subtask 1/5: do s1", "completed"));
+    assert_eq!(progress[1], ("Subtask 1/5 completed: do s1", "completed"));
     assert_eq!(progress.len(), 10);
     let switched: Vec<String> = frames
         .iter()
@@ -260,13 +259,17 @@ async fn the_same_over_server_sent_events() {
             "agent_switched",
             "subtask_started",
             "assistant_message",
+            "plan_progress",
             "subtask_completed",
             "assistant_message",
+            "plan_progress",
             "agent_switched",
             "subtask_started",
             "assistant_message",
+            "plan_progress",
             "subtask_completed",
             "assistant_message",
+            "plan_progress",
             "plan_completed",
             "done",
         ]

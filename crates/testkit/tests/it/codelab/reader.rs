@@ -1,6 +1,6 @@
-//! Strict readers, written after the source system's clients (contract B15): both gateways and the IDE. If a client
-//! would drop a frame, misread it, or show it as an empty bubble, the test fails. All connections of these tests use
-//! the readers.
+//! Strict readers, written after the source system's clients (contracts B15, B16): both gateways and the IDE. If a
+//! client would drop a frame, misread it, or show it as an empty bubble, the test fails. All connections of these tests
+//! use the readers.
 
 #![expect(
     dead_code,
@@ -86,6 +86,9 @@ struct Any {
     approval_request_id: Option<String>,
     plan_id: Option<String>,
     plan_summary: Option<Object>,
+    steps: Option<Vec<Object>>,
+    current_step: Option<String>,
+    step_id: Option<String>,
     status: Option<String>,
     metadata: Option<Object>,
 }
@@ -142,6 +145,13 @@ enum ServerFrame {
         content: NonEmptyText,
         metadata: Completed,
     },
+    PlanProgress {
+        content: NonEmptyText,
+        plan_id: NonEmptyText,
+        step_id: NonEmptyText,
+        status: StepStatus,
+        error: Option<NonEmptyText>,
+    },
     PlanCompleted {
         content: NonEmptyText,
         metadata: Planned,
@@ -171,12 +181,35 @@ struct Switched {
     reason: NonEmptyText,
 }
 
+/// Statuses that the plan panel knows. It ignores all others.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StepStatus {
+    InProgress,
+    Completed,
+    Failed,
+    Skipped,
+}
+
+/// Estimated duration, which the IDE shows as it is.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct Estimate(String);
+
+impl TryFrom<String> for Estimate {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        if ["", "unknown"].contains(&text.trim()) { Err(format!("a time `{text}`")) } else { Ok(Self(text)) }
+    }
+}
+
 #[derive(Deserialize)]
 struct Subtask {
     id: NonEmptyText,
     description: NonEmptyText,
     agent: Agent,
-    estimated_time: NonEmptyText,
+    estimated_time: Option<Estimate>,
     dependencies: Vec<String>,
 }
 
@@ -184,7 +217,7 @@ struct Subtask {
 struct Summary {
     goal: NonEmptyText,
     subtasks_count: u64,
-    total_estimated_time: NonEmptyText,
+    total_estimated_time: Option<Estimate>,
     subtasks: Vec<Subtask>,
 }
 
@@ -271,6 +304,14 @@ fn what_a_client_would_misread_is_noticed() {
             "metadata": { "from_agent": "ask", "to_agent": to, "reason": "why" } })
     };
     let said = |token: &str| json!({ "type": "assistant_message", "content": "Hi.", "token": token, "is_final": true });
+    let step = |status: &str| json!({ "type": "plan_progress", "content": "On.", "plan_id": "p", "step_id": "s", "status": status });
+    let asks = |more: Value| {
+        let mut subtask = json!({ "id": "s", "description": "d", "agent": "code", "dependencies": [] });
+        subtask.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({ "type": "plan_notification", "content": "A plan.", "plan_id": "p", "is_final": true, "metadata": {
+            "plan_id": "p", "original_task": "t", "subtask_count": 1, "requires_approval": true,
+            "subtasks": [subtask] } })
+    };
     let table = [
         (said("Hi."), true),
         (said("Ho."), false),
@@ -293,6 +334,16 @@ fn what_a_client_would_misread_is_noticed() {
             false,
         ),
         (json!({ "type": "shout", "content": "Hi." }), false),
+        (step("in_progress"), true),
+        (step("pending"), false),
+        (
+            json!({ "type": "plan_progress", "content": "On.", "metadata": { "step_id": "s", "status": "failed" } }),
+            false,
+        ),
+        (asks(json!({ "estimated_time": "5 min" })), true),
+        (asks(json!({})), true),
+        (asks(json!({ "estimated_time": "unknown" })), false),
+        (asks(json!({ "estimated_time": 5 })), false),
     ];
     for (frame, is_read) in table {
         let checked = checked(&frame);
@@ -467,6 +518,45 @@ struct Metrics {
     timestamp: NonEmptyText,
 }
 
+/// Sessions with metrics, as the later gateway forwards them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MeasuredSessions {
+    sessions: Vec<NonEmptyText>,
+    count: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SessionMetrics {
+    session_id: NonEmptyText,
+    total_requests: u64,
+    successful_requests: u64,
+    failed_requests: u64,
+    total_duration_ms: u64,
+    average_duration_ms: f64,
+    total_prompt_tokens: u64,
+    total_completion_tokens: u64,
+    total_tokens: u64,
+    average_tokens_per_request: f64,
+    requests_with_tools: u64,
+    requests: Vec<Measured>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Measured {
+    timestamp: NonEmptyText,
+    model: NonEmptyText,
+    duration_ms: u64,
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    total_tokens: u64,
+    has_tool_calls: bool,
+    success: bool,
+    error: Option<NonEmptyText>,
+}
+
 #[derive(Deserialize)]
 struct PendingPlans {
     session_id: NonEmptyText,
@@ -496,6 +586,7 @@ struct Part {
     description: NonEmptyText,
     agent: Agent,
     dependencies: Vec<String>,
+    estimated_time: Option<Estimate>,
     status: NonEmptyText,
 }
 
@@ -520,6 +611,21 @@ struct Audited {
 /// Checks a JSON response. The last segment of the path selects the type.
 pub(crate) fn rest(path: &str, value: &Value) {
     let path = path.split('?').next().unwrap_or(path);
+    if path == "events/metrics/sessions" {
+        let measured: MeasuredSessions = read(value);
+        assert_eq!(measured.count, measured.sessions.len() as u64, "{value:#}");
+        return;
+    }
+    if path.starts_with("events/metrics/session/") {
+        let metrics: SessionMetrics = read(value);
+        assert_eq!(
+            metrics.total_requests,
+            metrics.successful_requests + metrics.failed_requests,
+            "{value:#}"
+        );
+        assert_eq!(metrics.total_tokens, metrics.total_prompt_tokens + metrics.total_completion_tokens);
+        return;
+    }
     match path.rsplit('/').next().unwrap_or(path) {
         "pending-approvals" => {
             let pending: Pending = read(value);

@@ -1,0 +1,193 @@
+//! `/events/metrics/sessions` and `/events/metrics/session/{id}`: the model requests of a session, with tokens and
+//! durations (contract B16). All figures are read from the events of the session's runs.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use holdshort_core::event::{self, Event};
+use holdshort_core::id::{RunId, StreamId};
+use holdshort_core::message::Usage;
+use holdshort_core::run::{Fact, Run};
+use holdshort_core::time::Timestamp;
+use holdshort_store::{Log, SessionFilter, Tables};
+use holdshort_web::limits::{PAGE_DEFAULT, READ_EVENTS};
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::Id;
+use serde_json::{Value, json};
+
+use super::person::Person;
+use super::session::Session;
+use super::{WORKFLOW, sessions};
+use crate::limits::{CODELAB_METRICS_EVENTS, CODELAB_METRICS_REQUESTS, CODELAB_SESSIONS};
+
+/// Model that is reported if a request failed and the workflow names no model.
+const DEFAULT_MODEL: &str = "default";
+
+/// `GET /events/metrics/sessions`: the sessions in which an agent has worked, newest first.
+pub(super) async fn list(Person(caller): Person) -> Answer<Json<Value>> {
+    let _place = caller.app.reserve_stream()?;
+    let filter = SessionFilter { workflow: Some(WORKFLOW.to_owned()), ..SessionFilter::default() };
+    let (mut names, mut cursor, mut scanned) = (Vec::new(), None, 0);
+    loop {
+        let found = caller.app.journal().sessions(&filter, cursor.as_ref(), PAGE_DEFAULT.into()).await?;
+        scanned += found.items.len();
+        for row in found.items {
+            let session = Session::from_name(caller.clone(), sessions::name(&caller, &row).await?)?;
+            if !session.runs().await?.is_empty() {
+                names.push(session.name);
+            }
+        }
+        cursor = found.next;
+        if cursor.is_none() || scanned >= CODELAB_SESSIONS {
+            return Ok(Json(json!({ "count": names.len(), "sessions": names })));
+        }
+    }
+}
+
+/// `GET /events/metrics/session/{id}`: 404 if the session is unknown or no agent has worked in it.
+pub(super) async fn one(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
+    let _place = caller.app.reserve_stream()?;
+    let session = Session::from_name(caller, name).map_err(|_| Refused::not_found("session"))?;
+    session.require_id().await?;
+    let runs = session.runs().await?;
+    if runs.is_empty() {
+        return Err(Refused::not_found("session with metrics"));
+    }
+    let mut metrics = Metrics { room: CODELAB_METRICS_EVENTS, requests: Vec::new() };
+    // The newest runs are read first, because they are the ones that a person looks for.
+    for run in runs.iter().rev() {
+        if metrics.room == 0 {
+            break;
+        }
+        metrics.add(&session, run).await?;
+    }
+    Ok(Json(metrics.render(&session.name)))
+}
+
+struct Metrics {
+    /// Number of events that may still be read for this response.
+    room: usize,
+    /// Requests that have ended.
+    requests: Vec<Request>,
+}
+
+struct Request {
+    started_at: Timestamp,
+    model: String,
+    duration_ms: u64,
+    /// Tokens, and whether the reply contains calls; or the error.
+    outcome: Result<(Usage, bool), String>,
+}
+
+impl Metrics {
+    async fn add(&mut self, session: &Session, id: &RunId) -> Answer<()> {
+        let app = &session.caller.app;
+        let stream = StreamId::Run(id.clone());
+        let mut run = Run::new(id.clone(), session.load(id).await?.definition.clone());
+        // Each step has at most one pending request.
+        let mut pending: BTreeMap<String, Timestamp> = BTreeMap::new();
+        while self.room > 0 {
+            let page = app.journal().read(&stream, run.seq, READ_EVENTS).await?;
+            self.room = self.room.saturating_sub(page.len());
+            for sealed in &page {
+                let event = app.decode_event(sealed)?;
+                run.apply(&event);
+                self.requests.extend(ended(&run, &event, &mut pending));
+            }
+            if page.len() < READ_EVENTS {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn render(mut self, session: &str) -> Value {
+        self.requests.sort_by_key(|request| request.started_at);
+        let answered: Vec<(&Request, &Usage, bool)> = self
+            .requests
+            .iter()
+            .filter_map(|request| {
+                let (usage, has_calls) = request.outcome.as_ref().ok()?;
+                Some((request, usage, *has_calls))
+            })
+            .collect();
+        let sum = |of: fn(&Request, &Usage) -> u64| {
+            answered.iter().fold(0_u64, |sum, (request, usage, _)| sum.saturating_add(of(request, usage)))
+        };
+        let duration_ms = sum(|request, _| request.duration_ms);
+        let (prompt, completion) = (sum(|_, usage| usage.input_tokens), sum(|_, usage| usage.output_tokens));
+        let total = prompt.saturating_add(completion);
+        let newest = self.requests.len().saturating_sub(CODELAB_METRICS_REQUESTS);
+        let mut shown = json!({
+            "session_id": session,
+            "total_requests": self.requests.len(),
+            "successful_requests": answered.len(),
+            "failed_requests": self.requests.len() - answered.len(),
+            "total_duration_ms": duration_ms,
+            "average_duration_ms": average(duration_ms, answered.len()),
+            "total_prompt_tokens": prompt,
+            "total_completion_tokens": completion,
+            "total_tokens": total,
+            "average_tokens_per_request": average(total, answered.len()),
+            "requests_with_tools": answered.iter().filter(|(_, _, has_calls)| *has_calls).count(),
+            "requests": self.requests[newest..].iter().map(Request::render).collect::<Vec<_>>(),
+        });
+        if self.room == 0 || newest > 0 {
+            shown["truncated"] = json!(true);
+        }
+        shown
+    }
+}
+
+impl Request {
+    fn render(&self) -> Value {
+        let (usage, has_calls, error) = match &self.outcome {
+            Ok((usage, has_calls)) => (*usage, *has_calls, None),
+            Err(error) => (Usage::default(), false, Some(error)),
+        };
+        json!({
+            "timestamp": self.started_at.to_string(),
+            "model": self.model,
+            "duration_ms": self.duration_ms,
+            "prompt_tokens": usage.input_tokens,
+            "completion_tokens": usage.output_tokens,
+            "total_tokens": usage.input_tokens.saturating_add(usage.output_tokens),
+            "has_tool_calls": has_calls,
+            "success": self.outcome.is_ok(),
+            "error": error,
+        })
+    }
+}
+
+/// Returns the request that ended with this event. `pending` contains the start of each step's pending request.
+fn ended(run: &Run, event: &Event, pending: &mut BTreeMap<String, Timestamp>) -> Option<Request> {
+    let event::Fact::Run(fact) = &event.fact else { return None };
+    let failed = |error: String| Err(error);
+    let (step, model, outcome) = match fact {
+        Fact::ModelStarted { step, .. } => {
+            pending.insert(step.clone(), event.at);
+            return None;
+        }
+        Fact::ModelReplied { step, model, usage, calls, .. } => {
+            (step, Some(model.clone()), Ok((*usage, !calls.is_empty())))
+        }
+        Fact::ModelFailed { step, .. } => (step, None, failed(event.content.as_text().to_owned())),
+        Fact::ModelLost { step, .. } => (step, None, failed("the server stopped during the request".into())),
+        Fact::ModelStopped { step, .. } => (step, None, failed("a person interrupted the request".into())),
+        _ => return None,
+    };
+    let started_at = pending.remove(step)?;
+    let ms = event.at.as_millis().saturating_sub(started_at.as_millis());
+    Some(Request {
+        started_at,
+        model: model.or_else(|| run.model_of(step)).unwrap_or_else(|| DEFAULT_MODEL.to_owned()),
+        duration_ms: u64::try_from(ms).unwrap_or_default(),
+        outcome,
+    })
+}
+
+/// Returns the average with two decimals, as the source system rounds it.
+#[expect(clippy::cast_precision_loss, reason = "sums of one session are far below 2^53")]
+fn average(sum: u64, of: usize) -> f64 {
+    if of == 0 { 0.0 } else { (sum as f64 / of as f64 * 100.0).round() / 100.0 }
+}
