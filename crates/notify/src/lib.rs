@@ -6,8 +6,8 @@
 //! type of channel. `mail/` builds mails, `slack.rs` calls Slack, `push.rs` sends push messages to browsers, and
 //! `send.rs` makes one delivery attempt.
 //!
-//! A message contains no content of a run, with two exceptions: the title if the channel shows titles, and the
-//! resolution for the agent that asked.
+//! A message contains no content of a run, with three exceptions: the title if the channel shows titles, the redacted
+//! summary of a review if the channel shows summaries, and the resolution for the agent that asked.
 
 mod channel;
 mod format;
@@ -21,6 +21,7 @@ mod seal;
 mod send;
 mod sign;
 mod slack;
+mod summary;
 mod vapid;
 
 pub use channel::{Channel, Channels, Encoding, Error, Secrets};
@@ -31,4 +32,5 @@ pub use retry_after::retry_after;
 pub use send::{Sent, Verdict};
 pub use sign::{Secret, SecretError};
 pub use slack::SlackMessageRef;
+pub use summary::summary;
 pub use vapid::{BadVapid, Vapid};

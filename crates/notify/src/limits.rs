@@ -10,6 +10,8 @@ pub const ANSWER_BYTES: usize = 1024;
 pub const SMTP_BYTES: usize = 256 * 1024;
 /// Maximum characters of the title of a message. A longer title is truncated.
 pub const TITLE_CHARS: usize = 150;
+/// Maximum characters of the summary of a review. A longer summary is truncated.
+pub const SUMMARY_CHARS: usize = 300;
 /// Maximum characters of the subject of a mail. A longer subject is truncated.
 pub const SUBJECT_CHARS: usize = 200;
 /// Maximum number of items in the list of one message, because Slack accepts at most 50 blocks. The message states the

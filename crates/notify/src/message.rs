@@ -18,8 +18,8 @@ pub struct Message {
     /// Value of the header `webhook-id`, by which receivers recognize a repeated delivery.
     pub id: String,
     pub notice: Notice,
-    /// Title of the interrupt, if the channel shows titles. An agent wrote the title, and [`title`] has removed unsafe
-    /// characters.
+    /// Title of the interrupt if the channel shows titles, or the summary of a review if it shows summaries. An agent
+    /// wrote the text, and [`title`] or [`summary`](crate::summary()) has removed unsafe characters.
     pub title: Option<String>,
     /// URL of the interrupt in the web app.
     pub link: String,

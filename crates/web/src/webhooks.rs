@@ -54,6 +54,8 @@ pub struct Sending {
     /// Networks to which webhooks may send although their addresses are not public.
     pub allow: Vec<String>,
     pub encoding: Encoding,
+    /// True if notifications include the redacted summary of the findings.
+    pub has_summaries: bool,
 }
 
 impl Default for Sending {
@@ -64,6 +66,7 @@ impl Default for Sending {
             retry_delay: Duration::from_secs(5),
             allow: Vec::new(),
             encoding: Encoding::default(),
+            has_summaries: true,
         }
     }
 }
@@ -130,6 +133,7 @@ impl Webhooks {
             attempts: self.sending.attempts,
             retry_ms: ms(self.sending.retry_delay),
             timeout_ms: ms(self.sending.timeout),
+            summary: self.sending.has_summaries,
             ..Definition::of_webhook(id, is)
         };
         let Stored { url, secret, headers } = stored;
@@ -191,6 +195,11 @@ impl Webhooks {
             }
         }
         Ok(())
+    }
+
+    /// Returns true if notifications of registered webhooks include the summary of the findings.
+    pub fn has_summaries(&self) -> bool {
+        self.sending.has_summaries
     }
 
     /// Returns the public details of a webhook; empty details if its URL and secrets are not stored here.

@@ -193,6 +193,7 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
         secrets,
         headers,
         title,
+        summary: false,
         allow,
         attempts: attempts.unwrap_or(ATTEMPTS),
         retry_ms,

@@ -44,6 +44,8 @@ pub struct Channel {
     pub headers: BTreeMap<String, Source>,
     /// True if notifications include the title of the interrupt. The title is erasable content.
     pub title: bool,
+    /// True if notifications include the summary of a review: its title and findings, redacted. Replaces the title.
+    pub summary: bool,
     /// Private address ranges that the channel may connect to.
     pub allow: Vec<String>,
     /// Maximum number of attempts per delivery.
@@ -100,6 +102,7 @@ impl Channel {
             secrets: Vec::new(),
             headers: BTreeMap::new(),
             title: false,
+            summary: false,
             allow: Vec::new(),
             attempts,
             retry_ms,

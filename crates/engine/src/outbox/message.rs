@@ -14,7 +14,9 @@ use holdshort_core::notice::{Notice, Recipient};
 use holdshort_core::run;
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
-use holdshort_notify::{Browser, Button, Channel, LinkAccess, Message, Reader, SlackMessageRef, title};
+use holdshort_notify::{
+    Browser, Button, Channel, LinkAccess, Message, Reader, SlackMessageRef, summary, title,
+};
 use holdshort_store::{DeliveryFilter, Journal};
 use serde_json::Value;
 
@@ -160,7 +162,13 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
         LinkAccess::SignIn if delivery.occasion.asks() => pages.plain(&delivery.interrupt),
         LinkAccess::SignIn | LinkAccess::Link(_) => None,
     };
-    let title = if channel.definition().title { title_of(driver, delivery).await? } else { None };
+    let title = if channel.definition().summary {
+        review_summary(driver, &delivery.interrupt).await?
+    } else if channel.definition().title {
+        title_of(driver, delivery).await?
+    } else {
+        None
+    };
     let id = delivery.delivery.to_string();
     let has_buttons = channel.has_buttons();
     let asks = delivery.occasion.asks();
@@ -233,11 +241,34 @@ async fn title_of<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     delivery: &Delivery,
 ) -> Result<Option<String>, Error> {
-    let Some(row) = driver.journal().interrupt(&delivery.interrupt).await? else { return Ok(None) };
+    let Some(data) = open_content(driver, &delivery.interrupt).await? else { return Ok(None) };
+    Ok(data.get("title").and_then(|title| title.as_str()).and_then(title))
+}
+
+/// Returns the summary of a review, under the same conditions as a title. Returns no summary for other interrupts.
+///
+/// # Errors
+/// Returns an error if the journal cannot be read.
+pub async fn review_summary<J: Journal, C: Clock, E: Executor>(
+    driver: &Driver<J, C, E>,
+    interrupt: &InterruptId,
+) -> Result<Option<String>, Error> {
+    let Some(data) = open_content(driver, interrupt).await? else { return Ok(None) };
+    let is_review = data.get("payload").is_some_and(|payload| payload.get("findings").is_some());
+    Ok(data.get("payload").filter(|_| is_review).and_then(summary))
+}
+
+/// Returns the content with which an interrupt was opened. Returns `None` if the content was erased or contains parts
+/// that are withheld from reviewers.
+async fn open_content<J: Journal, C: Clock, E: Executor>(
+    driver: &Driver<J, C, E>,
+    interrupt: &InterruptId,
+) -> Result<Option<Value>, Error> {
+    let Some(row) = driver.journal().interrupt(interrupt).await? else { return Ok(None) };
     let stream = StreamId::Run(row.run);
     let Some(event) = event_at(&**driver.journal(), &stream, row.opened_seq).await? else { return Ok(None) };
     let is_it = matches!(&event.fact, Fact::Run(run::Fact::InterruptOpened(opened))
-        if opened.interrupt == delivery.interrupt && opened.withhold.is_empty());
+        if opened.interrupt == *interrupt && opened.withhold.is_empty());
     let envelope::Content { data, .. } = event.content;
-    Ok(data.get("title").and_then(|title| title.as_str()).filter(|_| is_it).and_then(title))
+    Ok(is_it.then_some(data))
 }

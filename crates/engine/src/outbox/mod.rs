@@ -36,7 +36,7 @@ use gather::Sorted;
 use limits::{CALLED_AT_ONCE, GATHERED, SENT_AT_ONCE};
 pub use message::{
     Alert, BrowserFuture, Buttons, Callback, CallbackFuture, CallbackTarget, CallbackTargetFuture,
-    NoCallback, Pages, PersonalLink,
+    NoCallback, Pages, PersonalLink, review_summary,
 };
 use message::{Composed, compose};
 pub use post::{AttemptContent, Network, Post, Sending};

@@ -25,7 +25,8 @@ pub fn body(message: &Message) -> Value {
         "task_id": notice.run,
         "review_id": review,
         "crew_name": notice.workflow,
-        "summary": message.headline(),
+        // Without a summary, the text says only what is asked for.
+        "summary": message.title.clone().unwrap_or_else(|| message.headline()),
         "risk_level": risk_word(notice.risk),
         "status": status(message),
         "expires_at": notice.expires_at.map(|at| at.to_string()),
@@ -34,9 +35,6 @@ pub fn body(message: &Message) -> Value {
     });
     if !notice.by.is_empty() {
         body["reviewers"] = json!(notice.by);
-    }
-    if let Some(title) = &message.title {
-        body["title"] = title.as_str().into();
     }
     body
 }

@@ -28,6 +28,7 @@ pub(crate) fn definition(via: Via, url: &str) -> channel::Channel {
         secrets,
         headers: BTreeMap::from([("X-Team".to_owned(), Source::Plain("risk".to_owned()))]),
         title: true,
+        summary: false,
         allow: vec!["127.0.0.0/8".to_owned()],
         attempts: 3,
         retry_ms: 5_000,

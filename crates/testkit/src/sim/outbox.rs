@@ -141,6 +141,7 @@ fn channel(name: &str, via: Via, hold: Hold) -> Channel {
         secrets: Vec::new(),
         headers: std::collections::BTreeMap::new(),
         title: false,
+        summary: false,
         allow: Vec::new(),
         attempts: ATTEMPTS,
         retry_ms: RETRY_MS,

@@ -1,0 +1,141 @@
+//! Summary of a review for people outside the server. It contains derived findings only: text that looks like raw
+//! customer data is replaced (document 003, parts 4 and 8).
+
+use serde_json::Value;
+
+use crate::limits::SUMMARY_CHARS;
+use crate::message::line;
+
+/// Number of digits from which a number is redacted: it may be the number of an account, a card or a phone, or a birth
+/// date.
+const ACCOUNT_DIGITS: usize = 8;
+
+/// Text that replaces an address or a number of a customer.
+const REDACTED: &str = "[redacted]";
+
+/// Returns the summary of a review in one line: its title and its findings, or `None` if it has neither. The text to
+/// release and the details of the findings are never included.
+pub fn summary(payload: &Value) -> Option<String> {
+    let title = payload.get("title").and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+    let findings: Vec<&str> = match payload.get("findings") {
+        Some(Value::String(text)) => text.lines().collect(),
+        // Findings that are data are details.
+        Some(Value::Array(lines)) => lines.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let findings = findings.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
+    let findings = findings.collect::<Vec<_>>().join("; ");
+    let told = match (title, findings.is_empty()) {
+        (Some(title), true) => title.to_owned(),
+        (Some(title), false) => format!("{title}: {findings}"),
+        (None, false) => findings,
+        (None, true) => return None,
+    };
+    // Only the beginning is shown, so only the beginning is searched.
+    let begins: String = told.chars().take(4 * SUMMARY_CHARS).collect();
+    let line = line(&redact(&begins), SUMMARY_CHARS);
+    (!line.is_empty()).then_some(line)
+}
+
+/// Replaces e-mail addresses, and numbers as long as those of accounts, cards, phones and birth dates. An amount has a
+/// decimal point or thousands separators, so its groups are shorter.
+fn redact(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let word = rest.len() - rest.trim_start_matches(|c: char| !c.is_whitespace()).len();
+        let is_mail = rest[..word].contains('@');
+        let number = number(rest);
+        let taken = if is_mail { word } else { number };
+        let starts_word = out.chars().next_back().is_none_or(|c| !c.is_alphanumeric());
+        if taken > 0 && (is_mail || starts_word) {
+            let taken_text = &rest[..taken];
+            let digits = taken_text.bytes().filter(u8::is_ascii_digit).count();
+            out.push_str(if is_mail || digits >= ACCOUNT_DIGITS { REDACTED } else { taken_text });
+            rest = &rest[taken..];
+        } else {
+            out.push(first);
+            rest = &rest[first.len_utf8()..];
+        }
+    }
+    out
+}
+
+/// Returns the bytes of the number at the start of a text, such as `DE02 1203 0000`, `+49 170 1234567` or `1980-02-01`,
+/// or 0 if no number starts there. Groups of digits are separated by one space, `-` or `/`.
+fn number(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let is_letter = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_uppercase);
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let start = match bytes.first() {
+        Some(b'+') => 1,
+        // The country of an IBAN.
+        Some(_) if is_letter(0) && is_letter(1) => 2,
+        _ => 0,
+    };
+    if !is_digit(start) {
+        return 0;
+    }
+    let mut end = start;
+    loop {
+        while is_digit(end) || (start == 2 && is_letter(end)) {
+            end += 1;
+        }
+        let is_separator = bytes.get(end).is_some_and(|byte| b" -/".contains(byte));
+        if !(is_separator && is_digit(end + 1)) {
+            return end;
+        }
+        end += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_summary_is_the_title_and_the_findings() {
+        let table = [
+            (
+                json!({"title": "Three transfers", "findings": ["structuring", "velocity"], "content": "raw"}),
+                Some("Three transfers: structuring; velocity"),
+            ),
+            (json!({"title": " Report ", "findings": []}), Some("Report")),
+            (json!({"findings": "Sanctions\nOFAC", "details": {"name": "raw"}}), Some("Sanctions; OFAC")),
+            (json!({"findings": [{"name": "raw"}, "Sanctions"]}), Some("Sanctions")),
+            (json!({"findings": {"name": "raw"}}), None),
+            (json!({"title": " ", "content": "raw"}), None),
+            (json!("raw"), None),
+        ];
+        for (payload, expected) in table {
+            assert_eq!(summary(&payload).as_deref(), expected, "{payload}");
+        }
+        let long = summary(&json!({"findings": "x".repeat(1_000)})).unwrap();
+        assert_eq!((long.chars().count(), long.ends_with('…')), (SUMMARY_CHARS + 1, true));
+    }
+
+    #[test]
+    fn raw_customer_data_is_replaced_and_derived_findings_stay() {
+        let table = [
+            (
+                "structuring: customer 1, 12850.00 EUR; rows 3, 5, 9",
+                "structuring: customer 1, 12850.00 EUR; rows 3, 5, 9",
+            ),
+            ("5,000 USD at 90 % (F9)", "5,000 USD at 90 % (F9)"),
+            ("account DE02 1203 0000 0000 2020 51 of anna.b@example.org", "account [redacted] of [redacted]"),
+            ("DE02500105170137075030.", "[redacted]."),
+            ("card 4111-1111-1111-1111, phone +49 170 1234567", "card [redacted], phone [redacted]"),
+            ("born 1980-02-01", "born [redacted]"),
+            ("GB82 WEST 1234 5698 7654 32", "GB82 WEST [redacted]"),
+            ("rule S-1, FATF 19", "rule S-1, FATF 19"),
+            ("12345678", "[redacted]"),
+            ("1234567", "1234567"),
+            ("ümlaut 7", "ümlaut 7"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(redact(text), expected, "{text}");
+        }
+    }
+}
