@@ -303,6 +303,8 @@ pub struct HeldOutput {
     pub content: String,
     /// Reasons for holding the result, one per entry.
     pub findings: Vec<String>,
+    /// Consequences of the findings under regulations, one per entry.
+    pub implications: Vec<String>,
     pub level: Level,
     /// The findings as data, for display.
     pub details: Value,

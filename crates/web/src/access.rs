@@ -120,7 +120,8 @@ pub(crate) async fn by_login(app: &App, login: Login) -> Answer<Option<(Principa
     let RolesAndGroups { roles, groups } = is.clone();
     let name = people.get(&login.person).and_then(|person| person.name.clone());
     let how = AuthMethod::Login { let_in_by: login.let_in_by.clone() };
-    let principal = Principal { id: login.person.clone(), name, roles, groups, how };
+    let aliases = BTreeSet::new();
+    let principal = Principal { id: login.person.clone(), name, aliases, roles, groups, how };
     Ok(Some((principal, Access::Login { login, is, since: system.seq })))
 }
 

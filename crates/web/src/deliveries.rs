@@ -1,7 +1,12 @@
 //! Deliveries of an interrupt, and manual retries of deliveries, for several routes.
 
+use holdshort_core::actor::LOCAL_OPERATOR;
+use holdshort_core::channel::CALLBACKS;
 use holdshort_core::delivery::{Delivery, DeliveryState};
-use holdshort_core::id::{DeliveryId, InterruptId};
+use holdshort_core::id::{DeliveryId, InterruptId, WebhookId};
+use holdshort_core::json;
+use holdshort_core::notice::{Notice, Recipient};
+use holdshort_engine::outbox::NoCallback;
 use holdshort_protocol::{Code, NotCovered};
 use holdshort_store::{DeliveryChange, DeliveryFilter, Outbox};
 
@@ -29,6 +34,11 @@ pub async fn find_delivery(app: &App, id: &DeliveryId) -> Answer<Delivery> {
 /// Retries a delivery that a person selected. Returns the delivery in its new state.
 pub async fn retry(caller: &Caller, id: &DeliveryId) -> Answer<Delivery> {
     let app = &caller.app;
+    let before = find_delivery(app, id).await?;
+    let has_ended = matches!(before.state, DeliveryState::Failed | DeliveryState::Dropped);
+    if has_ended && let Some(why) = gone(app, &before).await? {
+        return Err(Refused::new(Code::NotRetriable, why));
+    }
     let change = DeliveryChange::Retry { delivery: id.clone(), now: app.now() };
     let is_retried = app.journal().change_deliveries(change).await? > 0;
     let row = find_delivery(app, id).await?;
@@ -38,6 +48,36 @@ pub async fn retry(caller: &Caller, id: &DeliveryId) -> Answer<Delivery> {
     tracing::info!(delivery = %id, by = caller.actor.id, "a delivery is retried");
     app.driver.ring_outbox();
     Ok(row)
+}
+
+/// Returns the reason why a delivery has no receiver any more: its channel, its recipient, or the recipient's browser
+/// was removed. Such a delivery would be dropped after the retry.
+async fn gone(app: &App, row: &Delivery) -> Answer<Option<String>> {
+    let name = &row.channel;
+    if name == CALLBACKS {
+        let callback = app.callbacks.find_callback(app, &row.interrupt).await;
+        return Ok(match callback {
+            Err(NoCallback::Never(why)) => Some(format!("{why}: the delivery is not sent again")),
+            Ok(_) | Err(NoCallback::NotNow) => None,
+        });
+    }
+    if !app.driver.channels().iter().any(|channel| channel.name == *name) {
+        let what = if name.parse::<WebhookId>().is_ok() { "webhook" } else { "channel" };
+        let why = format!("{what} {name} was removed or is not active: the delivery is not sent again");
+        return Ok(Some(why));
+    }
+    let system = app.driver.system().await?;
+    let to = json::from_slice::<Notice>(row.notice.as_bytes()).ok().and_then(|notice| notice.to);
+    let why = match to {
+        Some(Recipient::Person(id)) if id != LOCAL_OPERATOR && system.people.get(&id).is_none() => {
+            format!("the recipient `{id}` has been removed: the delivery is not sent again")
+        }
+        Some(Recipient::Browser { push, .. }) if !system.push.contains_key(&push) => {
+            "the browser no longer receives notifications: the delivery is not sent again".to_owned()
+        }
+        Some(_) | None => return Ok(None),
+    };
+    Ok(Some(why))
 }
 
 fn why_not(row: &Delivery) -> &'static str {

@@ -6,6 +6,9 @@ use std::time::Duration;
 pub const HEADERS_TIME: Duration = Duration::from_secs(10);
 /// Time after which a silent stream receives a ping (SSE: a comment), because proxies close silent streams.
 pub const PING_TIME: Duration = Duration::from_secs(15);
+/// Time after which a client of the crew edge receives the next heartbeat frame. Its clients reconnect without such
+/// frames.
+pub const HEARTBEAT_TIME: Duration = Duration::from_secs(30);
 /// Time limit for a WebSocket client without a pong. After this time, the socket is closed (4408); the client resumes
 /// from its last position.
 pub const SILENCE_TIME: Duration = Duration::from_mins(1);

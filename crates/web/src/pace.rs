@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::limits::{HEADERS_TIME, HELLO_TIME, PATIENCE_TIME, PING_TIME, SILENCE_TIME};
+use crate::limits::{HEADERS_TIME, HEARTBEAT_TIME, HELLO_TIME, PATIENCE_TIME, PING_TIME, SILENCE_TIME};
 
 /// Time limits for clients. Tests use shorter limits than users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub struct Pace {
     pub headers: Duration,
     /// Time between two pings on a silent stream.
     pub ping: Duration,
+    /// Time between two heartbeat frames, for clients that expect such frames.
+    pub heartbeat: Duration,
     /// Time limit for a silent WebSocket client. WebSocket clients respond to pings automatically.
     pub silence: Duration,
     /// Time limit for the client of a socket to authenticate.
@@ -26,6 +28,7 @@ impl Default for Pace {
         Self {
             headers: HEADERS_TIME,
             ping: PING_TIME,
+            heartbeat: HEARTBEAT_TIME,
             silence: SILENCE_TIME,
             hello: HELLO_TIME,
             patience: PATIENCE_TIME,

@@ -199,6 +199,7 @@ fn run(workspace: &Workspace, input: &Value, request: CaseCall) -> Result<Outcom
                 title: report.title,
                 content: report.text,
                 findings: report.held,
+                implications: report.implications,
                 level: level(report.gravity),
                 details: report.details,
                 data,

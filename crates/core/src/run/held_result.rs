@@ -16,9 +16,9 @@ use crate::tool::HeldOutput;
 
 impl Draft<'_> {
     pub(super) fn hold_result(&mut self, id: &str, call: &Call, held: HeldOutput) {
-        let HeldOutput { title, content, findings, level, details, data } = held;
+        let HeldOutput { title, content, findings, implications, level, details, data } = held;
         let digest = Digest::of_bytes(content.as_bytes());
-        let payload = json!({
+        let mut payload = json!({
             "title": title,
             "content": content,
             "findings": findings,
@@ -27,6 +27,9 @@ impl Draft<'_> {
             "digest": digest,
             "call_id": id,
         });
+        if !implications.is_empty() {
+            payload["regulatory_implications"] = json!(implications);
+        }
         let told = json!({ "title": title, "findings": findings, "details": details, "data": data });
         let mut opening = Opening::new(Kind::Review, About::Call(id.to_owned()), format!("Release: {title}"));
         self.emit(

@@ -664,6 +664,7 @@ impl World {
                 title: "The report".to_owned(),
                 content: self.files.get("report").cloned().unwrap_or_default(),
                 findings: vec!["sanctions: F1".to_owned()],
+                implications: Vec::new(),
                 level: Level::Critical,
                 details: json!({ "findings": ["F1"] }),
                 data: json!({ "own": 1 }),

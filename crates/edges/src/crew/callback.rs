@@ -24,11 +24,11 @@ use holdshort_web::view;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::guest::Guest;
 use super::ids::ReviewId;
 use super::rate::Counted;
 use super::resume::{self, DecidingPrincipal, Status};
-use super::{CHANNEL, Crew, review, task};
-use crate::credentials::AuthenticatedCaller;
+use super::{Crew, refusals, review, task};
 use crate::limits::CREW_LINK_MS;
 
 #[derive(Deserialize)]
@@ -39,18 +39,42 @@ pub(super) struct Query {
     token: Option<String>,
 }
 
+/// Returns the caller and the query. Rejects a caller without any credentials before the query is checked: a client of
+/// the source system must see 401, whatever it sends (contract D10).
+fn check_credentials(
+    guest: Result<Guest, Refused>,
+    query: Result<Params<Query>, Refused>,
+) -> Answer<(Result<Guest, Refused>, Query)> {
+    match (guest, query) {
+        (guest @ Err(_), Ok(Params(query))) if query.link.is_some() => Ok((guest, query)),
+        (Err(refused), _) => Err(refused),
+        (Ok(guest), Ok(Params(query))) => Ok((Ok(guest), query)),
+        (Ok(guest), Err(refused)) => {
+            // The permission is checked before the query, too.
+            guest.authorize()?;
+            Err(refused)
+        }
+    }
+}
+
+pub(super) fn parse_review(id: &str) -> Answer<ReviewId> {
+    id.parse().map_err(|_| refusals::no_review(id))
+}
+
 /// `GET`: redirects a caller with a link to the decision page. Returns the review as JSON to a caller with a token.
 pub(super) async fn show(
     State(auth): State<AuthState>,
-    guest: Result<AuthenticatedCaller, Refused>,
-    Id(id): Id<ReviewId>,
-    Params(query): Params<Query>,
+    guest: Result<Guest, Refused>,
+    Id(id): Id<String>,
+    query: Result<Params<Query>, Refused>,
 ) -> Answer<Response> {
+    let (guest, query) = check_credentials(guest, query)?;
     if let Some(link) = query.link {
+        let id = parse_review(&id)?;
         read_decision_link(&auth, &link, &id).await?;
         return Ok(Redirect::to(&format!("/d/{link}")).into_response());
     }
-    let caller = guest?.authorize(CHANNEL)?;
+    let (caller, id) = (guest?.authorize()?, parse_review(&id)?);
     let run = caller.app.run_now(&reviewed(&caller, &id).await?).await?;
     Ok(Json(review::render_for_caller(&caller, &run, &id.0).await?).into_response())
 }
@@ -61,12 +85,12 @@ async fn read_decision_link(auth: &AuthState, link: &str, id: &ReviewId) -> Answ
     let holder = auth.authenticate_link(link).await?;
     let is_ours = holder.asked.interrupt == id.0 && holder.once.is_none();
     let status = holder.option.as_deref().filter(|_| is_ours).and_then(Status::of_option);
-    Ok((holder, status.ok_or_else(|| Refused::not_found("review"))?))
+    Ok((holder, status.ok_or_else(|| refusals::no_review(&id.to_string()))?))
 }
 
 /// Returns the id of the task that a review belongs to. Rejects the id of an interrupt that is not a review.
 pub(super) async fn reviewed(caller: &Caller, id: &ReviewId) -> Answer<RunId> {
-    let none = || Refused::not_found("review");
+    let none = || refusals::no_review(&id.to_string());
     let row = caller.app.interrupt_row(&id.0).await.map_err(|_| none())?;
     let run = caller.app.run_row(&row.run).await?;
     if row.kind == Kind::Review && task::is_task(&run) { Ok(row.run) } else { Err(none()) }
@@ -75,15 +99,17 @@ pub(super) async fn reviewed(caller: &Caller, id: &ReviewId) -> Answer<RunId> {
 /// `POST`: decides on the review. If the caller has a link, a decision in the body must equal the link's decision.
 pub(super) async fn decide(
     State(auth): State<AuthState>,
-    guest: Result<AuthenticatedCaller, Refused>,
+    guest: Result<Guest, Refused>,
     Extension(crew): Extension<Arc<Crew>>,
-    Id(id): Id<ReviewId>,
-    Params(query): Params<Query>,
+    Id(id): Id<String>,
+    query: Result<Params<Query>, Refused>,
     headers: HeaderMap,
     body: Body,
 ) -> Answer<Response> {
+    let (guest, query) = check_credentials(guest, query)?;
+    let id = parse_review(&id);
     let Some(link) = query.link else {
-        let caller = guest?.authorize(CHANNEL)?;
+        let (caller, id) = (guest?.authorize()?, id?);
         let answer = async {
             let run = caller.app.run_now(&reviewed(&caller, &id).await?).await?;
             let said = resume::read(body).await?;
@@ -92,6 +118,7 @@ pub(super) async fn decide(
         };
         return Ok(Box::pin(crew.limits.within(Counted::Resume, &caller, answer)).await);
     };
+    let id = id?;
     let (holder, bound) = read_decision_link(&auth, &link, &id).await?;
     auth.count_decision(&holder.actor)?;
     let (who, now) = (format!("with a link of {}", holder.actor.id), holder.app.now().as_millis());
@@ -140,7 +167,7 @@ async fn by_link(
     }
     same(review_id.as_ref(), id)?;
     resume::is_name(reviewer.as_deref())?;
-    let who = DecidingPrincipal { id: &actor.id, name: None, is_service };
+    let who = DecidingPrincipal { id: &actor.id, names: Vec::new(), is_service };
     let named = resume::on_behalf_of(app, &who, reviewer.as_deref()).await?;
     let run = app.run_now(&asked.run).await?;
     let answer = resume::decide_as(app, actor, &run, &id.0, bound, comments.as_deref(), named).await;
@@ -165,7 +192,7 @@ fn to_response(answer: Answer<Value>, task: &RunId, id: &ReviewId) -> Answer<Jso
             "task_id": task.as_str(),
             "review_id": id.to_string(),
             "status": "expired",
-            "message": "the review expired without a decision: the task has failed",
+            "message": format!("Review {id} has expired without a decision: the task has failed"),
         }))),
         answer => answer.map(Json),
     }
@@ -180,12 +207,9 @@ struct LinkRequest {
 }
 
 /// `POST …/links`: makes a link that is bound to one decision and to the caller.
-pub(super) async fn make(
-    guest: AuthenticatedCaller,
-    Id(id): Id<ReviewId>,
-    body: Body,
-) -> Answer<(StatusCode, Json<Value>)> {
-    let caller = guest.authorize(CHANNEL)?;
+pub(super) async fn make(guest: Guest, Id(id): Id<String>, body: Body) -> Answer<(StatusCode, Json<Value>)> {
+    let caller = guest.authorize()?;
+    let id = parse_review(&id)?;
     let app = &caller.app;
     reviewed(&caller, &id).await?;
     let LinkRequest { decision, expires_in_ms } = body.json().await?;

@@ -1,6 +1,6 @@
 //! Crews and their agents: the workflows of this server, in the terms of the source system.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use axum::Json;
@@ -14,9 +14,8 @@ use holdshort_web::query::{Id, Params};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{AS_OF, CASE, CHANNEL, Settings};
-use crate::credentials::AuthenticatedCaller;
-use crate::limits::CREW_TITLE_CHARS;
+use super::guest::Guest;
+use super::{AS_OF, CASE, Settings, refusals};
 
 /// Member of a run's input that contains the client's original inputs if the workflow accepts its task only as text.
 pub(super) const INPUTS: &str = "inputs";
@@ -43,12 +42,7 @@ pub(super) fn find(app: &App, name: &str) -> Answer<Arc<Definition>> {
     let found = workflow_of(app, name).and_then(|workflow| app.library.get(workflow));
     found.ok_or_else(|| {
         let known: Vec<&str> = names(app).collect();
-        // Only the beginning of a long name is quoted.
-        let begins: String = name.chars().take(CREW_TITLE_CHARS).collect();
-        let cut = if begins.len() < name.len() { "…" } else { "" };
-        let mut refused = Refused::not_found("crew");
-        refused.0.detail = format!("there is no crew `{begins}{cut}`; the crews are: {}", known.join(", "));
-        refused
+        refusals::no_crew(name, &known)
     })
 }
 
@@ -158,9 +152,18 @@ fn crew(app: &App, definition: &Definition) -> Value {
     })
 }
 
-/// `GET /crew`, `GET /crew/crews`.
-pub(super) async fn all(guest: AuthenticatedCaller) -> Answer<Json<Value>> {
-    let app = guest.authorize(CHANNEL)?.app;
+/// `GET /crew`: the names with which a client can start a crew, including the aliases of crews.
+pub(super) async fn list(guest: Guest) -> Answer<Json<Value>> {
+    let app = guest.authorize()?.app;
+    let aliases = app.library.aliases().map(|(alias, _)| alias);
+    let known = |name: &&str| workflow_of(&app, name).is_some();
+    let crews: BTreeSet<&str> = names(&app).chain(aliases).filter(known).collect();
+    Ok(Json(json!({ "crews": crews })))
+}
+
+/// `GET /crew/crews`.
+pub(super) async fn all(guest: Guest) -> Answer<Json<Value>> {
+    let app = guest.authorize()?.app;
     let crews: Vec<Value> = names(&app)
         .filter_map(|name| app.library.get(name))
         .map(|definition| crew(&app, &definition))
@@ -169,8 +172,8 @@ pub(super) async fn all(guest: AuthenticatedCaller) -> Answer<Json<Value>> {
 }
 
 /// `GET /crew/crews/{name}`.
-pub(super) async fn one(guest: AuthenticatedCaller, Id(name): Id<String>) -> Answer<Json<Value>> {
-    let app = guest.authorize(CHANNEL)?.app;
+pub(super) async fn one(guest: Guest, Id(name): Id<String>) -> Answer<Json<Value>> {
+    let app = guest.authorize()?.app;
     Ok(Json(crew(&app, &*find(&app, &name)?)))
 }
 
@@ -205,8 +208,8 @@ pub(super) struct Query {
 
 /// `GET /crew/agents?crew_name=`: the agents of one crew, in the order of the crew's phases. Without `crew_name`, the
 /// agents of all crews.
-pub(super) async fn agents(guest: AuthenticatedCaller, Params(query): Params<Query>) -> Answer<Json<Value>> {
-    let app = guest.authorize(CHANNEL)?.app;
+pub(super) async fn agents(guest: Guest, Params(query): Params<Query>) -> Answer<Json<Value>> {
+    let app = guest.authorize()?.app;
     let mut known = by_name(&app);
     let agents: Vec<Value> = match query.crew_name.filter(|name| !name.is_empty()) {
         Some(name) => {
@@ -218,7 +221,7 @@ pub(super) async fn agents(guest: AuthenticatedCaller, Params(query): Params<Que
 }
 
 /// `GET /crew/agents/{id}`.
-pub(super) async fn agent(guest: AuthenticatedCaller, Id(id): Id<String>) -> Answer<Json<Value>> {
-    let app = guest.authorize(CHANNEL)?.app;
-    by_name(&app).remove(&id).map(Json).ok_or_else(|| Refused::not_found("agent"))
+pub(super) async fn agent(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
+    let app = guest.authorize()?.app;
+    by_name(&app).remove(&id).map(Json).ok_or_else(|| refusals::no_agent(&id))
 }

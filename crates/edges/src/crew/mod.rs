@@ -1,4 +1,4 @@
-//! The crew edge: `/crew/…` and `/webhooks/…` for clients of source document 003 (contracts D2 to D7 and D9).
+//! The crew edge: `/crew/…` and `/webhooks/…` for clients of source document 003 (contracts D2 to D7, D9 and D10).
 //!
 //! A crew is a workflow, a task is a run, and a review is an interrupt of kind `review`. All states are read from the
 //! journal. This edge sends inputs to runs and never executes their steps.
@@ -8,15 +8,18 @@
 //!   `callback.rs` accepts a decision from a notification's link.
 //! - `crews.rs` maps names to workflows, and `case.rs` finds the folder of a task's case.
 //! - `webhooks.rs` registers channels and reports deliveries.
+//! - `guest.rs` authorizes callers, and `refusals.rs` contains refusals in the words of the source system.
 //! - `settings.rs` reads the environment variables that the source document defines, and `rate.rs` limits requests per
 //!   minute.
 
 mod callback;
 mod case;
 mod crews;
+mod guest;
 mod ids;
 mod pause;
 mod rate;
+mod refusals;
 mod resume;
 mod review;
 mod run;
@@ -70,14 +73,14 @@ pub(super) fn router(settings: Settings, read_case: Option<ReadCase>) -> Router<
 
 fn routes() -> Router<AuthState> {
     Router::new()
-        .route("/crew", READ.on(get(crews::all)))
+        .route("/crew", READ.on(get(crews::list)))
         .route("/crew/run", STEER.on(post(run::run)))
         .route("/crew/status/{task_id}", READ.on(get(status::status)))
         .route("/crew/pause/{task_id}", ASK.on(post(pause::pause)))
         .route("/crew/resume/{task_id}", DECIDE.on(post(resume::resume)))
         .route("/crew/review/{task_id}", READ.on(get(review::of_task)))
         .route("/crew/reviews", READ.on(get(review::list)))
-        .route("/crew/tasks", READ_ALL.on(get(status::tasks)))
+        .route("/crew/tasks", READ.on(get(status::tasks)))
         .route("/crew/crews", READ.on(get(crews::all)))
         .route("/crew/crews/{name}", READ.on(get(crews::one)))
         .route("/crew/agents", READ.on(get(crews::agents)))

@@ -16,8 +16,8 @@ use holdshort_web::query::Id;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{CHANNEL, Crew, task};
-use crate::credentials::AuthenticatedCaller;
+use super::guest::Guest;
+use super::{Crew, refusals, task};
 use crate::limits::CREW_TITLE_CHARS;
 
 #[derive(Deserialize)]
@@ -32,7 +32,7 @@ struct PauseRequest {
 }
 
 pub(super) async fn pause(
-    guest: AuthenticatedCaller,
+    guest: Guest,
     Id(id): Id<String>,
     Extension(crew): Extension<Arc<Crew>>,
     body: Body,
@@ -48,16 +48,31 @@ pub(super) async fn pause(
             "success": false,
             "task_id": id.as_str(),
             "status": "paused",
-            "message": "the task is already paused: your findings were added to its review as a comment",
+            "message": format!(
+                "Task '{id}' is already paused: your findings were added to its review as a comment"
+            ),
             "review_id": review,
         })
     };
-    let before = app.run_now(&id).await?.open_review().map(task::review_id);
+    let now = app.run_now(&id).await?;
+    let before = now.open_review().map(task::review_id);
     // The findings are compared by digest, because the journal normalizes the order of keys and the spelling of
     // numbers.
     let found = Digest::of_json(&hold.payload);
     let sent = app.send(&id, Input::Hold(Box::new(hold)), caller.actor.clone()).await;
-    let run = sent.map_err(|error| translate_error(error.into()))?;
+    let run = match sent {
+        Ok(run) => run,
+        Err(error) => {
+            let refused = translate_error(error.into());
+            // The state is read again, because the task may have ended in between.
+            return Err(match refused.code() {
+                Code::RunEnded => {
+                    refusals::has_ended(id.as_str(), task::State::from_run(&*app.run_now(&id).await?))
+                }
+                _ => refused,
+            });
+        }
+    };
     let open = run.open_review().map(task::review_id);
     if let Some(review) = before.filter(|before| open.as_ref() == Some(before)) {
         return Ok(Json(already(review)));
@@ -106,10 +121,12 @@ fn translate_error(refused: Refused) -> Refused {
 
 /// Returns the caller if it is a service, which means a caller with a key, or an agent. Rejects people, whatever their
 /// role (contract E35).
-fn service(guest: AuthenticatedCaller) -> Answer<Caller> {
-    let refused =
-        || Refused::new(Code::ForbiddenRole, "a task is paused only with a service token, not by a person");
-    let caller = guest.authorize(CHANNEL).map_err(|refused_as| {
+fn service(guest: Guest) -> Answer<Caller> {
+    let refused = || {
+        let why = "a task is paused only with a service token, not by a person";
+        refusals::forbidden(Refused::new(Code::ForbiddenRole, why))
+    };
+    let caller = guest.authorize().map_err(|refused_as| {
         if refused_as.code() == Code::ForbiddenRole { refused() } else { refused_as }
     })?;
     let is_service = matches!(caller.principal.how, AuthMethod::Key(_)) || caller.principal.is_agent();

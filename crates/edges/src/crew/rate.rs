@@ -62,7 +62,10 @@ impl Limits {
         let answered = if standing.refused.is_none() {
             answer.await
         } else {
-            let why = format!("{what} are limited to {} per minute: retry later", standing.per_minute);
+            let why = format!(
+                "Rate limit exceeded: {what} are limited to {} per minute; retry later",
+                standing.per_minute
+            );
             Err(Refused::new(Code::TooManyRequests, why))
         };
         let mut response = answered.into_response();

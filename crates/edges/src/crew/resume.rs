@@ -21,10 +21,10 @@ use holdshort_web::query::Id;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::guest::Guest;
 use super::ids::ReviewId;
 use super::rate::Counted;
-use super::{CHANNEL, Crew, crews, task};
-use crate::credentials::AuthenticatedCaller;
+use super::{Crew, crews, refusals, task};
 
 /// Values of `reviewer` that clients without user accounts send (contract E36). Spelled as [`name::form`] returns them.
 const NOBODY: [&str; 3] = ["unknown reviewer", "unknown_reviewer", ""];
@@ -74,12 +74,12 @@ impl Status {
 }
 
 pub(super) async fn resume(
-    guest: AuthenticatedCaller,
+    guest: Guest,
     Id(id): Id<String>,
     Extension(crew): Extension<Arc<Crew>>,
     body: Body,
 ) -> Answer<Response> {
-    let caller = guest.authorize(CHANNEL)?;
+    let caller = guest.authorize()?;
     let answer = async {
         let id = task::resolve_id(&caller.app, &id).await?;
         let run = caller.app.run_now(&id).await?;
@@ -102,7 +102,10 @@ fn find_decided_review(run: &Run, named: Option<&ReviewId>) -> Answer<InterruptI
     let Some(last) = task::last_review(run) else { return Err(not_paused(run)) };
     if let Some(named) = named {
         let is_of_task = task::reviews(run).any(|review| review.opened.interrupt == named.0);
-        let why = || format!("the task has no review {named}: GET /crew/review/{{task_id}} shows its review");
+        let why = || {
+            let task = &run.id;
+            format!("Task '{task}' has no review {named}: GET /crew/review/{{task_id}} shows its review")
+        };
         return if is_of_task {
             Ok(named.0.clone())
         } else {
@@ -121,8 +124,7 @@ fn find_decided_review(run: &Run, named: Option<&ReviewId>) -> Answer<InterruptI
 }
 
 fn not_paused(run: &Run) -> Refused {
-    let state = task::State::from_run(run).as_str();
-    Refused::new(Code::AlreadyResolved, format!("the task is {state}: it has no open review"))
+    refusals::not_paused(run.id.as_str(), task::State::from_run(run))
 }
 
 pub(super) async fn read(body: Body) -> Answer<DecisionRequest> {
@@ -151,7 +153,11 @@ pub(super) async fn decide(
 ) -> Answer<Value> {
     let principal = &caller.principal;
     let is_service = matches!(principal.how, AuthMethod::Key(_));
-    let who = DecidingPrincipal { id: &principal.id, name: principal.name.as_deref(), is_service };
+    let who = DecidingPrincipal {
+        id: &principal.id,
+        names: principal.name.iter().chain(&principal.aliases).map(String::as_str).collect(),
+        is_service,
+    };
     let named = on_behalf_of(&caller.app, &who, said.reviewer.as_deref()).await?;
     decide_as(&caller.app, &caller.actor, run, id, said.status, said.comments.as_deref(), named).await
 }
@@ -174,7 +180,10 @@ pub(super) async fn decide_as(
         ..wire::Decision::default()
     };
     let interrupt =
-        decide_on_behalf(app, &asked, actor.clone(), decision, named).await.map_err(translate_error)?;
+        decide_on_behalf(app, &asked, actor.clone(), decision, named).await.map_err(|refused| {
+            let state = task::State::from_run(run);
+            translate_error(refused, &run.id, state, &ReviewId(id.clone()))
+        })?;
     let (word, message) = match (interrupt.status, status) {
         (wire::InterruptStatus::Open, _) => {
             ("paused", "the decision is recorded; other reviewers must decide as well".to_owned())
@@ -211,9 +220,25 @@ async fn describe_progress(app: &App, id: &RunId) -> Answer<String> {
     })
 }
 
-/// Converts the field paths of an error to the client's field names.
-fn translate_error(refused: Refused) -> Refused {
-    refused.map_field_errors(|error| {
+/// Converts an error to the client's words: field names, and a decision that differs from the recorded one.
+fn translate_error(mut refused: Refused, task: &RunId, state: task::State, review: &ReviewId) -> Refused {
+    if refused.code() == Code::AlreadyResolved {
+        let decided = refused.0.resolution.as_ref().map(|resolution| match resolution.outcome {
+            wire::Outcome::Approved | wire::Outcome::Answered => "approved",
+            wire::Outcome::Rejected => "rejected",
+            wire::Outcome::Expired => "expired",
+            wire::Outcome::Cancelled | wire::Outcome::Superseded => "cancelled",
+        });
+        let state = state.lower();
+        refused.0.detail = match decided {
+            Some(word) => format!(
+                "Task '{task}' is not paused (current state: {state}): review {review} is already {word}"
+            ),
+            None => format!("Task '{task}' is not paused (current state: {state})"),
+        };
+        return refused;
+    }
+    refusals::forbidden(refused).map_field_errors(|error| {
         if error.pointer == "/text" {
             "/comments".clone_into(&mut error.pointer);
         }
@@ -223,7 +248,8 @@ fn translate_error(refused: Refused) -> Refused {
 /// The person or service that decides, and the names that a client may use for this principal.
 pub(super) struct DecidingPrincipal<'w> {
     pub(super) id: &'w str,
-    pub(super) name: Option<&'w str>,
+    /// Display name, e-mail address and user name, if the token states them.
+    pub(super) names: Vec<&'w str>,
     /// True if the caller authenticated with a key. Such a caller may decide on behalf of a person.
     pub(super) is_service: bool,
 }
@@ -244,7 +270,7 @@ pub(super) async fn on_behalf_of(
     let system = app.driver.glance_system().await?;
     let addresses = system.people.get(who.id).map(|person| &person.addresses);
     let is_they = is_same(who.id)
-        || who.name.is_some_and(is_same)
+        || who.names.iter().copied().any(is_same)
         || addresses.is_some_and(|addresses| addresses.values().any(|address| is_same(address)));
     if is_they {
         return Ok(None);
@@ -254,5 +280,5 @@ pub(super) async fn on_behalf_of(
     }
     let why =
         format!("`reviewer` names `{name}`, and you are `{}`: omit it, or sign in as that person", who.id);
-    Err(Refused::new(Code::ForbiddenRole, why))
+    Err(refusals::forbidden(Refused::new(Code::ForbiddenRole, why)))
 }

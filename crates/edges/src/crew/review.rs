@@ -1,7 +1,9 @@
 //! Reviews: interrupts of kind `review` in the terms of the source system, redacted for the caller.
 
+use std::collections::BTreeSet;
+
 use axum::Json;
-use holdshort_core::id::InterruptId;
+use holdshort_core::id::{InterruptId, RunId};
 use holdshort_core::interrupt::{Kind, assignee_index};
 use holdshort_core::run::Run;
 use holdshort_protocol::{self as wire, Code};
@@ -13,19 +15,19 @@ use holdshort_web::view;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::guest::Guest;
 use super::ids::ReviewId;
-use super::{CHANNEL, task};
-use crate::credentials::AuthenticatedCaller;
+use super::{refusals, task};
 use crate::limits::{CREW_LIST, CREW_LISTED};
 
 /// `GET /crew/review/{task_id}`: the review that the task waits for, or else the last review of the task. Earlier
 /// reviews are in `history`.
-pub(super) async fn of_task(guest: AuthenticatedCaller, Id(id): Id<String>) -> Answer<Json<Value>> {
-    let caller = guest.authorize(CHANNEL)?;
+pub(super) async fn of_task(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
+    let caller = guest.authorize()?;
     let id = task::resolve_id(&caller.app, &id).await?;
     let run = caller.app.run_now(&id).await?;
     let Some(last) = task::last_review(&run) else {
-        return Err(Refused::new(Code::NotFound, "the task has no review"));
+        return Err(refusals::no_review_of_task(id.as_str()));
     };
     let last = last.opened.interrupt.clone();
     let mut reviews: Vec<(u64, InterruptId)> = run
@@ -47,10 +49,10 @@ pub(super) async fn of_task(guest: AuthenticatedCaller, Id(id): Id<String>) -> A
 
 /// Returns a review with the content that the caller may see. Rejects a caller without access to the review.
 pub(super) async fn render_for_caller(caller: &Caller, run: &Run, id: &InterruptId) -> Answer<Value> {
-    caller.interrupt(id).await?;
+    caller.interrupt(id).await.map_err(refusals::forbidden)?;
     let reader = caller.reader().await?;
-    let interrupt =
-        view::interrupt::from_run(run, id, &reader).ok_or_else(|| Refused::not_found("review"))?;
+    let interrupt = view::interrupt::from_run(run, id, &reader)
+        .ok_or_else(|| refusals::no_review(&ReviewId(id.clone()).to_string()))?;
     let mut shown = render(&interrupt, &run.definition.name);
     shown["comments"] = view::interrupt::comments(run, id, &reader).iter().map(comment).collect();
     Ok(shown)
@@ -174,6 +176,40 @@ fn responses(interrupt: &wire::Interrupt) -> Vec<Value> {
         .collect()
 }
 
+/// Returns the index entries of the reviews that are assigned to the caller. `None` if the caller has access to others.
+async fn assigned(caller: &Caller) -> Answer<Option<Vec<String>>> {
+    if !caller.reaches_assigned() {
+        return Ok(None);
+    }
+    let system = caller.app.driver.glance_system().await?;
+    let marks = assignee_index::of_person(&caller.actor.id, &system.people, caller.app.now());
+    Ok(Some(marks.into_iter().collect()))
+}
+
+/// Returns the runs of the reviews that the caller may see, for a caller without access to all runs.
+pub(super) async fn tasks_of(caller: &Caller) -> Answer<BTreeSet<RunId>> {
+    let app = &caller.app;
+    let filter = InterruptFilter {
+        marks: assigned(caller).await?,
+        kind: Some(Kind::Review),
+        ..InterruptFilter::default()
+    };
+    let (mut runs, mut cursor, mut scanned) = (BTreeSet::new(), None, 0);
+    loop {
+        let page = app.journal().interrupts(&filter, cursor.as_ref(), CREW_LIST).await?;
+        scanned += page.items.len();
+        for row in page.items {
+            if !runs.contains(&row.run) && caller.interrupt(&row.interrupt).await.is_ok() {
+                runs.insert(row.run);
+            }
+        }
+        cursor = page.next;
+        if cursor.is_none() || scanned >= CREW_LISTED {
+            return Ok(runs);
+        }
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Query {
@@ -186,8 +222,8 @@ pub(super) struct Query {
 
 /// `GET /crew/reviews?status=`: lists reviews, open reviews first. `next_cursor` is the cursor of the next page. A
 /// reviewer sees only the reviews that are assigned to the reviewer.
-pub(super) async fn list(guest: AuthenticatedCaller, Params(query): Params<Query>) -> Answer<Json<Value>> {
-    let caller = guest.authorize(CHANNEL)?;
+pub(super) async fn list(guest: Guest, Params(query): Params<Query>) -> Answer<Json<Value>> {
+    let caller = guest.authorize()?;
     let app = &caller.app;
     let limit = holdshort_web::query::limit(query.limit)?;
     let wanted = query.status.map(|status| status.to_ascii_lowercase()).filter(|status| !status.is_empty());
@@ -195,12 +231,8 @@ pub(super) async fn list(guest: AuthenticatedCaller, Params(query): Params<Query
         let rule = format!("status: is not one of {}", STATUSES.join(", "));
         return Err(Refused::new(Code::InvalidQuery, rule));
     }
-    let system = app.driver.glance_system().await?;
-    let marks = caller
-        .reaches_assigned()
-        .then(|| assignee_index::of_person(&caller.actor.id, &system.people, app.now()));
     let filter = InterruptFilter {
-        marks: marks.map(|marks| marks.into_iter().collect()),
+        marks: assigned(&caller).await?,
         open: wanted.as_deref().map(|wanted| wanted == "pending"),
         kind: Some(Kind::Review),
         ..InterruptFilter::default()

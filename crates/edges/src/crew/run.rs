@@ -23,10 +23,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::case::{self, Case};
+use super::guest::Guest;
 use super::rate::Counted;
 use super::task::{self, State};
-use super::{CHANNEL, Crew, crews};
-use crate::credentials::AuthenticatedCaller;
+use super::{Crew, crews};
 use crate::limits::CREW_SYNC_TIME;
 
 #[derive(Deserialize)]
@@ -40,13 +40,13 @@ struct RunRequest {
 }
 
 pub(super) async fn run(
-    guest: AuthenticatedCaller,
+    guest: Guest,
     Extension(crew): Extension<Arc<Crew>>,
     idempotency: Idempotency,
     joined: JoinedTrace,
     body: Body,
 ) -> Answer<Response> {
-    let caller = guest.authorize(CHANNEL)?;
+    let caller = guest.authorize()?;
     let answer = begin(&caller, &crew, idempotency, joined, body);
     Ok(Box::pin(crew.limits.within(Counted::Run, &caller, answer)).await)
 }

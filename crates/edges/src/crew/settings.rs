@@ -32,6 +32,8 @@ pub struct Settings {
     pub resumes: u32,
     /// Ranges of private addresses to which webhooks may be sent.
     pub allow: Vec<String>,
+    /// True if notifications include the redacted summary of the findings.
+    pub summaries: bool,
     /// Encoding of the signature header that the source system defines.
     pub signature: Encoding,
     /// Origins whose pages may call the edge from a browser.
@@ -54,6 +56,7 @@ impl Default for Settings {
             runs: CREW_RUNS,
             resumes: CREW_RESUMES,
             allow: Vec::new(),
+            summaries: true,
             signature: Encoding::Hex,
             origins: Vec::new(),
             cases: None,
@@ -113,6 +116,9 @@ impl Settings {
         if let Some(value) = read("WEBHOOK_ALLOW_NETWORKS")? {
             settings.allow = networks("WEBHOOK_ALLOW_NETWORKS", &value)?;
         }
+        if let Some(value) = read("WEBHOOK_SUMMARY")? {
+            settings.summaries = flag("WEBHOOK_SUMMARY", &value)?;
+        }
         if let Some(value) = read("WEBHOOK_SIGNATURE_ENCODING")? {
             settings.signature = match value.to_ascii_lowercase().as_str() {
                 "hex" => Encoding::Hex,
@@ -141,6 +147,7 @@ impl Settings {
             retry_delay: self.retry_delay,
             allow: self.allow.clone(),
             encoding: self.signature,
+            has_summaries: self.summaries,
         }
     }
 }
@@ -266,6 +273,7 @@ mod tests {
             ("DEFAULT_REVIEW_EXPIRY_MINUTES", "15"),
             ("REQUIRE_NEO4J", "true"),
             ("WEBHOOK_ALLOW_NETWORKS", "127.0.0.0/8"),
+            ("WEBHOOK_SUMMARY", "off"),
             ("WEBHOOK_SIGNATURE_ENCODING", "base64"),
             ("CREW_RUNS_PER_MINUTE", "100"),
             ("CREW_RESUMES_PER_MINUTE", "200"),
@@ -282,6 +290,7 @@ mod tests {
             runs: 100,
             resumes: 200,
             allow: vec!["127.0.0.0/8".to_owned()],
+            summaries: false,
             signature: Encoding::Base64,
             origins: origins.to_vec(),
             cases: Some(cases.path().canonicalize().unwrap().to_str().unwrap().to_owned()),
@@ -302,6 +311,7 @@ mod tests {
             ("RETRY_DELAY_SECONDS", "99999999"),
             ("DEFAULT_REVIEW_EXPIRY_MINUTES", "1.5"),
             ("WEBHOOK_ALLOW_NETWORKS", "127.0.0.1/8"),
+            ("WEBHOOK_SUMMARY", "short"),
             ("WEBHOOK_SIGNATURE_ENCODING", "rot13"),
             ("CORS_ALLOWED_ORIGINS", "*"),
             ("CORS_ALLOWED_ORIGINS", "https://a.example/path"),

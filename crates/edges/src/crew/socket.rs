@@ -1,6 +1,7 @@
 //! `/ws/tasks/{task_id}`: live progress of a task (lesson 60). Each frame contains the task, as `/crew/status` returns
-//! it to this caller, and one event. The first frame contains the current state. The content of frames from the client
-//! is ignored: they only show that the client is alive.
+//! it to this caller, and one event. The first frame contains the current state. Heartbeats and answers to pings keep
+//! the connection of a client that waits for them (contract D10). All other frames from the client are ignored: they
+//! only show that the client is alive.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -14,26 +15,29 @@ use futures::stream::SplitStream;
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::RunId;
 use holdshort_core::interrupt::{Kind, Outcome};
+use holdshort_core::json;
 use holdshort_core::run::{Fact, Run};
+use holdshort_core::time::Timestamp;
 use holdshort_protocol::Code;
 use holdshort_web::auth::{AuthState, Caller};
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
 use holdshort_web::websocket::{self, End, Outbox};
 use serde_json::{Value, json};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tracing::{Instrument, Span};
 
-use super::{CHANNEL, status, task};
-use crate::credentials::AuthenticatedCaller;
+use super::guest::Guest;
+use super::{status, task};
 use crate::follow::{self, News};
 
 pub(super) async fn open(
     State(door): State<AuthState>,
-    guest: AuthenticatedCaller,
+    guest: Guest,
     Id(id): Id<String>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Answer<Response> {
-    let caller = guest.authorize(CHANNEL)?;
+    let caller = guest.authorize()?;
     let id = task::resolve_id(&caller.app, &id).await?;
     status::render_for_caller(&caller, &*caller.app.run_now(&id).await?).await?;
     let upgrade =
@@ -49,30 +53,68 @@ pub(super) async fn open(
 async fn serve(socket: WebSocket, caller: &Caller, id: RunId, door: &AuthState) {
     let pace = caller.app.pace;
     let (sink, mut incoming) = socket.split();
-    let (outbox, queue) = Outbox::<std::convert::Infallible>::new(pace.patience);
+    let (outbox, queue) = Frames::new(pace.patience);
     let mut writing = pin!(websocket::write(sink, queue, pace.ping, |never| match never {}));
     let end = tokio::select! {
         biased;
         end = End::of_access(caller) => Some(end),
-        end = read_until_end(&mut incoming, caller) => Some(end),
-        end = Box::pin(send_frames(caller, &id, outbox)) => Some(end),
+        end = answer_pings(&mut incoming, caller, &outbox) => Some(end),
+        end = Box::pin(send_frames(caller, &id, &outbox)) => Some(end),
+        end = send_heartbeats(caller, &outbox) => Some(end),
         _ = &mut writing => None,
         () = door.stopped() => Some(End::Stopping),
     };
+    // The writer ends when the queue is closed.
+    drop(outbox);
     let Some(end) = end else { return };
     Box::pin(websocket::goodbye(&end, None, writing, incoming)).await;
 }
 
-async fn read_until_end(incoming: &mut SplitStream<WebSocket>, caller: &Caller) -> End {
+type Frames = Outbox<std::convert::Infallible>;
+
+/// Answers the pings of the client until the client disconnects.
+async fn answer_pings(incoming: &mut SplitStream<WebSocket>, caller: &Caller, outbox: &Frames) -> End {
     loop {
-        if let Err(end) = websocket::next(incoming, caller.app.pace.silence).await {
-            return end;
+        match websocket::next(incoming, caller.app.pace.silence).await {
+            Ok(Some(text)) if is_ping(&text) => {
+                if let Err(unsent) = outbox.put(keep_alive("pong", caller)).await {
+                    return unsent.into();
+                }
+            }
+            Ok(_) => {}
+            Err(end) => return end,
         }
     }
 }
 
+fn is_ping(text: &str) -> bool {
+    json::parse(text.as_bytes()).is_ok_and(|frame| frame.get("type").is_some_and(|kind| kind == "ping"))
+}
+
+async fn send_heartbeats(caller: &Caller, outbox: &Frames) -> End {
+    let every = caller.app.pace.heartbeat;
+    let mut beats = interval_at(Instant::now() + every, every);
+    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        beats.tick().await;
+        if let Err(unsent) = outbox.put(keep_alive("heartbeat", caller)).await {
+            return unsent.into();
+        }
+    }
+}
+
+/// Returns a frame that is about no event of the task.
+fn keep_alive(kind: &str, caller: &Caller) -> Utf8Bytes {
+    json!({ "type": kind, "timestamp": seconds(caller.app.now()) }).to_string().into()
+}
+
+/// Returns a timestamp in the form of the source system: seconds since 1970.
+fn seconds(at: Timestamp) -> f64 {
+    Duration::from_millis(u64::try_from(at.as_millis()).unwrap_or_default()).as_secs_f64()
+}
+
 /// Sends frames until the task has ended. The connection then stays open until the client disconnects.
-async fn send_frames(caller: &Caller, id: &RunId, outbox: Outbox<std::convert::Infallible>) -> End {
+async fn send_frames(caller: &Caller, id: &RunId, outbox: &Frames) -> End {
     let app = &caller.app;
     let Ok(run) = app.run_now(id).await else { return End::Unreadable };
     let mut run = (*run).clone();
@@ -153,13 +195,11 @@ fn state_event(run: &Run) -> &'static str {
 
 fn frame(ClientEvent { kind, event, agent }: ClientEvent, run: &Run, shown: Value) -> Utf8Bytes {
     let agent = agent.as_deref().or_else(|| task::current_agent(run));
-    // Timestamps of the source system are seconds since 1970.
-    let since_1970 = Duration::from_millis(u64::try_from(run.last_at.as_millis()).unwrap_or_default());
     let mut frame = json!({
         "id": format!("{}/{}/{event}", run.id, run.seq),
         "type": kind,
         "event": event,
-        "timestamp": since_1970.as_secs_f64(),
+        "timestamp": seconds(run.last_at),
         "timestamp_iso": run.last_at.to_string(),
         "seq": run.seq,
         "agent_id": agent,

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use holdshort_core::interrupt::Kind;
+use holdshort_core::projection::RunRow;
 use holdshort_core::run::Run;
 use holdshort_protocol::Code;
 use holdshort_store::{RunFilter, Tables, behind_run};
@@ -12,16 +13,16 @@ use holdshort_web::query::{Id, Params};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::guest::Guest;
 use super::task::{self, State};
-use super::{CHANNEL, crews};
-use crate::credentials::AuthenticatedCaller;
+use super::{crews, refusals, review};
 use crate::limits::{CREW_LIST, CREW_LISTED};
 use crate::run_list::RunListReader;
 
 /// Returns the complete task to callers with access to all runs. A reviewer of the task receives only the task's state,
 /// because the review already contains the inputs and results that the reviewer may see.
-pub(super) async fn status(guest: AuthenticatedCaller, Id(id): Id<String>) -> Answer<Json<Value>> {
-    let caller = guest.authorize(CHANNEL)?;
+pub(super) async fn status(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
+    let caller = guest.authorize()?;
     let id = task::resolve_id(&caller.app, &id).await?;
     let run = caller.app.run_now(&id).await?;
     render_for_caller(&caller, &run).await.map(Json)
@@ -30,7 +31,7 @@ pub(super) async fn status(guest: AuthenticatedCaller, Id(id): Id<String>) -> An
 /// Returns a task with the content that the caller may see. Rejects a caller without access to the task.
 pub(super) async fn render_for_caller(caller: &Caller, run: &Run) -> Answer<Value> {
     if !caller.reaches_all() && !reviews(caller, run).await? {
-        return Err(Refused::from_code(Code::ForbiddenRole));
+        return Err(refusals::forbidden(Refused::from_code(Code::ForbiddenRole)));
     }
     Ok(task::render(run, caller.reaches_all()))
 }
@@ -54,9 +55,11 @@ pub(super) struct Query {
     token: Option<String>,
 }
 
-/// `GET /crew/tasks?state=&crew_name=`: lists tasks, newest first. `next_cursor` is the cursor of the next page.
-pub(super) async fn tasks(guest: AuthenticatedCaller, Params(query): Params<Query>) -> Answer<Json<Value>> {
-    let app = guest.authorize(CHANNEL)?.app;
+/// `GET /crew/tasks?state=&crew_name=`: lists tasks, newest first. `next_cursor` is the cursor of the next page. A
+/// caller without access to all runs sees only the tasks that the caller reviews.
+pub(super) async fn tasks(guest: Guest, Params(query): Params<Query>) -> Answer<Json<Value>> {
+    let caller = guest.authorize()?;
+    let app = caller.app.clone();
     let limit = holdshort_web::query::limit(query.limit)?;
     let state = query.state.or(query.status).filter(|text| !text.is_empty());
     let state = state
@@ -70,11 +73,14 @@ pub(super) async fn tasks(guest: AuthenticatedCaller, Params(query): Params<Quer
     let filter = RunFilter { workflow, ..RunFilter::default() };
     let (mut tasks, mut cursor, mut scanned) = (Vec::new(), query.cursor, 0);
     let mut glance = RunListReader::new(&app)?;
+    let reviewed = if caller.reaches_all() { None } else { Some(review::tasks_of(&caller).await?) };
+    let is_shown =
+        |row: &RunRow| task::is_task(row) && reviewed.as_ref().is_none_or(|runs| runs.contains(&row.run));
     loop {
         let page = app.journal().runs(&filter, cursor.as_ref(), CREW_LIST).await?;
         let mut next = page.next;
         scanned += page.items.len();
-        for (at, row) in page.items.iter().enumerate().filter(|(_, row)| task::is_task(row)) {
+        for (at, row) in page.items.iter().enumerate().filter(|(_, row)| is_shown(row)) {
             if tasks.len() == limit {
                 next = page.items[..at].last().map(behind_run);
                 break;

@@ -1,17 +1,17 @@
 //! Renders a run as a task of a crew.
 
 use holdshort_core::id::RunId;
-use holdshort_core::interrupt::{Cause, Interrupt, Kind};
+use holdshort_core::interrupt::{Cause, Interrupt, Kind, Outcome};
 use holdshort_core::projection::{RunRow, Status};
 use holdshort_core::run::Run;
 use holdshort_engine::real::REHEARSAL;
 use holdshort_web::app::App;
-use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::problem::Answer;
 use holdshort_web::view;
 use serde_json::{Value, json};
 
-use super::crews;
 use super::ids::ReviewId;
+use super::{crews, refusals};
 
 /// State of a task (contract D2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl State {
 
 /// Returns the run for the id of a task. Rejects ids of runs that are not tasks, such as runs of external agents.
 pub(super) async fn resolve_id(app: &App, text: &str) -> Answer<RunId> {
-    let none = || Refused::not_found("task");
+    let none = || refusals::no_task(text);
     let id: RunId = text.parse().map_err(|_| none())?;
     let row = app.run_row(&id).await.map_err(|_| none())?;
     if is_task(&row) { Ok(id) } else { Err(none()) }
@@ -83,9 +83,13 @@ pub(super) fn inputs(input: &Value) -> Value {
     }
 }
 
-/// Returns the reason why a task failed, or `None` if the task has not failed.
+/// Returns the reason why a task failed, or `None` if the task has not failed. After a rejection, the reason is in the
+/// words of the source system and contains only the reviewer's comments, not the title of the review.
 pub(super) fn error(run: &Run) -> Option<String> {
     let ended = run.ended.as_ref().filter(|ended| State::from_status(ended.status) == State::Failed)?;
+    if let Some(rejected) = rejection(run, &ended.reason) {
+        return Some(rejected);
+    }
     let text = ended.text.as_deref().map(str::trim).filter(|text| !text.is_empty());
     Some(match (ended.status, text) {
         // The source document has no state for a cancelled task (contract E30).
@@ -94,6 +98,25 @@ pub(super) fn error(run: &Run) -> Option<String> {
         (_, Some(text)) => text.to_owned(),
         (_, None) => ended.reason.clone(),
     })
+}
+
+/// Returns the reason of a task that failed because its review was rejected or expired.
+fn rejection(run: &Run, reason: &str) -> Option<String> {
+    let last = reviews(run).filter(|each| !each.is_open()).max_by_key(|each| each.opened_seq)?;
+    if !["rejected", "expired"].contains(&reason) {
+        return None;
+    }
+    match last.resolution.as_ref()?.outcome {
+        Outcome::Rejected => {
+            let comments = last.agreed_text();
+            let comments = comments.as_deref().map(str::trim).filter(|text| !text.is_empty());
+            Some(format!("Compliance review rejected: {}", comments.unwrap_or("No comments provided")))
+        }
+        Outcome::Expired => {
+            Some(format!("Compliance review {} has expired: nobody decided in time", review_id(last)))
+        }
+        Outcome::Approved | Outcome::Answered | Outcome::Cancelled | Outcome::Superseded => None,
+    }
 }
 
 /// Returns the result of a task: the last text of the crew. A text that is a JSON object or array is parsed (contract

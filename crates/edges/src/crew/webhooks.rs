@@ -15,7 +15,9 @@ use holdshort_core::json;
 use holdshort_core::limits::URL_CHARS;
 use holdshort_core::notice::Notice;
 use holdshort_core::system::webhooks::{Registered, Webhook, WebhookKind};
+use holdshort_engine::outbox::review_summary;
 use holdshort_notify::{LinkAccess, Message, crew_body};
+use holdshort_protocol::Code;
 use holdshort_protocol::pointer::escape;
 use holdshort_store::{DeliveryFilter, Outbox};
 use holdshort_web::app::App;
@@ -28,9 +30,9 @@ use holdshort_web::webhooks::{New, WebhookDetails, Webhooks};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::guest::Guest;
 use super::ids::ReviewId;
-use super::{CHANNEL, callback, review};
-use crate::credentials::AuthenticatedCaller;
+use super::{callback, refusals, review};
 use crate::limits::{CREW_LIST, CREW_LISTED, CREW_WEBHOOK_BYTES, CREW_WEBHOOK_HEADERS};
 
 #[derive(Deserialize)]
@@ -50,8 +52,8 @@ struct RegisterRequest {
 }
 
 /// `POST /webhooks/register`.
-pub(super) async fn register(guest: AuthenticatedCaller, body: Body) -> Answer<(StatusCode, Json<Value>)> {
-    let caller = guest.authorize(CHANNEL)?;
+pub(super) async fn register(guest: Guest, body: Body) -> Answer<(StatusCode, Json<Value>)> {
+    let caller = guest.authorize()?;
     let asked: RegisterRequest = body.json().await?;
     let sent_secret = asked.secret.as_ref().is_some_and(|secret| !secret.is_empty());
     let new = checked(asked)?;
@@ -176,8 +178,8 @@ async fn render_webhook(app: &App, id: &WebhookId, registered: &Registered) -> A
 }
 
 /// `GET /webhooks`, `GET /webhooks/list`.
-pub(super) async fn list(guest: AuthenticatedCaller) -> Answer<Json<Value>> {
-    let app = guest.authorize(CHANNEL)?.app;
+pub(super) async fn list(guest: Guest) -> Answer<Json<Value>> {
+    let app = guest.authorize()?.app;
     let system = app.driver.system().await?;
     let mut webhooks = Vec::new();
     for (id, registered) in &system.webhooks {
@@ -186,18 +188,32 @@ pub(super) async fn list(guest: AuthenticatedCaller) -> Answer<Json<Value>> {
     Ok(Json(json!({ "success": true, "count": webhooks.len(), "webhooks": webhooks })))
 }
 
+fn parse_webhook(id: &str) -> Answer<WebhookId> {
+    id.parse().map_err(|_| refusals::no_webhook(id))
+}
+
+fn parse_delivery(id: &str) -> Answer<DeliveryId> {
+    id.parse().map_err(|_| refusals::no_delivery(id))
+}
+
 /// `GET /webhooks/{webhook_id}`.
-pub(super) async fn read(guest: AuthenticatedCaller, Id(id): Id<WebhookId>) -> Answer<Json<Value>> {
-    let app = guest.authorize(CHANNEL)?.app;
+pub(super) async fn read(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
+    let app = guest.authorize()?.app;
+    let id = parse_webhook(&id)?;
     let system = app.driver.system().await?;
-    let registered = system.webhooks.get(&id).ok_or_else(|| Refused::not_found("webhook"))?;
+    let registered = system.webhooks.get(&id).ok_or_else(|| refusals::no_webhook(id.as_str()))?;
     Ok(Json(render_webhook(&app, &id, registered).await?))
 }
 
 /// `DELETE /webhooks/{webhook_id}`.
-pub(super) async fn remove(guest: AuthenticatedCaller, Id(id): Id<WebhookId>) -> Answer<Json<Value>> {
-    let Caller { app, actor, .. } = guest.authorize(CHANNEL)?;
-    Webhooks::remove(&app, id.clone(), actor).await?;
+pub(super) async fn remove(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
+    let Caller { app, actor, .. } = guest.authorize()?;
+    let id = parse_webhook(&id)?;
+    let removed = Webhooks::remove(&app, id.clone(), actor).await;
+    removed.map_err(|refused| match refused.code() {
+        Code::NotFound => refusals::no_webhook(id.as_str()),
+        _ => refused,
+    })?;
     let message = "the webhook is removed; its pending deliveries are not sent";
     Ok(Json(json!({ "success": true, "webhook_id": id.as_str(), "id": id.as_str(), "message": message })))
 }
@@ -214,23 +230,25 @@ fn status(row: &Delivery) -> &'static str {
 
 /// Returns the body that a `custom_url` received (contract D7), rebuilt from the stored notice. If the notice is about
 /// an interrupt that is not a review, returns the notice itself. Returns `None` after the notice has expired.
-fn payload(app: &App, row: &Delivery) -> Option<Value> {
+async fn payload(app: &App, row: &Delivery) -> Answer<Option<Value>> {
     let notice = json::from_slice::<Notice>(row.notice.as_bytes()).ok();
     let Some(notice) = notice.filter(|notice| notice.kind == Kind::Review) else {
-        return serde_json::from_str(&row.notice).ok();
+        return Ok(serde_json::from_str(&row.notice).ok());
     };
-    Some(crew_body(&Message {
+    let is_webhook = row.channel.parse::<WebhookId>().is_ok() && app.webhooks.has_summaries();
+    let summary = if is_webhook { review_summary(&app.driver, &row.interrupt).await? } else { None };
+    Ok(Some(crew_body(&Message {
         id: row.delivery.to_string(),
         link: format!("{}/inbox/{}", app.base, row.interrupt),
         notice,
-        title: None,
+        title: summary,
         plain: None,
         way: LinkAccess::SignIn,
         reader: None,
         buttons: Vec::new(),
         posted: Vec::new(),
         resolution: None,
-    }))
+    })))
 }
 
 async fn render_delivery(app: &App, row: &Delivery) -> Answer<Value> {
@@ -247,7 +265,7 @@ async fn render_delivery(app: &App, row: &Delivery) -> Answer<Value> {
         "event": row.occasion.as_str(),
         "event_id": row.delivery.as_str(),
         "status": status(row),
-        "payload": payload(app, row),
+        "payload": payload(app, row).await?,
         "attempts": row.attempts,
         "last_attempt": last.map(|attempt| attempt.at.to_string()),
         "next_attempt": row.next_at.map(|at| at.to_string()),
@@ -271,8 +289,9 @@ fn attempt(attempt: &Attempt) -> Value {
 }
 
 /// `GET /webhooks/status/{review_id}`: the review and all deliveries of notifications about the review.
-pub(super) async fn of_review(guest: AuthenticatedCaller, Id(id): Id<ReviewId>) -> Answer<Json<Value>> {
-    let caller = guest.authorize(CHANNEL)?;
+pub(super) async fn of_review(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
+    let caller = guest.authorize()?;
+    let id = callback::parse_review(&id)?;
     let app = &caller.app;
     let run = app.run_now(&callback::reviewed(&caller, &id).await?).await?;
     let mut shown = review::render_for_caller(&caller, &run, &id.0).await?;
@@ -293,18 +312,38 @@ pub(super) async fn of_review(guest: AuthenticatedCaller, Id(id): Id<ReviewId>) 
 }
 
 /// `GET /webhooks/delivery/{delivery_id}`.
-pub(super) async fn delivery(guest: AuthenticatedCaller, Id(id): Id<DeliveryId>) -> Answer<Json<Value>> {
-    let app = guest.authorize(CHANNEL)?.app;
-    let row = find_delivery(&app, &id).await?;
+pub(super) async fn delivery(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
+    let app = guest.authorize()?.app;
+    let row = find(&app, &parse_delivery(&id)?).await?;
     render_delivery(&app, &row).await.map(Json)
 }
 
-/// `POST /webhooks/retry/{delivery_id}`: retries the delivery immediately, under the same id.
-pub(super) async fn retry(guest: AuthenticatedCaller, Id(id): Id<DeliveryId>) -> Answer<Json<Value>> {
-    let caller = guest.authorize(CHANNEL)?;
-    let row = retry_delivery(&caller, &id).await?;
+/// Returns a delivery. Rejects an unknown id.
+async fn find(app: &App, id: &DeliveryId) -> Answer<Delivery> {
+    find_delivery(app, id).await.map_err(|refused| match refused.code() {
+        Code::NotFound => refusals::no_delivery(id.as_str()),
+        _ => refused,
+    })
+}
+
+/// `POST /webhooks/retry/{delivery_id}`: retries the delivery immediately, under the same id. A delivery that cannot be
+/// retried stays as it is, and the response says why with `success: false` (contract D10).
+pub(super) async fn retry(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
+    let caller = guest.authorize()?;
+    let id = parse_delivery(&id)?;
+    find(&caller.app, &id).await?;
+    let (row, why_not) = match retry_delivery(&caller, &id).await {
+        Ok(row) => (row, None),
+        Err(refused) if refused.code() == Code::NotRetriable => {
+            (find(&caller.app, &id).await?, Some(refused.0.detail))
+        }
+        Err(refused) => return Err(refused),
+    };
     let mut told = render_delivery(&caller.app, &row).await?;
-    told["success"] = true.into();
+    told["success"] = why_not.is_none().into();
+    if let Some(why) = why_not {
+        told["message"] = why.into();
+    }
     Ok(Json(told))
 }
 

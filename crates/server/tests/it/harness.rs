@@ -189,6 +189,16 @@ impl Served {
         Self::tuned(tempfile::tempdir().unwrap(), tuning, |_| ()).await.unwrap()
     }
 
+    /// Starts a server with these time limits for clients and the given workflow.
+    pub(crate) async fn paced_with_workflow(pace: Pace, workflow: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let workflows = folder.path().join("workflows");
+        std::fs::create_dir_all(workflows.join("own")).unwrap();
+        std::fs::write(workflows.join("own/workflow.yaml"), workflow).unwrap();
+        let tuning = Tuning { pace, ..Tuning::default() };
+        Self::tuned(folder, tuning, |options| options.workflows = Some(workflows)).await.unwrap()
+    }
+
     pub(crate) async fn with_tuning(tuning: Tuning) -> Self {
         Self::tuned(tempfile::tempdir().unwrap(), tuning, |_| ()).await.unwrap()
     }

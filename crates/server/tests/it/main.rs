@@ -12,6 +12,7 @@ mod audit;
 mod cards;
 mod connections;
 mod conversation;
+mod crew_socket;
 mod decisions;
 mod everything;
 mod followers;

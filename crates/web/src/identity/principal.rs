@@ -14,6 +14,9 @@ pub struct Principal {
     pub id: String,
     /// Display name, if it is known. No decision depends on the name.
     pub name: Option<String>,
+    /// Other names of the principal in its token: e-mail address and user name. A client may use them for the
+    /// principal. No permission depends on them.
+    pub aliases: BTreeSet<String>,
     /// Roles of the principal. Without a role, the principal has no permissions.
     pub roles: BTreeSet<Role>,
     pub groups: BTreeSet<String>,
@@ -53,7 +56,14 @@ impl Principal {
     }
 
     fn local(id: &str, roles: impl Into<BTreeSet<Role>>, how: AuthMethod) -> Self {
-        Self { id: id.to_owned(), name: None, roles: roles.into(), groups: BTreeSet::new(), how }
+        Self {
+            id: id.to_owned(),
+            name: None,
+            aliases: BTreeSet::new(),
+            roles: roles.into(),
+            groups: BTreeSet::new(),
+            how,
+        }
     }
 
     /// Returns the role in which the principal uses a permission; `None` if none of its roles has it.

@@ -27,3 +27,5 @@ pub const FINDINGS: usize = 150;
 pub const ROWS: usize = 20;
 /// Maximum number of groups that a query returns to an agent, the largest first. Further groups are only counted.
 pub const QUERY_LINES: usize = 50;
+/// Maximum number of regulatory implications of one rule. Rules with more are refused with `bad_rules`.
+pub const IMPLICATIONS: usize = 10;

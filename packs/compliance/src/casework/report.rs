@@ -22,6 +22,8 @@ pub struct Report {
     pub text: String,
     /// Reasons why the report is held back, one line per reason. Empty if the report may be released at once.
     pub held: Vec<String>,
+    /// Consequences of the findings under regulations, each once, in the order of the rules.
+    pub implications: Vec<String>,
     pub gravity: Gravity,
     pub details: Value,
 }
@@ -167,7 +169,15 @@ pub fn report(case: &Case, examined: &Examination, rules: &Rules, as_of: Date) -
         let _ = writeln!(text, "- {name}: SHA-256 {digest}");
     }
     let _ = writeln!(text, "- findings.json: SHA-256 {}", hex(&Sha256::digest(as_file(&details))));
-    Report { title, text, held, gravity: examined.gravity, details }
+    let mut implications: Vec<String> = Vec::new();
+    for rule in rules.rules.iter().filter(|rule| met.contains(&rule.id)) {
+        for text in rule.implications.iter().map(|text| plain(text)) {
+            if !implications.contains(&text) {
+                implications.push(text);
+            }
+        }
+    }
+    Report { title, text, held, implications, gravity: examined.gravity, details }
 }
 
 /// Reduces a text of the rules to a single line without control characters.

@@ -42,6 +42,9 @@ pub struct Rule {
     pub confidence: u32,
     /// Percentage points of risk that a finding of this rule adds to its subject.
     pub weight: u32,
+    /// Consequences of a finding under regulations, one per entry, for the person who reviews the report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub implications: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     amount: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -218,6 +221,13 @@ impl Rules {
                     (true, Some(0)) => return Err(format!("`{name}` of the rule `{}` is zero", id.name())),
                     (true, Some(_)) | (false, None) => {}
                 }
+            }
+            if rule.implications.len() > limits::IMPLICATIONS {
+                let most = limits::IMPLICATIONS;
+                return Err(format!("the rule `{}` has more than {most} `implications`", id.name()));
+            }
+            if rule.implications.iter().any(|text| text.trim().is_empty()) {
+                return Err(format!("the rule `{}` has an empty entry in `implications`", id.name()));
             }
             let percents = [Some(rule.confidence), Some(rule.weight), rule.similarity];
             if percents.into_iter().flatten().any(|percent| percent > 100) {

@@ -80,6 +80,8 @@ async fn the_shipped_crew_is_paused_approved_and_brings_what_was_released() {
     server.restart().await;
     let shown = get(&server, &format!("/crew/review/{task}")).await;
     let report = shown["details"]["content"].clone();
+    let implications = shown["regulatory_implications"].as_array().unwrap();
+    assert!(implications.iter().any(|text| text.as_str().unwrap().contains("FATF")), "{shown}");
     assert!(report.as_str().unwrap().contains("F3 structuring: customer 1, 12850.00 EUR"), "{shown}");
     assert_eq!((&shown["review_id"], &shown["status"]), (&review, &json!("pending")));
     let decision = json!({"status": "approved", "comments": "to the officer", "review_id": review});
@@ -88,6 +90,8 @@ async fn the_shipped_crew_is_paused_approved_and_brings_what_was_released() {
     let done = wait_state(&server, task, "COMPLETED").await;
     assert_eq!(done["result"], report, "what was shown is what is released");
     assert_eq!(request_counts(&model), [2, 2, 2, 2, 1], "nobody is asked again");
+    let heard = model.requests_of("report_writer")[0].texts().join("\n");
+    assert!(heard.contains("The review was approved by operator: to the officer"), "{heard}");
 }
 
 /// A task that names only a case gets a general question, and the case is examined as of today. A rejection releases no

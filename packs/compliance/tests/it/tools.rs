@@ -80,6 +80,10 @@ async fn a_report_is_held_where_a_rule_says_so() {
     let bench = bench(input());
     let Outcome::Held(held) = bench.run("case_review", json!({})).await else { panic!("not held") };
     assert_eq!((held.level, held.findings.len()), (Level::Critical, 7));
+    let freezing = "Freezing of funds without delay (FATF Recommendations 6 and 7)".to_owned();
+    assert!(held.implications.contains(&freezing), "{:?}", held.implications);
+    let each_once: std::collections::BTreeSet<&String> = held.implications.iter().collect();
+    assert_eq!(each_once.len(), held.implications.len(), "{:?}", held.implications);
     assert!(
         held.findings[2]
             .starts_with("sanctions: A name is similar to an entry of the sanctions list. (F9, F10)"),

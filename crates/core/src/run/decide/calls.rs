@@ -10,6 +10,7 @@ use serde_json::json;
 use super::messages::{answer, nonempty, refused, sentence, unanswered, why};
 use super::{AppliedDecision, DecisionSource};
 use crate::envelope::Content;
+use crate::id::InterruptId;
 use crate::interrupt::{Effect, Interrupt, Kind};
 use crate::run::draft::Draft;
 use crate::run::fact::{Authority, ReturnReason};
@@ -39,7 +40,7 @@ impl Draft<'_> {
             }
             Kind::Review => match call.held.clone() {
                 Some(held) => self.held_effect(interrupt, id, call, &held, taken),
-                None => self.review_effect(id, call, taken),
+                None => self.review_effect(&interrupt.opened.interrupt, id, call, taken),
             },
             Kind::ClientCall => self.client_effect(id, call, taken),
             Kind::UnknownOutcome => match taken.offer.effect {
@@ -207,7 +208,13 @@ impl Draft<'_> {
         }
     }
 
-    pub(super) fn review_effect(&mut self, id: &str, call: &Call, taken: &AppliedDecision<'_>) {
+    pub(super) fn review_effect(
+        &mut self,
+        interrupt: &InterruptId,
+        id: &str,
+        call: &Call,
+        taken: &AppliedDecision<'_>,
+    ) {
         if taken.offer.effect != Effect::Release {
             self.fail_run("rejected", format!("the output was not released{}", why(taken)));
             return;
@@ -219,7 +226,7 @@ impl Draft<'_> {
         self.emit(fact, Content::data(released));
         let how = if edited { "Released with changes by the reviewer" } else { "Released" };
         self.finish_call(id, CallEnd::Done, Some("released"), sentence(how, taken));
-        self.end_released(call, taken);
+        self.end_released(interrupt, call, taken);
     }
 
     pub(super) fn held_effect(
@@ -235,8 +242,13 @@ impl Draft<'_> {
             return;
         }
         self.release_held(id, held, taken.edit.as_str());
-        // Later steps receive the reviewer's text, too.
-        self.guide(interrupt, &call.step, taken.text);
+        // Later steps receive the reviewer's text, too. The agents of a crew also receive the reviewer.
+        if self.run.definition.gates.release_ends_step {
+            let told = self.describe_approval(&interrupt.opened.interrupt, taken);
+            self.guide(interrupt, &call.step, &told);
+        } else {
+            self.guide(interrupt, &call.step, taken.text);
+        }
     }
 
     /// Records the client's outcome as the result of the call.

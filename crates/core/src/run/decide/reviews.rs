@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::messages::{sentence, why};
 use super::{AppliedDecision, DecisionSource};
 use crate::id::InterruptId;
-use crate::interrupt::{Effect, Interrupt};
+use crate::interrupt::{Effect, Interrupt, Vote};
 use crate::run::draft::Draft;
 use crate::run::{Call, StepEnd};
 use crate::text::readable;
@@ -13,14 +13,31 @@ use crate::text::readable;
 impl Draft<'_> {
     /// Ends the step with the released output, if the workflow says that a release ends the step. The agent adds no
     /// further text (contract D3).
-    pub(super) fn end_released(&mut self, call: &Call, taken: &AppliedDecision<'_>) {
+    pub(super) fn end_released(&mut self, interrupt: &InterruptId, call: &Call, taken: &AppliedDecision<'_>) {
         if !self.run.definition.gates.release_ends_step {
             return;
         }
         let released = self.run.released.last().and_then(|released| released.get("content"));
         let output = readable(released.unwrap_or(&Value::Null));
-        self.tell_run(taken.text);
+        let told = self.describe_approval(interrupt, taken);
+        self.tell_run(&told);
         self.close_step(&call.step, StepEnd::Completed, &output);
+    }
+
+    /// Returns the decision for the next agents: its status, the reviewers, and their comments (contract D3). Returns
+    /// only the comments if no person decided, because reviews are switched off.
+    pub(super) fn describe_approval(&self, interrupt: &InterruptId, taken: &AppliedDecision<'_>) -> String {
+        let decided = self.run.interrupts.get(interrupt);
+        let votes = decided.map(|interrupt| interrupt.agreed()).unwrap_or_default();
+        let reviewer = |vote: &&Vote| match &vote.on_behalf_of {
+            Some(named) => format!("{} on behalf of {named}", vote.by),
+            None => vote.by.clone(),
+        };
+        let reviewers: Vec<String> = votes.iter().map(reviewer).collect();
+        if reviewers.is_empty() {
+            return taken.text.to_owned();
+        }
+        sentence(&format!("The review was approved by {}", reviewers.join(", ")), taken)
     }
 
     /// Releases the output without a review, for a run with reviews switched off (contract E20).
@@ -28,7 +45,7 @@ impl Draft<'_> {
         let offer = self.let_through(interrupt);
         let taken =
             AppliedDecision { offer: &offer, text: "", edit: &Value::Null, by: DecisionSource::Person };
-        self.review_effect(id, call, &taken);
+        self.review_effect(interrupt, id, call, &taken);
     }
 
     /// Applies the decision on a hold. A release resumes the run and sends the reviewer's text to its agents. All
@@ -39,7 +56,8 @@ impl Draft<'_> {
             // below would make the agent continue.
             self.advance();
             if !self.is_over() {
-                self.tell_run(&sentence("A reviewer has approved this task", taken));
+                let told = self.describe_approval(&interrupt.opened.interrupt, taken);
+                self.tell_run(&told);
             }
         } else {
             let title = interrupt.content_text("title");

@@ -356,12 +356,11 @@ async fn where_an_agent_is_told_stands_in_one_file_and_is_shown_nowhere() {
             fs::write(callback_file(&server, id), &stored).unwrap();
             fs::set_permissions(callback_file(&server, id), Permissions::from_mode(0o600)).unwrap();
         }
-        server.post(&retry, &json!({})).await.ok();
-        eventually("it is not told", async || {
-            let [dropped] = &wait_state(&server, "dropped", 1).await[..] else { panic!("one") };
-            dropped["error"].as_str()?.contains(why).then_some(())
-        })
-        .await;
+        let refused = server.post(&retry, &json!({})).await;
+        assert_eq!(refused.refusal(), (409, "not_retriable"), "{refused:?}");
+        assert!(refused.body["detail"].as_str().unwrap().contains(why), "{refused:?}");
+        let [still] = &wait_state(&server, "failed", 1).await[..] else { panic!("one") };
+        assert_eq!(still["id"], failed["id"]);
     }
     assert_eq!(sink.count(), 1);
     server.restart().await;

@@ -37,7 +37,7 @@ async fn each_role_may_what_it_may_and_who_may_not_is_told_before_what_is_not_th
         (Method::GET, format!("/crew/status/{none}"), None, [404, 404, 404, 404, 404, 404, 403]),
         (Method::GET, format!("/crew/status/{task}"), None, [200, 200, 403, 200, 403, 403, 403]),
         (Method::GET, format!("/crew/review/{task}"), None, [200, 200, 403, 200, 403, 403, 403]),
-        (Method::GET, "/crew/tasks".into(), None, [200, 200, 403, 200, 403, 403, 403]),
+        (Method::GET, "/crew/tasks".into(), None, [200, 200, 200, 200, 200, 200, 403]),
         (Method::GET, "/crew/reviews".into(), None, [200, 200, 200, 200, 200, 200, 403]),
         (
             Method::POST,
@@ -56,9 +56,11 @@ async fn each_role_may_what_it_may_and_who_may_not_is_told_before_what_is_not_th
         let who: Vec<&str> = people.iter().map(|(who, _)| *who).collect();
         assert_eq!(found, expected, "{method} {path}: {who:?}");
     }
-    // A reviewer does not see reviews that are assigned to other people.
-    let listed = ask(&server, &people[2].1, Method::GET, "/crew/reviews", None).await.1;
-    assert_eq!(listed["reviews"], json!([]));
+    // A reviewer does not see reviews that are assigned to other people, nor their tasks.
+    for (path, list) in [("/crew/reviews", "reviews"), ("/crew/tasks", "tasks")] {
+        let listed = ask(&server, &people[2].1, Method::GET, path, None).await.1;
+        assert_eq!((&listed[list], &listed["count"]), (&json!([]), &json!(0)));
+    }
 
     // An expired token and an invalid token.
     let dead = issuer.token_until("andy", "analyst", holdshort_testkit::issuer::now() - 5);
@@ -90,6 +92,14 @@ async fn a_reviewer_sees_what_is_theirs_to_review() {
     );
     let listed = ask(&server, &carl, Method::GET, "/crew/reviews", None).await.1;
     assert_eq!(listed["reviews"][0]["review_id"], json!(review), "{listed}");
+    // The list of tasks has the tasks of these reviews, without inputs and results.
+    let (other, _) = paused(&server).await;
+    server.post(&format!("/v1/runs/{other}/cancel"), &json!({})).await.ok();
+    let listed = ask(&server, &carl, Method::GET, "/crew/tasks?state=paused", None).await.1;
+    let tasks = json!([listed["count"], listed["tasks"][0]["task_id"], listed["tasks"][0].get("inputs")]);
+    assert_eq!(tasks, json!([1, task, null]), "{listed}");
+    let listed = ask(&server, &dora, Method::GET, "/crew/tasks", None).await.1;
+    assert_eq!(listed["tasks"], json!([]), "nothing of another group: {listed}");
     assert_eq!(ask(&server, &carl, Method::GET, &format!("/crew/review/{task}"), None).await.0, 200);
     let mut socket = connected(&server, &carl, &task).await.unwrap();
     let frame = frames(&mut socket, "hitl_review_requested").await.remove(0);

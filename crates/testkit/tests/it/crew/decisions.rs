@@ -179,6 +179,41 @@ async fn the_actor_is_whoever_is_signed_in() {
     }
 }
 
+/// The name of the reviewer may be any name that the token states for its own person.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reviewer_is_named_by_the_names_of_their_token() {
+    let model = model().await;
+    let (issuer, server) = Issuer::serving(setup(&model)).await;
+    let token = |more: Value| issuer.token_with("u-17", "analyst", more);
+    let names = json!({"email": "alice@example.com", "preferred_username": "alice", "name": "Alice A."});
+    let unverified = json!({"email": "bob@example.com", "email_verified": false});
+    let table = [
+        (&names, "alice@example.com", 200),
+        (&names, "ALICE@example.com ", 200),
+        (&names, "alice", 200),
+        (&names, "Alice A.", 200),
+        (&names, "u-17", 200),
+        // Near misses: names of others, and an address that the issuer has not verified.
+        (&names, "alice@example.org", 403),
+        (&names, "alice@", 403),
+        (&unverified, "bob@example.com", 403),
+    ];
+    let body = json!({"crew_name": "fraud"});
+    for (claims, reviewer, expected) in table {
+        let token = token(claims.clone());
+        let (_, run) = ask(&server, &token, Method::POST, "/crew/run", Some(&body)).await;
+        let task = run["task_id"].as_str().unwrap();
+        let decision = json!({"status": "approved", "reviewer": reviewer});
+        let (status, told) = resume(&server, &token, task, &decision).await;
+        assert_eq!(status, expected, "{claims} {reviewer}: {told}");
+        let made = server.events_of(task, "decision_made").await;
+        // The subject is the actor, whatever the client calls the person.
+        assert!(made.iter().all(|made| made["actor"]["id"] == "u-17"), "{made:?}");
+        assert!(made.iter().all(|made| made["data"].get("on_behalf_of").is_none()), "{made:?}");
+        assert_eq!(made.len(), usize::from(expected == 200));
+    }
+}
+
 /// If a service decides for a person, the event of the decision and all its views contain that person's name as the
 /// service sent it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,5 +1,5 @@
-//! Tests of the crew edge over the real binary (contracts D2 to D7, D9, E16 to E20, E29, E30, E35, E36; cases 37 to 43;
-//! lessons 53 to 61).
+//! Tests of the crew edge over the real binary (contracts D2 to D7, D9, D10, E16 to E20, E29, E30, E35, E36; cases 37
+//! to 43; lessons 53 to 61).
 
 mod access;
 mod bad;
@@ -10,7 +10,9 @@ mod decisions;
 mod docs;
 mod links;
 mod nodes;
+mod refusals;
 mod socket;
+mod summaries;
 mod switched_off;
 mod tasks;
 mod webhooks;
@@ -56,6 +58,7 @@ pub(crate) fn review() -> Scripted {
             "content": "Account A split 14,000 into three.",
             "findings": ["structuring", "velocity"],
             "risk_level": "high",
+            "regulatory_implications": ["SAR filing"],
         }),
     )
 }
@@ -184,10 +187,18 @@ impl Issuer {
     }
 
     pub(crate) fn token_until(&self, sub: &str, role: &str, exp: i64) -> String {
-        let claims = json!({
+        self.token_with(sub, role, json!({ "exp": exp }))
+    }
+
+    /// Returns a JWT with additional claims.
+    pub(crate) fn token_with(&self, sub: &str, role: &str, more: Value) -> String {
+        let mut claims = json!({
             "iss": "https://issuer.example", "aud": "holdshort", "sub": sub, "roles": [role],
-            "iat": now(), "exp": exp,
+            "iat": now(), "exp": now() + 300,
         });
+        for (name, value) in more.as_object().expect("claims") {
+            claims[name] = value.clone();
+        }
         self.key.token(&json!({"alg": "ES256", "kid": "k", "typ": "JWT"}), &claims)
     }
 }

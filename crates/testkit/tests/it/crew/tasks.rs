@@ -90,8 +90,8 @@ async fn case_38_after_an_approval_the_next_task_begins_and_no_earlier_agent_is_
         "pending",
         "structuring\nvelocity",
         "high",
-        [],
-        [],
+        ["SAR filing"],
+        ["SAR filing"],
         [],
         "Account A split 14,000 into three.",
     ]);
@@ -107,7 +107,8 @@ async fn case_38_after_an_approval_the_next_task_begins_and_no_earlier_agent_is_
     assert_eq!(shown["result"], json!({"report": "done", "cases": 1}), "JSON in text is that JSON");
     assert_eq!(request_counts(&model), [1, 1, 1, 1, 1], "agents 1 to 4 are not asked again");
     let request = model.requests_of("report_writer")[0].texts().join("\n");
-    for word in ["Account A split 14,000 into three.", "Looks good, proceed"] {
+    let decision = "The review was approved by operator: Looks good, proceed";
+    for word in ["Account A split 14,000 into three.", decision] {
         assert!(request.contains(word), "the decision enters what comes next: {request}");
     }
 
@@ -126,7 +127,7 @@ async fn case_39_a_rejection_fails_the_task_with_the_comment() {
     let (status, told) = post(&server, &format!("/crew/resume/{task}"), &decision).await;
     assert_eq!((status, &told["status"]), (200, &json!("rejected")));
     let shown = wait_state(&server, &task, "FAILED").await;
-    assert!(shown["error"].as_str().unwrap().contains("names are in it"), "{shown}");
+    assert_eq!(shown["error"], "Compliance review rejected: names are in it", "without the review's title");
     assert_eq!(request_counts(&model)[4], 0, "no report");
     assert_eq!(get(&server, &format!("/crew/review/{task}")).await["status"], "rejected");
 }
@@ -223,7 +224,7 @@ async fn a_service_pauses_a_task_and_nothing_begins_until_somebody_has_looked() 
     .await;
     assert_eq!(request_counts(&model), [1, 1, 1, 1, 0]);
     let request = model.requests_of("fraud_pattern_hunter")[0].texts().join("\n");
-    assert!(request.contains("a namesake"), "{request}");
+    assert!(request.contains("The review was approved by operator: a namesake"), "{request}");
     let review = get(&server, &format!("/crew/review/{task}")).await;
     assert_eq!(review["history"].as_array().unwrap().len(), 1, "{review}");
     assert_eq!(review["review_id"], shown["review_id"]);
@@ -320,7 +321,7 @@ async fn a_rejected_pause_fails_the_task() {
     assert_eq!((status, &told["status"]), (200, &json!("rejected")));
     let shown = get(&server, &format!("/crew/status/{task}")).await;
     assert_eq!(shown["status"], "FAILED");
-    assert!(shown["error"].as_str().unwrap().contains("a PEP indeed"), "{shown}");
+    assert_eq!(shown["error"], "Compliance review rejected: a PEP indeed");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

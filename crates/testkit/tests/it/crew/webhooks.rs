@@ -81,9 +81,10 @@ async fn case_40_a_webhook_is_told_until_it_is_there_and_its_signature_is_of_the
     let expected =
         json!(["compliance_review", task, review, "high", "PENDING", "fraud", first.header("x-event-id")]);
     assert_eq!(told, expected, "{body}");
-    assert!(body["summary"].is_string() && body["expires_at"].is_string(), "{body}");
+    assert_eq!(body["summary"], "Three transfers below the threshold: structuring; velocity");
+    assert!(body["expires_at"].is_string(), "{body}");
     let text = body.to_string();
-    assert!(!text.contains("14,000") && !text.contains("Account"), "no content of the run: {text}");
+    assert!(!text.contains("14,000") && !text.contains("Account"), "only derived findings: {text}");
 
     let shown = deliveries(&server, &review, "DELIVERED").await.remove(0);
     let told = json!([shown["webhook_id"], shown["attempts"], shown["response_code"], shown["error"]]);
@@ -236,6 +237,46 @@ async fn one_that_is_removed_is_tried_no_more() {
     assert_eq!(sink.count(), told);
     let shown = &get(&server, &format!("/webhooks/status/{review}")).await["deliveries"][0];
     assert_eq!((&shown["webhook_id"], &shown["response_code"]), (&hook["id"], &json!(500)), "{shown}");
+}
+
+/// The response to a retry names a webhook that is removed, and the delivery stays failed. The native API
+/// refuses such a retry.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_retry_for_a_webhook_that_is_gone_says_so_and_stays_failed() {
+    let (sink, server, _model) = server().await;
+    sink.answer([400]);
+    let hook = register(&server, &sink, json!({})).await;
+    let (_, review) = paused(&server).await;
+    let failed = deliveries(&server, &review, "FAILED").await.remove(0);
+    let hook = hook["id"].as_str().unwrap();
+    server.send(server.request(Method::DELETE, &format!("{BASE}/webhooks/{hook}"))).await.ok();
+    let id = failed["id"].as_str().unwrap();
+    for _ in 0..2 {
+        let (status, told) = post(&server, &format!("/webhooks/retry/{id}"), &json!({})).await;
+        assert_eq!(
+            (status, &told["success"], &told["status"]),
+            (200, &json!(false), &json!("FAILED")),
+            "{told}"
+        );
+        let why = told["message"].as_str().unwrap();
+        assert!(why.contains(hook) && why.contains("removed"), "{told}");
+    }
+    let native = server.post(&format!("/v1/deliveries/{id}/retry"), &json!({})).await;
+    assert_eq!(native.refusal(), (409, "not_retriable"), "{native:?}");
+    let shown = get(&server, &format!("/webhooks/delivery/{id}")).await;
+    assert_eq!(shown, failed, "nothing has changed");
+    assert_eq!(sink.count(), 1);
+    // A delivered notification is not sent again either, and the response says why.
+    register(&server, &sink, json!({"name": "other"})).await;
+    let (_, review) = paused(&server).await;
+    let there = deliveries(&server, &review, "DELIVERED").await.remove(0);
+    let (status, told) =
+        post(&server, &format!("/webhooks/retry/{}", there["id"].as_str().unwrap()), &json!({})).await;
+    assert_eq!(
+        (status, &told["success"], &told["status"]),
+        (200, &json!(false), &json!("DELIVERED")),
+        "{told}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

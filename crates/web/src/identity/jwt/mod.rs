@@ -291,12 +291,29 @@ impl Issuer {
         let principal = Principal {
             id,
             name: name.map(str::to_owned),
+            aliases: aliases(claims),
             roles,
             groups,
             how: AuthMethod::Jwt { issuer: self.jwt.issuer.clone() },
         };
         Ok(Verified { principal, until, issued_at })
     }
+}
+
+/// Claims with names of the principal beside its subject.
+const ALIASES: [&str; 3] = ["email", "preferred_username", "username"];
+
+/// Returns the names of the principal beside its subject. Leaves out an e-mail address that the issuer states to be
+/// unverified.
+fn aliases(claims: &Map<String, Value>) -> BTreeSet<String> {
+    let is_refuted = match claims.get("email_verified") {
+        None => false,
+        Some(Value::Bool(is_verified)) => !is_verified,
+        Some(other) => other.as_str() != Some("true"),
+    };
+    let stated = ALIASES.iter().filter(|name| !(is_refuted && **name == "email"));
+    let names = stated.filter_map(|name| claims.get(*name)?.as_str());
+    names.filter(|name| is_name(name, NAME_BYTES)).map(str::to_owned).collect()
 }
 
 /// Decodes one part of an untrusted token. Rejects duplicate members, because two parsers could read different values.

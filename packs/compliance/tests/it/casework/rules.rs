@@ -131,6 +131,16 @@ fn rules_are_checked() {
         ("id: velocity", "id: speed", "there is no rule with this id"),
         ("EUR: 1000000", "EUR: 900000", "the base currency must have the rate 1000000"),
         ("    count: 8\n", "    count: 0\n", "`count` of the rule `velocity` is zero"),
+        (
+            r#"["Enhanced due diligence (FATF Recommendation 19)"]"#,
+            r#"[" "]"#,
+            "the rule `high_risk_country` has an empty entry in `implications`",
+        ),
+        (
+            r#"["Enhanced due diligence (FATF Recommendation 19)"]"#,
+            "[a, b, c, d, e, f, g, h, i, j, k]",
+            "the rule `high_risk_country` has more than 10 `implications`",
+        ),
         (", min_amount: 5000", "", "an entry of `pause` states no criterion"),
     ];
     for (from, to, why) in wrong {
