@@ -122,11 +122,12 @@ pub struct Files<'a> {
 
 /// Shows the questions of one run on screens of the pack.
 pub trait Asker {
-    /// Returns true if this asker shows the interrupt.
+    /// Returns true if this asker reads the answer to the interrupt.
     fn asks(&self, interrupt: &Interrupt) -> bool;
 
-    /// Returns the screen of a question. `open` is the number of open questions.
-    fn screen(&mut self, interrupt: &Interrupt, open: usize, paint: Paint) -> Vec<String>;
+    /// Returns the screen of a question. `open` is the number of open questions. None shows the card of the product, as
+    /// for a question that is answered with a form.
+    fn screen(&mut self, interrupt: &Interrupt, open: usize, paint: Paint) -> Option<Vec<String>>;
 
     /// Returns the reaction to a line that a person typed as an answer.
     fn line(&mut self, prompt: &mut Prompt, line: &str, paint: Paint) -> Reaction;

@@ -330,21 +330,24 @@ impl Follower<'_> {
         let paint = Paint::stderr();
         print_message("");
         let view = View { paint, uncut: false, alone: false, said: self.projector.last_message() };
-        let has_way = self.asker.as_ref().is_some_and(|asker| asker.asks(&interrupt));
-        let cut_lines = if has_way { 0 } else { card::cut_lines(&interrupt, view) };
+        let own = match &mut self.asker {
+            Some(asker) if asker.asks(&interrupt) => asker.screen(&interrupt, self.open.len(), paint),
+            Some(_) | None => None,
+        };
+        let cut_lines = if own.is_some() { 0 } else { card::cut_lines(&interrupt, view) };
         let prompt = Prompt::new(interrupt, cut_lines);
         let interrupt = &prompt.interrupt;
-        let is_whole = match &mut self.asker {
-            Some(asker) if has_way => {
-                print_message_lines(&asker.screen(interrupt, self.open.len(), paint));
-                if interrupt.suggestions().is_empty() && !prompt.takes_json() {
+        let is_whole = match own {
+            Some(screen) => {
+                print_message_lines(&screen);
+                if interrupt.suggestions().is_empty() {
                     print_message_lines(&earlier_answers::lines(interrupt, paint));
                 } else {
                     print_message_lines(&card::options(interrupt, paint));
                 }
                 false
             }
-            Some(_) | None => {
+            None => {
                 print_message_lines(&card::render(interrupt, view));
                 print_message_lines(&card::options(interrupt, paint));
                 prompt.shows_all()

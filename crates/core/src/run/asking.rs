@@ -11,6 +11,7 @@ use crate::asking::RECORD;
 use crate::gate::Verdict;
 use crate::handoff::FINISH;
 use crate::interrupt::{About, AnswerContent, Interrupt, Kind, Outcome, Resolution};
+use crate::reply;
 use crate::schema;
 use crate::tool::{Opens, Runs};
 
@@ -223,10 +224,24 @@ impl Run {
     }
 }
 
-/// Returns the problems of the response schema that an agent sends with a question.
+/// Returns the problems of a question that its tool's schema does not find: a response schema that is not supported, and
+/// texts without a word. A person cannot answer a question of blanks, or choose a blank answer.
 pub(super) fn check(arguments: &Value) -> Vec<schema::Problem> {
     let own = arguments.get("response_schema");
-    own.map(|own| schema::refuse_foreign(own, "/response_schema")).unwrap_or_default()
+    let mut problems = own.map(|own| schema::refuse_foreign(own, "/response_schema")).unwrap_or_default();
+    for key in ["question", "message"] {
+        let text = arguments.get(key).and_then(Value::as_str);
+        if text.is_some_and(|text| !reply::says_something(text)) {
+            problems.push(schema::Problem::new(format!("/{key}"), "is blank: say what you ask"));
+        }
+    }
+    // A choice may be a mark, such as `–`.
+    let is_blank = |text: &str| text.chars().all(|c| c.is_whitespace() || c.is_control());
+    let choices = arguments.get("choices").and_then(Value::as_array).into_iter().flatten().enumerate();
+    for (at, _) in choices.filter(|(_, choice)| choice.as_str().is_some_and(is_blank)) {
+        problems.push(schema::Problem::new(format!("/choices/{at}"), "is blank: leave it out"));
+    }
+    problems
 }
 
 /// Returns the text of the question. The tool of contract C8 names this argument `message`.

@@ -114,6 +114,31 @@ fn an_answer_of_data_fits_the_schema_of_its_question() {
     assert_eq!((&told[0]["outcome"], &told[0]["kind"]), (&json!("answered"), &json!("clarification")));
 }
 
+/// A person cannot answer a question without words. The agent is told, and asks again.
+#[test]
+fn a_question_of_blanks_is_no_question() {
+    let ask = |arguments: Value| calls(&[("ask_human", arguments)]);
+    for (arguments, told) in [
+        (json!({ "question": "  \n\t" }), Some("/question: is blank: say what you ask")),
+        (json!({ "question": "\u{a0}\u{200b}…" }), Some("/question: is blank: say what you ask")),
+        (
+            json!({ "question": "Which?", "choices": ["left", " "] }),
+            Some("/choices/1: is blank: leave it out"),
+        ),
+        (json!({ "question": "Up or down?", "choices": ["+", "–"] }), None),
+        (json!({ "question": "Why?" }), None),
+    ] {
+        let script = vec![ask(arguments.clone()), says("Done.")];
+        let mut world = World::started(asks(Asking::default()), script);
+        world.work();
+        assert_eq!(world.run.interrupts.is_empty(), told.is_some(), "{arguments}");
+        if let Some(told) = told {
+            let result = last_result(&world, "work");
+            assert!(result.contains(told), "{arguments}: {result}");
+        }
+    }
+}
+
 #[test]
 fn a_schema_of_texts_is_answered_in_words() {
     let ask = (

@@ -32,7 +32,7 @@ impl Asker for Runner {
         interrupt.kind == Kind::Question
     }
 
-    fn screen(&mut self, interrupt: &Interrupt, open: usize, paint: Paint) -> Vec<String> {
+    fn screen(&mut self, interrupt: &Interrupt, open: usize, paint: Paint) -> Option<Vec<String>> {
         self.was_empty = false;
         let line = "=".repeat(WIDTH);
         let mut lines = vec![line.clone()];
@@ -47,6 +47,10 @@ impl Asker for Runner {
         if is_new {
             self.at += 1;
             self.shown.clone_from(&interrupt.id);
+        }
+        // The predecessor has no forms: a form is shown and asked as in the rest of the product.
+        if interrupt.response_schema.is_some() {
+            return None;
         }
         let part =
             |key: &str| interrupt.payload.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();
@@ -65,7 +69,7 @@ impl Asker for Runner {
             lines.extend(wrapped(&format!("Question: {question}"), paint));
         }
         lines.push(line);
-        lines
+        Some(lines)
     }
 
     /// Handles a line that the person typed.

@@ -1,8 +1,9 @@
 //! `coach.yaml`: the configuration of an athlete, and the run input that is made from it (contract C2, C7, C9).
 //!
-//! Keys and defaults are those of garmin-ai-coach, which this pack replaces; `data` and `models` are new keys. A key
-//! without an effect is accepted with a notice. An unknown key is rejected.
+//! Keys and defaults are those of garmin-ai-coach, which this pack replaces; `data`, `models` and `columns` are new
+//! keys. A key without an effect is accepted with a notice. An unknown key is rejected.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use crate::limits::{COACH_CONFIG_BYTES, CONFIG_DAYS};
-use crate::training::AthleteNumber;
+use crate::training::{AthleteNumber, ColumnMap, Units};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -27,6 +28,9 @@ pub(super) struct Config {
     extraction: Extraction,
     #[serde(default, deserialize_with = "or_usual")]
     models: Models,
+    /// Headers of the athlete's own tables, by the headers of the reference.
+    #[serde(default, deserialize_with = "or_usual")]
+    columns: BTreeMap<String, String>,
     #[serde(default)]
     competitions: Option<Vec<Competition>>,
     current_date: Option<String>,
@@ -37,6 +41,12 @@ pub(super) struct Config {
     /// Credentials of the service from which garmin-ai-coach downloads data. This pack downloads no data and ignores
     /// them.
     credentials: Option<Value>,
+    /// Races of calendars from which garmin-ai-coach downloads them. This pack downloads nothing and ignores them.
+    outside: Option<Value>,
+    bikereg: Option<Value>,
+    runreg: Option<Value>,
+    trireg: Option<Value>,
+    skireg: Option<Value>,
 }
 
 /// Deserializes a section. A section whose key has no value, as in a half-filled template, becomes the default.
@@ -57,6 +67,9 @@ struct Athlete {
     birth_date: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     time_zone: Option<String>,
+    /// Units of the account from which tables without units come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    units: Option<Units>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_heart_rate: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,6 +102,8 @@ struct Extraction {
     ai_mode: Mode,
     enable_plotting: bool,
     hitl_enabled: bool,
+    /// True leaves out the synthesis in garmin-ai-coach. In this pack every agent works.
+    skip_synthesis: bool,
 }
 
 impl Default for Extraction {
@@ -99,6 +114,7 @@ impl Default for Extraction {
             ai_mode: Mode::Development,
             enable_plotting: false,
             hitl_enabled: true,
+            skip_synthesis: false,
         }
     }
 }
@@ -124,6 +140,7 @@ struct Models {
 #[serde(deny_unknown_fields)]
 struct Competition {
     name: String,
+    /// Day, or free text such as `September 2027`.
     date: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     race_type: Option<String>,
@@ -155,8 +172,6 @@ pub(super) struct RunSetup {
     /// True if the configuration sets `data`.
     names_data: bool,
     pub output: PathBuf,
-    /// Time zone for files that state no time zone.
-    pub time_zone: Option<String>,
     pub model: Option<String>,
     pub asks: bool,
     pub plots: bool,
@@ -246,22 +261,48 @@ impl Config {
         }
         let dates = [("current_date", &self.current_date), ("athlete.birth_date", &self.athlete.birth_date)];
         let named = dates.into_iter().filter_map(|(key, date)| Some((key.to_owned(), date.as_deref()?)));
-        let races = self.competitions.iter().flatten().enumerate();
+        let races = self.competitions.iter().flatten().enumerate().filter(|(_, race)| !race.is_blank());
+        if let Some((n, _)) = races.clone().find(|(_, race)| race.name.trim().is_empty()) {
+            return Err(format!("competitions[{n}].name is empty: write the name of the race"));
+        }
+        if let Some((n, _)) = races.clone().find(|(_, race)| race.date.trim().is_empty()) {
+            return Err(format!("competitions[{n}].date is empty: write a day such as 2026-05-10"));
+        }
         let races = races.map(|(n, race)| (format!("competitions[{n}].date"), race.date.as_str()));
+        // The date of a race may be free text (contract C9), but a day that does not exist is an error.
+        let is_day = |text: &str| text.trim().starts_with(|c: char| c.is_ascii_digit()) && text.contains('-');
+        let races = races.filter(|(_, text)| is_day(text));
         for (key, text) in named.chain(races) {
             if text.trim().parse::<Date>().is_err() {
                 return Err(format!("{key} is `{text}`: write a day such as 2026-05-10"));
             }
         }
-        Ok(())
+        self.column_map().map(|_| ())
+    }
+
+    fn column_map(&self) -> Result<ColumnMap, String> {
+        ColumnMap::new(self.columns.iter().map(|(name, header)| (&**name, &**header)))
+    }
+
+    /// Adds columns from the command line, each as `NAME=HEADER`. They have priority over those of the file.
+    pub(super) fn with_columns<'a>(
+        mut self,
+        columns: impl IntoIterator<Item = &'a String>,
+    ) -> Result<Self, String> {
+        for column in columns {
+            let Some((name, header)) = column.split_once('=') else {
+                return Err(format!("--columns is `{}`: write NAME=HEADER", plain::line(column)));
+            };
+            self.columns.insert(name.trim().to_owned(), header.trim().to_owned());
+        }
+        self.column_map()?;
+        Ok(self)
     }
 
     /// Prepares a run. `beside` is the folder of the configuration file. `today` is the default day of the run.
-    pub(super) fn prepare(self, beside: &Path, output: Option<&Path>, today: Date) -> RunSetup {
-        let mut notices = Vec::new();
-        if self.credentials.is_some() {
-            notices.push("credentials have no effect: your training data is read from files".to_owned());
-        }
+    pub(super) fn prepare(mut self, beside: &Path, output: Option<&Path>, today: Date) -> RunSetup {
+        self.remove_blanks();
+        let notices = self.notices();
         let day = self.day(today);
         let task = self.task(day);
         let own = |path: Option<PathBuf>, usual: &str| beside.join(path.unwrap_or_else(|| usual.into()));
@@ -272,8 +313,7 @@ impl Config {
             Mode::Production => self.models.production,
             Mode::Development => self.models.development,
         };
-        let time_zone = self.athlete.time_zone.clone();
-        let input = json!({
+        let mut input = json!({
             "task": task,
             "subject": self.athlete.email,
             "athlete": self.athlete,
@@ -282,17 +322,57 @@ impl Config {
             "metrics_days": self.extraction.metrics_days,
             "competitions": self.competitions.unwrap_or_default(),
         });
+        if !self.columns.is_empty() {
+            input["columns"] = json!(self.columns);
+        }
         RunSetup {
             input,
             data,
             names_data,
             output,
-            time_zone,
             model,
             asks: self.extraction.hitl_enabled,
             plots: self.extraction.enable_plotting,
             notices,
         }
+    }
+
+    /// Removes the values that the athlete has not filled in: the template has empty texts, and an empty race.
+    fn remove_blanks(&mut self) {
+        let filled = |text: &String| !text.trim().is_empty();
+        self.athlete.name = self.athlete.name.take().filter(filled);
+        let races = self.competitions.take().into_iter().flatten().filter(|race| !race.is_blank());
+        let races = races.map(|race| Competition {
+            race_type: race.race_type.filter(filled),
+            target_time: race.target_time.filter(filled),
+            ..race
+        });
+        self.competitions = Some(races.collect());
+    }
+
+    /// Returns notices about keys of garmin-ai-coach that have no effect. An empty value, as in the template, has none
+    /// there either.
+    fn notices(&self) -> Vec<String> {
+        let mut notices = Vec::new();
+        if self.credentials.as_ref().is_some_and(has_content) {
+            notices.push("credentials have no effect: your training data is read from files".to_owned());
+        }
+        if self.extraction.skip_synthesis {
+            notices.push("extraction.skip_synthesis has no effect: every agent works".to_owned());
+        }
+        let calendars = [
+            ("outside", &self.outside),
+            ("bikereg", &self.bikereg),
+            ("runreg", &self.runreg),
+            ("trireg", &self.trireg),
+            ("skireg", &self.skireg),
+        ];
+        for (key, calendar) in calendars {
+            if calendar.as_ref().is_some_and(has_content) {
+                notices.push(format!("{key} has no effect: name the races under competitions"));
+            }
+        }
+        notices
     }
 
     /// Returns the day of the run. A time after the date is ignored.
@@ -348,7 +428,24 @@ fn is_address(text: &str) -> bool {
         && !text.chars().any(|c| c.is_whitespace() || c.is_control())
 }
 
+/// Returns true if a value contains a number, a truth value or a text that is not blank.
+fn has_content(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(_) | Value::Number(_) => true,
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(items) => items.iter().any(has_content),
+        Value::Object(entries) => entries.values().any(has_content),
+    }
+}
+
 impl Competition {
+    /// Returns true for a race that the athlete has not filled in. The template has a priority for it.
+    fn is_blank(&self) -> bool {
+        let texts = [Some(&self.name), Some(&self.date), self.race_type.as_ref(), self.target_time.as_ref()];
+        texts.into_iter().flatten().all(|text| text.trim().is_empty())
+    }
+
     fn line(&self) -> String {
         let mut line = format!("- {}, {}", self.name, self.date);
         let priority = self.priority.map(|priority| format!("priority {priority:?}"));

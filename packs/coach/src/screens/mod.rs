@@ -14,7 +14,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, value_parser};
+use clap::{Arg, ArgAction, value_parser};
 use holdshort_cli::kit::{
     Client, MadeFolders, Paint, error, holdshort, print_lines, print_message, print_message_lines,
     print_text, usage,
@@ -37,6 +37,7 @@ const FILE: &str = "coach.yaml";
 /// Ids of the coach's options of the command `run`.
 const CONFIG: &str = "config";
 const INIT_CONFIG: &str = "init_config";
+const COLUMNS: &str = "columns";
 
 pub(crate) fn options() -> Vec<Arg> {
     let file = |id, long| {
@@ -52,6 +53,15 @@ pub(crate) fn options() -> Vec<Arg> {
                 "Only for `coach`: write a configuration file with comments, to be edited, and start no run",
             )
             .conflicts_with("output_dir"),
+        Arg::new(COLUMNS)
+            .long("columns")
+            .value_name("NAME=HEADER")
+            .action(ArgAction::Append)
+            .requires(CONFIG)
+            .help(
+                "Only for `coach`: column of your own tables, such as `duration_min=Dauer`. Repeat it for each column; \
+                 `decimal=,` and `dates=dmy` describe the cells",
+            ),
     ]
 }
 
@@ -82,7 +92,8 @@ fn prepared(arguments: &RunArguments<'_>, path: &Path) -> anyhow::Result<Prepare
             arguments.workflow
         )));
     }
-    let config = Config::read(path).map_err(usage)?;
+    let columns = arguments.options.get_many::<String>(COLUMNS).into_iter().flatten();
+    let config = Config::read(path).and_then(|config| config.with_columns(columns)).map_err(usage)?;
     let beside = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let beside = beside.canonicalize().map_err(|error| usage(format!("{}: {error}", beside.display())))?;
     let today = jiff::Zoned::now().date();
@@ -106,7 +117,7 @@ fn prepared(arguments: &RunArguments<'_>, path: &Path) -> anyhow::Result<Prepare
 /// Reports unread training data before the agents start: a day without its recording would look like a rest day.
 fn report_unread_data(described: &RunSetup) {
     let folder = described.data.display();
-    match tools::not_read(&described.data, described.time_zone.as_deref()) {
+    match tools::not_read(&described.data, &described.input) {
         Ok(not_read) => {
             if not_read.refused == not_read.files {
                 print_message(&format!(

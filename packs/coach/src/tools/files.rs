@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, DirEntry};
 use holdshort_core::digest::Digest;
-use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use crate::limits;
@@ -23,16 +22,16 @@ pub(super) struct Loaded {
     pub parts: BTreeMap<&'static str, Option<Map<String, Value>>>,
 }
 
-/// Returns the unread training data of a folder, for the person who starts a run on the folder.
+/// Returns the unread training data of a folder, for the person who starts a run on the folder. `input` is the input of
+/// the run.
 ///
 /// # Errors
-/// Returns an error if the folder cannot be read, or if the time zone is unknown.
-#[expect(clippy::disallowed_methods, reason = "the time zone that the athlete chose is looked up")]
-pub fn not_read(folder: &Path, time_zone: Option<&str>) -> io::Result<UnreadData> {
-    let zone = time_zone.map(TimeZone::get).transpose().map_err(io::Error::other)?;
+/// Returns an error if the folder cannot be read, or if the input does not describe how to read it.
+pub fn not_read(folder: &Path, input: &Value) -> io::Result<UnreadData> {
+    let options = super::options(input).map_err(|refusal| io::Error::other(refusal.message))?;
     let dir = Dir::open_ambient_dir(folder, ambient_authority())?;
     let named = folder.to_string_lossy();
-    Ok(load(&named, &dir, &Options { zone })?.reading.not_read(limits::TRAINING_TOLD))
+    Ok(load(&named, &dir, &options)?.reading.not_read(limits::TRAINING_TOLD))
 }
 
 /// Reads a folder, or returns the cached result. The cache holds only the folder that was read last, so two concurrent
@@ -42,10 +41,10 @@ pub(super) fn load(named: &str, dir: &Dir, options: &Options) -> io::Result<Arc<
     let mut found = FolderScan::default();
     found.walk(dir, "", 0)?;
     found.choose();
-    let zone = options.zone.as_ref().map(|zone| format!("{zone:?}")).unwrap_or_default();
+    let read_as = format!("{options:?}");
     let stamps: Vec<_> =
         found.files.iter().map(|file| (&file.path, file.bytes, file.changed.to_string())).collect();
-    let key = Digest::of_json(&(named, zone, stamps, &found.left));
+    let key = Digest::of_json(&(named, read_as, stamps, &found.left));
     // The lock is held while reading: concurrent callers wait instead of reading the same folder twice.
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == key) {

@@ -7,6 +7,8 @@ mod files;
 mod planned;
 mod specs;
 
+use std::collections::BTreeMap;
+
 use holdshort_core::tool::{Outcome, Spec};
 use holdshort_tools::{Refusal, Toolset, Work, Workspace, read_arguments};
 use jiff::civil::Date;
@@ -20,7 +22,8 @@ use self::planned::PlanWeeks;
 use crate::limits;
 use crate::training::tools::{Number, Piece, format_number};
 use crate::training::{
-    Analyst, Athlete, Computed, Options, Reading, RefusalCode, Settings, Sex, Summary, compute, summary,
+    Analyst, Athlete, ColumnMap, Computed, Options, Reading, RefusalCode, Settings, Sex, Summary, Units,
+    compute, summary,
 };
 
 #[derive(Debug)]
@@ -103,6 +106,9 @@ struct RunInput {
     activities_days: u16,
     #[serde(default = "two_weeks")]
     metrics_days: u16,
+    /// Headers of the athlete's own tables, by the headers of the reference.
+    #[serde(default)]
+    columns: BTreeMap<String, String>,
 }
 
 /// Default of `activities_days` (contract C2).
@@ -123,6 +129,7 @@ struct Person {
     threshold_heart_rate: Option<f64>,
     threshold_power: Option<f64>,
     time_zone: Option<String>,
+    units: Option<Units>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -141,16 +148,35 @@ impl From<Gender> for Sex {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the time zone that the input states is looked up")]
+impl RunInput {
+    fn parse(input: &Value) -> Result<Self, Refusal> {
+        Self::deserialize(input).map_err(|error| {
+            Refusal::new("bad_input", format!("the input of this run does not describe the athlete: {error}"))
+        })
+    }
+
+    /// Returns how the training data is read.
+    #[expect(clippy::disallowed_methods, reason = "the time zone that the input states is looked up")]
+    fn options(&self) -> Result<Options, Refusal> {
+        let zone = self.athlete.time_zone.as_deref().map(|name| {
+            let refuse =
+                |_| Refusal::new("bad_input", format!("`{}` is not a time zone", name.escape_debug()));
+            TimeZone::get(name).map_err(refuse)
+        });
+        let pairs = self.columns.iter().map(|(name, header)| (&**name, &**header));
+        let columns = ColumnMap::new(pairs).map_err(|why| Refusal::new("bad_input", why))?;
+        Ok(Options { zone: zone.transpose()?, columns, units: self.athlete.units })
+    }
+}
+
+/// Returns how the training data of a run is read.
+fn options(input: &Value) -> Result<Options, Refusal> {
+    RunInput::parse(input)?.options()
+}
+
 fn run(workspace: &Workspace, input: &Value, request: &TrainingCall) -> Result<Outcome, Refusal> {
-    let stated = RunInput::deserialize(input).map_err(|error| {
-        Refusal::new("bad_input", format!("the input of this run does not describe the athlete: {error}"))
-    })?;
-    let zone = stated.athlete.time_zone.as_deref().map(|name| {
-        let refuse = |_| Refusal::new("bad_input", format!("`{}` is not a time zone", name.escape_debug()));
-        TimeZone::get(name).map_err(refuse)
-    });
-    let options = Options { zone: zone.transpose()? };
+    let stated = RunInput::parse(input)?;
+    let options = stated.options()?;
     let loaded = load(workspace.path(), workspace.dir(), &options).map_err(|error| {
         Refusal::new("not_readable", format!("the training data cannot be read: {error}"))
     })?;

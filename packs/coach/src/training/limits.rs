@@ -10,6 +10,8 @@ pub const DATA_FILE_BYTES: usize = 16 * 1024 * 1024;
 pub const FILES: usize = 4_000;
 /// Maximum number of FIT files that are chained in one file. A file with more is refused with `fit_chain`.
 pub const FIT_SEGMENTS: usize = 1_000;
+/// Maximum number of broken parts in a chain of FIT files. After one more, the rest of the file is not read.
+pub const FIT_BROKEN_PARTS: usize = 16;
 /// Maximum number of samples of one activity: two days at one sample per second. A file with more is refused with
 /// `too_many_samples`.
 pub const SAMPLES: usize = 200_000;
@@ -30,7 +32,10 @@ pub const DAY_VALUES: usize = 180_000;
 pub const CSV_ROWS: usize = 20_000;
 /// Maximum number of columns of a table, and of developer fields of a FIT file. A table with more columns is refused
 /// with `csv_header`. Further developer fields are not listed.
-pub const CSV_COLUMNS: usize = 100;
+pub const CSV_COLUMNS: usize = 250;
+/// Maximum number of recordings at about the same time with which a recording of another sport is compared. Further
+/// recordings are treated as different sessions.
+pub const SESSION_CANDIDATES: usize = 64;
 /// Maximum bytes of a table cell, or of the text of an XML element. A file with a longer text is refused with
 /// `bad_number`.
 pub const CELL_CHARS: usize = 4_000;

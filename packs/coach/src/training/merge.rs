@@ -6,15 +6,23 @@ use std::fmt;
 
 use jiff::civil::Date;
 
+use crate::training::limits;
 use crate::training::measure::Measure;
 use crate::training::model::{
-    Activity, Athlete, AthleteNumber, Day, OffsetFrom, Season, Sex, Source, SourcedValue, Sport,
+    Activity, Athlete, AthleteNumber, Day, OffsetFrom, Season, Sex, Source, SourcedValue,
 };
 use crate::training::problem::{Code, Problem, Problems};
+use crate::training::read::Format;
+use crate::training::sport::Sport;
 
 /// Maximum seconds between two recordings of the same activity: the athlete starts a watch and a phone one after the
 /// other.
 const SAME_START_S: i64 = 120;
+/// Maximum seconds between a recording and its entry in a log: people write down a time that is about right.
+const LOGGED_START_S: i64 = 600;
+/// Minimum share of the longer duration that the shorter one must have, where only the time shows that two recordings
+/// are of the same activity. A log has the time with breaks.
+const SAME_DURATION: f64 = 0.75;
 
 #[derive(Default)]
 pub(crate) struct Pieces {
@@ -147,6 +155,9 @@ struct StartIndex {
     local: BTreeSet<(Sport, i64, usize)>,
     /// Sports that occur in the index.
     sports: BTreeSet<Sport>,
+    /// Start in seconds, and index of the kept activity, of any sport.
+    any_utc: BTreeSet<(i64, usize)>,
+    any_local: BTreeSet<(i64, usize)>,
 }
 
 impl StartIndex {
@@ -160,6 +171,8 @@ impl StartIndex {
         self.utc.insert((activity.sport.clone(), utc, index));
         self.local.insert((activity.sport.clone(), local, index));
         self.sports.insert(activity.sport.clone());
+        self.any_utc.insert((utc, index));
+        self.any_local.insert((local, index));
     }
 
     /// Returns the kept activity that duplicates this activity. Of several candidates, the nearest start wins, then the
@@ -172,31 +185,44 @@ impl StartIndex {
             vec![&activity.sport, &Sport::Unknown]
         };
         let around = |starts: &BTreeSet<(Sport, i64, usize)>, sport: &Sport, at: i64| -> Vec<usize> {
-            let from = (sport.clone(), at - SAME_START_S, 0);
-            let to = (sport.clone(), at + SAME_START_S, usize::MAX);
+            let from = (sport.clone(), at - LOGGED_START_S, 0);
+            let to = (sport.clone(), at + LOGGED_START_S, usize::MAX);
             starts.range(from..=to).map(|(_, _, index)| *index).collect()
+        };
+        let of_any_sport = |starts: &BTreeSet<(i64, usize)>, at: i64| -> Vec<usize> {
+            let within = starts.range((at - LOGGED_START_S, 0)..=(at + LOGGED_START_S, usize::MAX));
+            within.take(limits::SESSION_CANDIDATES).map(|(_, index)| *index).collect()
         };
         let near = sports.into_iter().flat_map(|sport| {
             around(&self.utc, sport, utc).into_iter().chain(around(&self.local, sport, local))
         });
-        let same = near.filter_map(|index| Some((seconds_between_starts(&kept[index], activity)?, index)));
+        let others = of_any_sport(&self.any_utc, utc).into_iter().chain(of_any_sport(&self.any_local, local));
+        let same = near.chain(others);
+        let same = same.filter_map(|index| Some((seconds_between_starts(&kept[index], activity)?, index)));
         same.min_by_key(|(seconds, index)| (*seconds, kept[*index].sport != activity.sport, *index))
             .map(|(_, index)| index)
     }
 }
 
 /// Returns the seconds between the starts of two recordings of the same activity. None if the activities are different.
+///
+/// An athlete does one session at a time. So names of sports that may mean the same session, in different files, do not
+/// make two sessions of one; nor does the start that a person wrote into a log. In both cases the durations must agree
+/// too.
 fn seconds_between_starts(a: &Activity, b: &Activity) -> Option<i64> {
-    if a.sport != b.sport && a.sport != Sport::Unknown && b.sport != Sport::Unknown {
+    let is_same_sport = a.sport == b.sport || a.sport == Sport::Unknown || b.sport == Sport::Unknown;
+    if !is_same_sport && !(a.sport.may_be(&b.sport) && is_in_different_files(a, b) && is_as_long(a, b)) {
         return None;
     }
+    let is_logged = a.samples.is_empty() != b.samples.is_empty() && is_as_long(a, b);
+    let most = if is_logged { LOGGED_START_S } else { SAME_START_S };
     // If an activity begins in the second half of an earlier activity, the two are different activities.
     let near = |seconds: i64| {
         let first = if seconds < 0 { a } else { b };
         let half = first.measure(Measure::Duration).unwrap_or(0.0) / 2.0;
         #[expect(clippy::cast_possible_truncation, reason = "a duration is at most a week")]
         let half = half as i64;
-        (seconds.abs() <= SAME_START_S.min(half)).then_some(seconds.abs())
+        (seconds.abs() <= most.min(half)).then_some(seconds.abs())
     };
     let ((utc, local), (other_utc, other_local)) =
         (StartIndex::utc_and_local(a), StartIndex::utc_and_local(b));
@@ -207,13 +233,23 @@ fn seconds_between_starts(a: &Activity, b: &Activity) -> Option<i64> {
     near(utc - other_utc).into_iter().chain(by_local).min()
 }
 
+fn is_in_different_files(a: &Activity, b: &Activity) -> bool {
+    a.sources.iter().all(|one| b.sources.iter().all(|other| one.file != other.file))
+}
+
+/// Returns true if the shorter activity has at least [`SAME_DURATION`] of the duration of the other.
+fn is_as_long(a: &Activity, b: &Activity) -> bool {
+    let [a, b] = [a, b].map(|each| each.measure(Measure::Duration).unwrap_or(0.0));
+    a.min(b) >= SAME_DURATION * a.max(b)
+}
+
 /// Adds the values of `other` that `activity` lacks.
 fn absorb(activity: &mut Activity, other: Activity) {
     for (measure, known) in other.measures {
         activity.measures.entry(measure).or_insert(known);
     }
     if activity.samples.is_empty() {
-        activity.samples = other.samples;
+        (activity.samples, activity.pauses) = (other.samples, other.pauses);
     }
     if activity.offset_from != OffsetFrom::File && other.offset_from == OffsetFrom::File {
         (activity.start, activity.offset, activity.offset_from) =
@@ -261,7 +297,9 @@ fn days(ranked: Vec<RankedDay>, problems: &mut Problems) -> BTreeMap<Date, Day> 
             problems.push(Problem::new(code, day.source.clone(), message));
         };
         if let Some(other) = same_rank.iter().find(|day| !is_equal(day)) {
-            tell(Code::ConflictingDay, other);
+            // A person can delete a row of a table, but not a value of a recording.
+            let is_table = first.rank == Format::Csv.day_rank();
+            tell(if is_table { Code::ConflictingDay } else { Code::ConflictingRecording }, other);
             continue;
         }
         same_rank.iter().skip(1).for_each(|day| tell(Code::DuplicateDay, day));

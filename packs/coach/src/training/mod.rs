@@ -15,15 +15,19 @@ mod model;
 mod problem;
 mod read;
 mod series;
+mod sport;
 pub mod tools;
 mod unread;
 
 pub use measure::{Level, Measure};
 pub use model::{
     Activity, Athlete, AthleteNumber, Day, FileLocation, OffsetFrom, Sample, Season, Sex, Source,
-    SourcedValue, Sport,
+    SourcedValue,
 };
 pub use problem::{Code, Problem, Severity};
-pub use read::{File, Format, Options, PARTS, Reading, csv_headers, parts, read};
+pub use read::{
+    ColumnMap, File, Format, Options, PARTS, Reading, Units, csv_exports, csv_headers, parts, read,
+};
+pub use sport::Sport;
 pub use tools::{Analyst, Computed, Refusal, RefusalCode, Settings, Summary, catalogue, compute, summary};
 pub use unread::{UnreadData, UnreadProblem};

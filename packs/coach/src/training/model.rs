@@ -9,8 +9,8 @@ use jiff::civil::Date;
 use jiff::tz::Offset;
 use serde::{Serialize, Serializer};
 
-use crate::training::limits;
 use crate::training::measure::Measure;
+use crate::training::sport::Sport;
 use holdshort_tools::named;
 
 /// Location within a file.
@@ -57,100 +57,6 @@ pub struct SourcedValue {
     pub source: Source,
 }
 
-/// Sport of an activity.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sport {
-    Running,
-    Cycling,
-    Swimming,
-    Walking,
-    Hiking,
-    Rowing,
-    Skiing,
-    Strength,
-    /// Change between two sports in a triathlon.
-    Transition,
-    /// Sport that is not known here, by its name in the file.
-    Other(String),
-    /// The file names no sport.
-    Unknown,
-}
-
-/// Words that occur in sport names of files. The first known word of a name determines the sport.
-const SPORTS: [(&str, Sport); 22] = [
-    ("running", Sport::Running),
-    ("run", Sport::Running),
-    ("cycling", Sport::Cycling),
-    ("biking", Sport::Cycling),
-    ("bike", Sport::Cycling),
-    ("ride", Sport::Cycling),
-    ("swimming", Sport::Swimming),
-    ("swim", Sport::Swimming),
-    ("walking", Sport::Walking),
-    ("walk", Sport::Walking),
-    ("hiking", Sport::Hiking),
-    ("hike", Sport::Hiking),
-    ("rowing", Sport::Rowing),
-    ("row", Sport::Rowing),
-    ("skiing", Sport::Skiing),
-    ("ski", Sport::Skiing),
-    ("strength", Sport::Strength),
-    ("weights", Sport::Strength),
-    ("transition", Sport::Transition),
-    ("biathlon", Sport::Skiing),
-    ("virtualride", Sport::Cycling),
-    ("virtualrun", Sport::Running),
-];
-
-impl Sport {
-    /// Returns the sport for a name such as `trail_running`, `Biking` or `Ride`.
-    pub fn from_name(text: &str) -> Self {
-        // The name becomes part of ids and of displayed text.
-        let plain = text.trim().chars().map(|c| if c.is_alphanumeric() { c } else { '_' });
-        let lower: String = plain.take(limits::SPORT_CHARS).collect::<String>().to_lowercase();
-        let word = |word: &str| SPORTS.iter().find(|(name, _)| *name == word).map(|(_, sport)| sport.clone());
-        match lower.split(|c: char| !c.is_alphanumeric()).find_map(word) {
-            Some(sport) => sport,
-            None if lower.is_empty() || ["unknown", "generic", "other"].contains(&&*lower) => Self::Unknown,
-            None => Self::Other(lower),
-        }
-    }
-
-    /// Returns the highest plausible average speed in m/s. At a higher average, the distance or the duration is wrong.
-    pub(crate) const fn speed_limit(&self) -> f64 {
-        match self {
-            Self::Swimming => 4.0,
-            Self::Rowing => 10.0,
-            Self::Running | Self::Walking | Self::Hiking => 12.0,
-            Self::Cycling => 35.0,
-            Self::Skiing => 60.0,
-            Self::Strength | Self::Transition | Self::Other(_) | Self::Unknown => 120.0,
-        }
-    }
-
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Running => "running",
-            Self::Cycling => "cycling",
-            Self::Swimming => "swimming",
-            Self::Walking => "walking",
-            Self::Hiking => "hiking",
-            Self::Rowing => "rowing",
-            Self::Skiing => "skiing",
-            Self::Strength => "strength",
-            Self::Transition => "transition",
-            Self::Other(name) => name,
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
-impl Serialize for Sport {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
 /// Measurements at one moment of an activity.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sample {
@@ -192,6 +98,9 @@ pub struct Activity {
     pub measures: BTreeMap<Measure, SourcedValue>,
     /// Samples in the order of time, at most one per moment.
     pub samples: Vec<Sample>,
+    /// Pauses of the timer, in order and without overlap: begin and end in seconds since the start. A pause adds no
+    /// time.
+    pub pauses: Vec<(f64, f64)>,
     /// Sources of the activity, one per file that contains the activity.
     pub sources: Vec<Source>,
 }

@@ -1,37 +1,132 @@
 //! Samples as a series of values, each with the seconds for which it is valid.
+//!
+//! The seconds of all samples together never exceed the duration that the activity states: a load is computed over the
+//! time in which the timer ran (contract C10).
 
 use crate::training::measure::Measure;
-use crate::training::model::Sample;
+use crate::training::model::{Activity, Sample};
 
 /// Maximum seconds for which a sample is valid. A longer gap means a pause or a lost sensor.
 const HOLD_S: f64 = 30.0;
 
-/// Returns the values, each with its seconds until the next sample, at most [`HOLD_S`]. The last sample only ends the
-/// series. Implausible values are left out.
-fn held(samples: &[Sample], measure: Measure, value: impl Fn(&Sample) -> Option<f64>) -> Vec<(f64, f64)> {
-    let pairs = samples.iter().zip(samples.iter().skip(1));
-    let held = pairs.filter_map(|(sample, next)| Some((next.at_s - sample.at_s, value(sample)?)));
-    // A sample out of order has no positive duration.
-    held.filter(|(seconds, value)| *seconds > 0.0 && measure.is_plausible(*value))
-        .map(|(seconds, value)| (seconds.min(HOLD_S), value))
-        .collect()
-}
-
-pub(crate) fn heart_rates(samples: &[Sample]) -> Vec<(f64, f64)> {
-    held(samples, Measure::HeartRateMax, |sample| sample.heart_rate)
-}
-
-pub(crate) fn powers(samples: &[Sample]) -> Vec<(f64, f64)> {
-    held(samples, Measure::PowerAverage, |sample| sample.power)
-}
-
 /// Minimum share of the duration that samples must cover to represent the complete activity.
 const COVERED: f64 = 0.8;
+/// Share of the duration from which samples are complete. Below this share, a caveat reports the gap.
+const COMPLETE: f64 = 0.99;
+
+/// Returns the seconds for which each sample but the last is valid: until the next sample, without pauses, at most
+/// [`HOLD_S`].
+///
+/// If the sum exceeds the stated duration, the file has pauses without timer events. Then the longest gaps are
+/// shortened, to the common length at which the sum is the duration.
+fn valid_seconds(activity: &Activity) -> Vec<f64> {
+    let samples = &activity.samples;
+    let running = samples.iter().zip(samples.iter().skip(1)).map(|(sample, next)| {
+        let seconds = next.at_s - sample.at_s - paused(&activity.pauses, sample.at_s, next.at_s);
+        // A sample out of order, or without a finite time, has no positive duration.
+        if seconds > 0.0 { seconds.min(HOLD_S) } else { 0.0 }
+    });
+    let mut seconds: Vec<f64> = running.collect();
+    if let Some(most) = activity.measure(Measure::Duration).and_then(|all| longest_gap(&seconds, all)) {
+        seconds.iter_mut().for_each(|each| *each = each.min(most));
+    }
+    seconds
+}
+
+/// Returns the seconds of the pauses between two times.
+pub(crate) fn paused(pauses: &[(f64, f64)], from: f64, to: f64) -> f64 {
+    let first = pauses.partition_point(|(_, ends)| *ends <= from);
+    let within = pauses.iter().skip(first).take_while(|(begins, _)| *begins < to);
+    within.map(|(begins, ends)| ends.min(to) - begins.max(from)).sum()
+}
+
+/// Returns the length to which gaps must be shortened so that their sum is `all`. None if the sum is not greater.
+#[expect(clippy::cast_precision_loss, reason = "a count of samples")]
+fn longest_gap(seconds: &[f64], all: f64) -> Option<f64> {
+    if seconds.iter().sum::<f64>() <= all {
+        return None;
+    }
+    let mut sorted = seconds.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let mut left = all;
+    for (at, each) in sorted.iter().enumerate() {
+        let share = left / (sorted.len() - at) as f64;
+        if *each > share {
+            return Some(share);
+        }
+        left -= each;
+    }
+    None
+}
+
+/// Returns the values with the seconds for which they are valid. Implausible values are left out.
+fn held(activity: &Activity, measure: Measure, value: impl Fn(&Sample) -> Option<f64>) -> Vec<(f64, f64)> {
+    let pairs = activity.samples.iter().zip(valid_seconds(activity));
+    let held = pairs.filter_map(|(sample, seconds)| Some((seconds, value(sample)?)));
+    held.filter(|(seconds, value)| *seconds > 0.0 && measure.is_plausible(*value)).collect()
+}
+
+pub(crate) fn heart_rates(activity: &Activity) -> Vec<(f64, f64)> {
+    held(activity, Measure::HeartRateMax, |sample| sample.heart_rate)
+}
+
+pub(crate) fn powers(activity: &Activity) -> Vec<(f64, f64)> {
+    held(activity, Measure::PowerAverage, |sample| sample.power)
+}
+
+/// Seconds for which two measurements are valid together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Effort {
+    pub(crate) seconds: f64,
+    /// Power in W, or speed in m/s.
+    pub(crate) output: f64,
+    /// Heart rate in bpm.
+    pub(crate) heart_rate: f64,
+}
+
+/// Returns the heart rates with the power.
+pub(crate) fn efforts_of_power(activity: &Activity) -> Vec<Effort> {
+    let power = |sample: &Sample, _: &Sample, _: f64| {
+        sample.power.filter(|watts| Measure::PowerAverage.is_plausible(*watts))
+    };
+    efforts(activity, power)
+}
+
+/// Returns the heart rates with the speed: that of the sample, else from the distance to the next sample. A gap of
+/// [`HOLD_S`] may be longer than its valid seconds, so its distance gives no speed.
+pub(crate) fn efforts_of_speed(activity: &Activity) -> Vec<Effort> {
+    let most = activity.sport.speed_limit();
+    let speed = |sample: &Sample, next: &Sample, seconds: f64| {
+        let from_distance =
+            || (seconds < HOLD_S).then(|| Some((next.distance? - sample.distance?) / seconds))?;
+        sample.speed.or_else(from_distance).filter(|speed| (0.0..=most).contains(speed))
+    };
+    efforts(activity, speed)
+}
+
+fn efforts(activity: &Activity, output: impl Fn(&Sample, &Sample, f64) -> Option<f64>) -> Vec<Effort> {
+    let samples = &activity.samples;
+    let triples = samples.iter().zip(samples.iter().skip(1)).zip(valid_seconds(activity));
+    let found = triples.filter(|(_, seconds)| *seconds > 0.0).filter_map(|((sample, next), seconds)| {
+        let heart_rate = sample.heart_rate.filter(|bpm| Measure::HeartRateMax.is_plausible(*bpm))?;
+        Some(Effort { seconds, output: output(sample, next, seconds)?, heart_rate })
+    });
+    found.collect()
+}
 
 /// Returns true if a series covers enough of `duration`. An activity without a duration is covered.
 pub(crate) fn covers(series: &[(f64, f64)], duration: Option<f64>) -> bool {
-    let seconds = seconds(series);
+    is_covered(seconds(series), duration)
+}
+
+/// Returns true if these seconds cover enough of `duration`.
+pub(crate) fn is_covered(seconds: f64, duration: Option<f64>) -> bool {
     seconds > 0.0 && duration.is_none_or(|duration| seconds >= COVERED * duration)
+}
+
+/// Returns true if a series leaves out a part of `duration` that must be reported.
+pub(crate) fn has_gap(series: &[(f64, f64)], duration: Option<f64>) -> bool {
+    duration.is_some_and(|duration| seconds(series) < COMPLETE * duration)
 }
 
 /// Returns the total seconds of a series.

@@ -12,7 +12,9 @@ sys.path.insert(0, sys.argv[1])
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 
-MEASURES = ["duration", "heart_rate_average", "power_average", "power_normalised", "exertion"]
+MEASURES = [
+    "duration", "distance", "heart_rate_average", "power_average", "power_normalised", "exertion",
+]
 
 
 def values(things, names):
@@ -23,7 +25,9 @@ def values(things, names):
 def held(activity, name):
     """Seconds, and the value that each of them has."""
     at, value = (np.array([each[key] for each in activity["samples"]], dtype=float) for key in ("at_s", name))
-    seconds = np.minimum(np.diff(at), 30).astype(int)
+    begins, ends = (np.array([pause[end] for pause in activity["pauses"]], dtype=float) for end in (0, 1))
+    overlap = np.minimum(at[1:, None], ends) - np.maximum(at[:-1, None], begins)
+    seconds = np.minimum(np.diff(at) - np.clip(overlap, 0, None).sum(axis=1), 30).astype(int)
     each = np.repeat(value[:-1], seconds)
     return each[~np.isnan(each)]
 
@@ -49,19 +53,48 @@ def of_activity(activity, of, athlete):
     rest, top, shares = athlete["resting_heart_rate"], athlete["max_heart_rate"], np.arange(5, 10) / 10
     ftp, threshold = (athlete[name] or np.nan for name in ("threshold_power", "threshold_heart_rate"))
     average = of.duration / 60 * impulse(of.heart_rate_average, athlete)
-    trimp = impulse(bpm, athlete).sum() / 60 if covers(bpm, of) else average
+    # The mean of the covered time is that of the whole duration.
+    trimp = impulse(bpm, athlete).mean() * of.duration / 60 if covers(bpm, of) else average
     power = of.power_average if np.isnan(of.power_normalised) else of.power_normalised
     if covers(watts, of) and watts.size >= 30:
         power = (pd.Series(watts).rolling(30).mean() ** 4).mean() ** 0.25
     by_power = of.duration / 36 * (power / ftp) ** 2
+    speed = of.distance / of.duration * 60 if activity["sport"] == "running" and of.distance > 0 else np.nan
     return {
         "trimp": trimp,
         "tss": trimp / 0.6 / impulse(threshold, athlete) if np.isnan(by_power) else by_power,
         "session_rpe": of.exertion * of.duration / 60,
         "normalised_power": power,
+        "intensity_factor": power / ftp,
+        "efficiency_factor": (speed if np.isnan(power) else power) / of.heart_rate_average,
+        "decoupling": decoupling(activity, of),
         "zones_of_max": histogram(bpm, shares * top),
         "zones_of_reserve": histogram(bpm, rest + shares * (top - rest)),
     }
+
+
+def decoupling(activity, of):
+    """From the seconds that have a heart rate and a power, else and of a run a speed."""
+    columns = ["at_s", "heart_rate", "power", "speed", "distance"]
+    table = pd.DataFrame(activity["samples"], columns=columns, dtype=float)
+    begins, ends = (np.array([pause[end] for pause in activity["pauses"]], dtype=float) for end in (0, 1))
+    at, following = table.at_s.to_numpy()[:-1, None], table.at_s.to_numpy()[1:, None]
+    paused = np.clip(np.minimum(following, ends) - np.maximum(at, begins), 0, None).sum(axis=1)
+    table = table.assign(
+        seconds=pd.Series(np.minimum(np.diff(table.at_s) - paused, 30), dtype=float), step=-table.distance.diff(-1)
+    )
+    table["speed"] = table.speed.fillna((table.step / table.seconds).where(table.seconds < 30))
+    table["speed"] = table.speed.where(table.speed.between(0, 12))
+    for output in ["power", "speed"] if activity["sport"] == "running" else ["power"]:
+        known = table[table.seconds > 0].dropna(subset=["heart_rate", output])
+        each = known.loc[known.index.repeat(known.seconds.astype(int))]
+        if len(each) and len(each) >= 0.8 * of.duration:
+            # Half seconds, so that both halves have the same number.
+            each = each.loc[each.index.repeat(2)]
+            first, second = each.iloc[: len(each) // 2], each.iloc[len(each) // 2 :]
+            before, after = (half[output].mean() / half.heart_rate.mean() for half in (first, second))
+            return (1 - after / before) * 100 if before > 0 else np.nan
+    return np.nan
 
 
 def loads(each, days):
@@ -75,6 +108,13 @@ def loads(each, days):
         moving = daily.ewm(span=length, adjust=False, ignore_na=True).mean()
         found[name + "_ewma"] = moving.where(found[name].notna())
     found["ratio"], found["ratio_ewma"] = found.acute / found.chronic, found.acute_ewma / found.chronic_ewma
+    # Coggan's average starts at 0: a day of rest before the first, with the weight of all days before it.
+    zero = pd.concat([pd.Series(0.0, [days[0] - pd.Timedelta(days=1)]), daily])
+    for name, length in (("ctl", 42), ("atl", 7)):
+        level = zero.ewm(alpha=1 - np.exp(-1 / length), adjust=False, ignore_na=True).mean()[days]
+        enough = daily.rolling(length, min_periods=length - length // 4).mean()
+        found[name] = level.where(enough.notna() & (np.arange(len(days)) >= length - 1))
+    found["tsb"] = (found.ctl - found.atl).shift(1)
     week = daily.rolling(7, min_periods=6)
     found["monotony"] = found.acute / week.std(ddof=0)
     found["strain"] = week.sum() * found.monotony

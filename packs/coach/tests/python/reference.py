@@ -28,14 +28,27 @@ def measure(thing, name):
     return None if known is None else known["value"]
 
 
+def lengths(activity):
+    """Seconds for which each sample but the last is valid: without pauses, at most 30, in all at most the duration."""
+    times = [sample["at_s"] for sample in activity["samples"]]
+    seconds = []
+    for begin, end in zip(times, times[1:]):
+        paused = sum(max(0.0, min(end, to) - max(begin, at)) for at, to in activity["pauses"])
+        seconds.append(max(0.0, min(HOLD, end - begin - paused)))
+    duration = measure(activity, "duration")
+    if duration is not None and math.fsum(seconds) > duration:
+        # The longest are cut to one length: what is left of the duration after all shorter ones, in equal parts.
+        shortest, left = sorted(seconds), duration
+        while shortest and shortest[0] <= left / len(shortest):
+            left -= shortest.pop(0)
+        if shortest:
+            seconds = [min(each, left / len(shortest)) for each in seconds]
+    return seconds
+
+
 def held(activity, name):
-    samples = activity["samples"]
-    pieces = []
-    for index in range(len(samples) - 1):
-        value = samples[index][name]
-        if value is not None:
-            pieces.append((min(HOLD, samples[index + 1]["at_s"] - samples[index]["at_s"]), value))
-    return pieces
+    pairs = zip(activity["samples"], lengths(activity))
+    return [(seconds, sample[name]) for sample, seconds in pairs if sample[name] is not None and seconds > 0]
 
 
 class Athlete:
@@ -82,7 +95,8 @@ def trimp(activity, athlete):
     duration = measure(activity, "duration")
     pieces = held(activity, "heart_rate")
     if covers(pieces, activity):
-        return math.fsum(seconds * athlete.impulse_per_minute(bpm) for seconds, bpm in pieces) / 60
+        measured = math.fsum(seconds * athlete.impulse_per_minute(bpm) for seconds, bpm in pieces) / 60
+        return measured * duration / math.fsum(seconds for seconds, _ in pieces)
     average = measure(activity, "heart_rate_average")
     return None if average is None else duration / 60 * athlete.impulse_per_minute(average)
 
@@ -113,6 +127,56 @@ def tss(activity, athlete):
     if impulse is None or athlete.threshold is None or not athlete.rest < athlete.threshold <= athlete.max:
         return None
     return impulse / (60 * athlete.impulse_per_minute(athlete.threshold)) * 100
+
+
+def intensity_factor(activity, athlete):
+    power = normalised_power(activity)
+    return None if power is None or athlete.ftp is None else power / athlete.ftp
+
+
+def efficiency_factor(activity):
+    beats, power = measure(activity, "heart_rate_average"), normalised_power(activity)
+    if beats is None:
+        return None
+    if power is not None:
+        return power / beats
+    metres = measure(activity, "distance")
+    if activity["sport"] != "running" or not metres:
+        return None
+    return metres / measure(activity, "duration") * 60 / beats
+
+
+def decoupling(activity):
+    """The loss of output for a beat from the first to the second half."""
+
+    def power(sample, _, __):
+        return sample["power"]
+
+    def speed(sample, following, seconds):
+        value = sample["speed"]
+        if value is None and None not in (sample["distance"], following["distance"]) and seconds < HOLD:
+            value = (following["distance"] - sample["distance"]) / seconds
+        return value if value is not None and 0 <= value <= 12 else None
+
+    for output in [power, speed] if activity["sport"] == "running" else [power]:
+        samples, pieces = activity["samples"], []
+        for sample, following, seconds in zip(samples, samples[1:], lengths(activity)):
+            value = output(sample, following, seconds) if seconds > 0 else None
+            if value is not None and sample["heart_rate"] is not None:
+                pieces.append((seconds, value, sample["heart_rate"]))
+        total = math.fsum(seconds for seconds, _, _ in pieces)
+        if total > 0 and total >= 0.8 * measure(activity, "duration"):
+            halves = [[0.0, 0.0], [0.0, 0.0]]
+            begin = 0.0
+            for seconds, value, beats in pieces:
+                first = min(max(total / 2 - begin, 0.0), seconds)
+                for half, share in zip(halves, (first, seconds - first)):
+                    half[0] += share * value
+                    half[1] += share * beats
+                begin += seconds
+            before, after = (outputs / beats for outputs, beats in halves)
+            return None if before <= 0 else (1 - after / before) * 100
+    return None
 
 
 def session_rpe(activity):
@@ -161,6 +225,22 @@ def moving(series, days):
     return average
 
 
+def response(series, days):
+    """Coggan's moving average: it starts at 0 on the day before the first."""
+    if window(series, days) is None:
+        return None
+    keep, level = math.exp(-1 / days), 0.0
+    for load in series:
+        if load is not None:
+            level = keep * level + (1 - keep) * load
+    return level
+
+
+def form(series):
+    fitness, fatigue = (response(series[:-1] if series else None, days) for days in (42, 7))
+    return None if fitness is None or fatigue is None else fitness - fatigue
+
+
 def ratio(acute, chronic):
     return acute / chronic if acute is not None and chronic is not None and chronic > 0 else None
 
@@ -179,6 +259,9 @@ def loads(season, athlete, scale, as_of):
         "acute_ewma": moving(series, 7),
         "chronic_ewma": moving(series, 28),
         "ratio_ewma": ratio(moving(series, 7), moving(series, 28)),
+        "ctl": response(series, 42),
+        "atl": response(series, 7),
+        "tsb": form(series),
         "monotony": monotony,
         "strain": None if monotony is None else math.fsum(week) * monotony,
     }
@@ -300,6 +383,9 @@ def metrics(case):
                 "trimp": trimp(each, athlete),
                 "tss": tss(each, athlete),
                 "session_rpe": session_rpe(each),
+                "intensity_factor": intensity_factor(each, athlete),
+                "efficiency_factor": efficiency_factor(each),
+                "decoupling": decoupling(each),
                 "normalised_power": normalised_power(each),
                 "zones_of_max": zones(each, of_max) if of_max else None,
                 "zones_of_reserve": zones(each, of_reserve) if of_reserve else None,

@@ -1,4 +1,5 @@
-//! Daily loads, and the metrics that are computed from them: acute and chronic load, their ratio, monotony and strain.
+//! Daily loads, and the metrics that are computed from them: acute and chronic load, their ratio, fitness, fatigue and
+//! form, monotony and strain.
 
 use std::collections::BTreeMap;
 
@@ -49,6 +50,9 @@ pub struct DailyLoads {
 /// Number of days of the acute load. [`CHRONIC_DAYS`] is the number of days of the chronic load.
 pub const ACUTE_DAYS: u32 = 7;
 pub const CHRONIC_DAYS: u32 = 28;
+/// Time constant of the fitness (CTL), in days. [`ATL_DAYS`] is that of the fatigue (ATL).
+pub const CTL_DAYS: u32 = 42;
+pub const ATL_DAYS: u32 = 7;
 /// Number of windows after which the first load contributes less than 1/1000 to an exponentially weighted average.
 const WARM_WINDOWS: usize = 4;
 /// At most one in four days of a window may have an unknown load. Such days are left out. A window with more such days
@@ -194,6 +198,46 @@ impl DailyLoads {
     /// Returns [`Self::acute_ewma`] / [`Self::chronic_ewma`].
     pub fn ratio_ewma(&self) -> Outcome<f64> {
         ratio(Metric::LoadRatioEwma, self.acute_ewma(), self.chronic_ewma())
+    }
+
+    /// Computes `C + (load − C)·(1 − e^(−1/days))` day by day, where `C` is the value of the day before, and 0 before
+    /// the first day. A day with an unknown load leaves `C` unchanged. If the last `days` days have too many such days,
+    /// there is no result.
+    fn response(&self, metric: Metric, days: u32) -> Outcome<f64> {
+        self.window(metric, days)?;
+        let rise = 1.0 - (-1.0 / f64::from(days)).exp();
+        let known = self.days.values().filter_map(DayLoad::known_load);
+        let level = known.fold(0.0, |level, load| level + (load - level) * rise);
+        let mut used = self.used(&self.days.values().collect::<Vec<_>>());
+        if self.days.len() < WARM_WINDOWS * days as usize {
+            used.caveats.insert(Caveat::StartsAtZero);
+        }
+        if self.has_older {
+            used.caveats.insert(Caveat::OlderLoads);
+        }
+        Ok(used.result(metric, level))
+    }
+
+    /// Returns the chronic training load: the fitness.
+    pub fn ctl(&self) -> Outcome<f64> {
+        self.response(Metric::Ctl, CTL_DAYS)
+    }
+
+    /// Returns the acute training load: the fatigue.
+    pub fn atl(&self) -> Outcome<f64> {
+        self.response(Metric::Atl, ATL_DAYS)
+    }
+
+    /// Returns [`Self::ctl`] minus [`Self::atl`] of the day before: the form in which the athlete begins the day.
+    pub fn tsb(&self) -> Outcome<f64> {
+        const METRIC: Metric = Metric::Tsb;
+        let mut before = self.clone();
+        before.days.pop_last();
+        let fitness = before.ctl().map_err(|missing| missing.for_metric(METRIC))?;
+        let fatigue = before.atl().map_err(|missing| missing.for_metric(METRIC))?;
+        let mut used = Provenance { inputs: fitness.inputs, caveats: fitness.caveats };
+        used.add(&Provenance { inputs: fatigue.inputs, caveats: fatigue.caveats });
+        Ok(used.result(METRIC, fitness.value - fatigue.value))
     }
 
     /// Returns [`monotony_of`] the daily loads of the last 7 days. A rest day has the load 0.

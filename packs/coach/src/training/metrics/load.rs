@@ -50,7 +50,8 @@ pub fn load(activity: &Activity, profile: &Profile, scale: Scale) -> Outcome<f64
 /// Computes the training impulse `Σ minutes · r · a · e^(b·r)`, where `r` is the share of the heart-rate reserve. `a`
 /// and `b` are 0.64 and 1.92 for men, 0.86 and 1.67 for women. Arbitrary units.
 ///
-/// A sample is valid until the next sample. Without samples, the average heart rate is used for the full duration.
+/// A sample is valid until the next sample. Samples that cover 80 % of the duration or more are scaled up to the full
+/// duration. With fewer samples, the average heart rate is used for the full duration.
 pub fn trimp(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     let mut used = Provenance::from_activity(activity);
     let reserve = Reserve::from_profile(profile, Metric::Trimp, &mut used)?;
@@ -134,12 +135,16 @@ fn impulse(
     used: &mut Provenance,
 ) -> Result<f64, Missing> {
     let seconds = duration(activity, metric)?;
-    let samples = series::heart_rates(&activity.samples);
+    let samples = series::heart_rates(activity);
     if series::covers(&samples, Some(seconds)) {
         if samples.iter().any(|(_, bpm)| *bpm > reserve.max) {
             used.caveats.insert(Caveat::BeyondMax);
         }
-        return Ok(samples.iter().map(|(seconds, bpm)| seconds / 60.0 * reserve.rate(*bpm)).sum());
+        if series::has_gap(&samples, Some(seconds)) {
+            used.caveats.insert(Caveat::ScaledSamples);
+        }
+        let measured: f64 = samples.iter().map(|(seconds, bpm)| seconds / 60.0 * reserve.rate(*bpm)).sum();
+        return Ok(measured * seconds / series::seconds(&samples));
     }
     let message = format!("the heart rate of {}", activity.id);
     let average = activity

@@ -4,6 +4,7 @@
 //! be computed returns a reason, never zero.
 
 pub mod daily;
+pub mod efficiency;
 pub mod load;
 pub mod power;
 mod profile;
@@ -47,6 +48,24 @@ named! {
         "100 · seconds · NP · (NP/FTP) / (FTP · 3600)",
         "Allen & Coggan 2010, ch. 7",
     )
+    IntensityFactor "intensity_factor" (
+        "Intensity of an activity by power: 1 is the threshold power.",
+        "1",
+        "NP / FTP",
+        "Allen & Coggan 2010, ch. 7",
+    )
+    EfficiencyFactor "efficiency_factor" (
+        "Output of an activity for each heartbeat. It rises as aerobic fitness grows, between similar efforts.",
+        "W/bpm or m/min/bpm",
+        "NP / average heart rate; for a run without power: mean speed / average heart rate",
+        "Friel 2012, The Power Meter Handbook",
+    )
+    Decoupling "decoupling" (
+        "Loss of output for each heartbeat from the first to the second half of a steady activity. Below 5 % the aerobic endurance suffices.",
+        "%",
+        "100 · (1 − r₂/r₁), r = mean power / mean heart rate of a half; for a run without power: mean speed / mean heart rate",
+        "Friel 2012; as GoldenCheetah computes its aerobic decoupling",
+    )
     SessionRpe "session_rpe" (
         "Load of an activity by perceived exertion and time.",
         "AU",
@@ -88,6 +107,24 @@ named! {
         "1",
         "acute load (EWMA) / chronic load (EWMA)",
         "Williams et al. 2017",
+    )
+    Ctl "ctl" (
+        "Chronic training load (fitness): daily load of about six weeks as a moving average that starts at 0.",
+        "of the load, a day",
+        "C = C of the day before + (load − C of the day before) · (1 − e^(−1/42)); C before the first activity is 0",
+        "Allen & Coggan 2010, ch. 8, after Banister et al. 1975, Aust J Sports Med 7:57–61",
+    )
+    Atl "atl" (
+        "Acute training load (fatigue): daily load of about a week as a moving average that starts at 0.",
+        "of the load, a day",
+        "the same with e^(−1/7)",
+        "Allen & Coggan 2010, ch. 8",
+    )
+    Tsb "tsb" (
+        "Training stress balance (form): fitness minus fatigue of the day before. Negative while the load grows.",
+        "of the load, a day",
+        "CTL − ATL of the day before",
+        "Allen & Coggan 2010, ch. 8",
     )
     Monotony "monotony" (
         "Similarity of the loads of the last 7 days. High if no day is easy.",

@@ -1,10 +1,10 @@
-//! Normalised power.
+//! Normalised power, and the intensity factor.
 
-use super::profile::Provenance;
+use super::profile::{Profile, Provenance};
 use super::traced::{Caveat, Missing, Need};
 use super::{Metric, Outcome};
 use crate::training::measure::Measure;
-use crate::training::model::Activity;
+use crate::training::model::{Activity, AthleteNumber};
 use crate::training::series;
 
 /// Window of the moving mean, in seconds.
@@ -24,10 +24,13 @@ pub fn normalised_power(activity: &Activity) -> Outcome<f64> {
     if duration.is_some_and(|seconds| seconds < LEAST_S) {
         used.caveats.insert(Caveat::ShortPower);
     }
-    let powers = series::powers(&activity.samples);
+    let powers = series::powers(activity);
     if series::covers(&powers, duration)
         && let Some(power) = of_seconds(&seconds(&powers))
     {
+        if series::has_gap(&powers, duration) {
+            used.caveats.insert(Caveat::ScaledSamples);
+        }
         return Ok(used.result(METRIC, power));
     }
     let device = activity.measure(Measure::PowerNormalised).map(|power| (power, Caveat::DevicePower));
@@ -37,6 +40,15 @@ pub fn normalised_power(activity: &Activity) -> Outcome<f64> {
         device.or_else(average).ok_or_else(|| Missing::new(METRIC, Need::Power, message))?;
     used.caveats.insert(caveat);
     Ok(used.result(METRIC, power))
+}
+
+/// Computes the normalised power divided by the threshold power: 1 is the intensity of the best hour.
+pub fn intensity_factor(activity: &Activity, profile: &Profile) -> Outcome<f64> {
+    const METRIC: Metric = Metric::IntensityFactor;
+    let power = normalised_power(activity).map_err(|missing| missing.for_metric(METRIC))?;
+    let mut used = Provenance { inputs: power.inputs, caveats: power.caveats };
+    let threshold = profile.number(AthleteNumber::ThresholdPower, METRIC, &mut used)?;
+    Ok(used.result(METRIC, power.value / threshold))
 }
 
 /// Returns the power of every second with the timer running.

@@ -43,7 +43,7 @@ pub fn of_reserve(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
 
 fn zones(activity: &Activity, begin_bpm: [f64; 5], metric: Metric, mut used: Provenance) -> Outcome<Zones> {
     let samples = samples(activity, metric)?;
-    if !series::covers(&samples, activity.measure(Measure::Duration)) {
+    if series::has_gap(&samples, activity.measure(Measure::Duration)) {
         used.caveats.insert(Caveat::PartialSamples);
     }
     let mut found = Zones { begin_bpm, ..Zones::default() };
@@ -57,7 +57,7 @@ fn zones(activity: &Activity, begin_bpm: [f64; 5], metric: Metric, mut used: Pro
 }
 
 fn samples(activity: &Activity, metric: Metric) -> Result<Vec<(f64, f64)>, Missing> {
-    let samples = series::heart_rates(&activity.samples);
+    let samples = series::heart_rates(activity);
     let message = format!("samples of the heart rate of {}", activity.id);
     if samples.is_empty() { Err(Missing::new(metric, Need::HeartRate, message)) } else { Ok(samples) }
 }
@@ -88,7 +88,7 @@ pub fn intensity_split<'a>(
     let mut split = Split::default();
     for activity in activities {
         // An activity is left out if its samples cover only a few minutes: they do not represent the complete activity.
-        let samples = series::heart_rates(&activity.samples);
+        let samples = series::heart_rates(activity);
         if !series::covers(&samples, activity.measure(Measure::Duration)) {
             used.caveats.insert(Caveat::UnknownIntensity);
             continue;

@@ -14,8 +14,9 @@ use super::{Context, File, Format, Refused, date};
 use crate::training::limits;
 use crate::training::measure::Measure;
 use crate::training::merge::Fact;
-use crate::training::model::{AthleteNumber, FileLocation, Sex, Sport};
+use crate::training::model::{AthleteNumber, FileLocation, Sex};
 use crate::training::problem::{Code, Problem, Problems};
+use crate::training::sport::Sport;
 
 /// Names of the parts.
 pub const PARTS: [&str; 10] = [
@@ -361,7 +362,8 @@ fn put(
     });
     let measures = measures.collect();
     let sport = Sport::from_name(kind.text(context).unwrap_or_default());
-    let draft = Draft { start, clock, sport, measures, samples: Vec::new(), place: activity.location() };
+    let place = activity.location();
+    let draft = Draft { start, clock, sport, measures, samples: Vec::new(), pauses: Vec::new(), place };
     drafts.activity(draft, context)
 }
 

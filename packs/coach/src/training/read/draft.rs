@@ -4,15 +4,18 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
-use jiff::tz::{AmbiguousOffset, Offset};
+use jiff::fmt::temporal::{Pieces, PiecesOffset};
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 
 use super::{Context, Refused};
 use crate::training::limits;
 use crate::training::measure::Measure;
-use crate::training::merge::{Fact, Pieces};
-use crate::training::model::{Activity, FileLocation, OffsetFrom, Sample, SourcedValue, Sport};
+use crate::training::merge;
+use crate::training::merge::Fact;
+use crate::training::model::{Activity, FileLocation, OffsetFrom, Sample, SourcedValue};
 use crate::training::problem::Code;
 use crate::training::series;
+use crate::training::sport::Sport;
 
 /// Content of one file. Once the content exceeds a limit, reading stops and the file is refused.
 pub(super) struct Drafts {
@@ -26,7 +29,7 @@ pub(super) struct Drafts {
 }
 
 impl Drafts {
-    pub(super) fn with_remaining_capacity(pieces: &Pieces) -> Self {
+    pub(super) fn with_remaining_capacity(pieces: &merge::Pieces) -> Self {
         Self {
             facts: Vec::new(),
             activities: Vec::new(),
@@ -92,6 +95,8 @@ pub(super) struct Draft {
     pub(super) measures: Vec<(Measure, f64, FileLocation)>,
     /// Samples in any order.
     pub(super) samples: Vec<Sample>,
+    /// Pauses of the timer, in order and without overlap: begin and end in seconds since the start.
+    pub(super) pauses: Vec<(f64, f64)>,
     pub(super) place: FileLocation,
 }
 
@@ -116,22 +121,9 @@ impl Draft {
         let text = text.trim();
         let date: String = text.chars().take(10).collect();
         super::date(&date)?;
-        let pieces = jiff::fmt::temporal::Pieces::parse(text).map_err(|_| Code::BadDate)?;
-        let time = pieces.time().ok_or(Code::BadDate)?;
-        let local: DateTime = pieces.date().to_datetime(time);
-        let (start, clock) = match pieces.offset() {
-            Some(jiff::fmt::temporal::PiecesOffset::Zulu) => (Offset::UTC.to_timestamp(local), Clock::Utc),
-            Some(jiff::fmt::temporal::PiecesOffset::Numeric(numeric)) => {
-                (numeric.offset().to_timestamp(local), Clock::Offset(numeric.offset()))
-            }
-            Some(_) => return Err(Code::BadDate),
-            None => (context.zone().to_timestamp(local), Clock::Local),
-        };
-        let start = start.map_err(|_| Code::BadDate)?;
-        if matches!(clock, Clock::Local) {
-            warn_clock_change(local, place, context);
-        }
-        Ok((start, clock))
+        let start = Moment::parse(text, context.zone()).ok_or(Code::BadDate)?;
+        start.warn_clock_change(place, context);
+        Ok((start.at, start.clock))
     }
 
     /// Checks the values, sorts the samples and computes derived values. Returns None for a draft without a duration.
@@ -150,6 +142,7 @@ impl Draft {
             sport: self.sport,
             measures: BTreeMap::new(),
             samples: ordered(self.samples, &self.place, context),
+            pauses: self.pauses,
             sources: vec![source.clone()],
         };
         for (measure, value, place) in self.measures {
@@ -161,16 +154,24 @@ impl Draft {
                 context.implausible(measure, value, place);
             }
         }
-        let stated = activity.measures.get(&Measure::Duration).map(|known| known.value);
-        for (measure, value) in derive_measures(&activity.samples, stated) {
+        let mut derive = |activity: &mut Activity, measure: Measure, value: f64| {
             if activity.measures.contains_key(&measure) {
-                continue;
+                return;
             }
             if measure.is_plausible(value) {
                 activity.measures.insert(measure, SourcedValue { value, source: source.clone() });
             } else {
                 context.implausible(measure, value, self.place.clone());
             }
+        };
+        if !activity.measures.contains_key(&Measure::Duration) {
+            add_long_gaps(&mut activity);
+            if let Some(seconds) = running_seconds(&activity) {
+                derive(&mut activity, Measure::Duration, seconds);
+            }
+        }
+        for (measure, value) in derive_measures(&activity) {
+            derive(&mut activity, measure, value);
         }
         remove_impossible_distance(&mut activity, &self.place, context);
         activity.update_id();
@@ -179,7 +180,7 @@ impl Draft {
             return None;
         }
         if !activity.measures.contains_key(&Measure::HeartRateAverage) {
-            let is_without = series::heart_rates(&activity.samples).is_empty();
+            let is_without = series::heart_rates(&activity).is_empty();
             let what = if is_without { "" } else { " for 80 % of its duration, and no average" };
             context.warn(Code::NoHeartRate, self.place, format!("{} has no heart rate{what}", activity.id));
         }
@@ -187,15 +188,53 @@ impl Draft {
     }
 }
 
-/// Reports a local time that a clock change skipped or repeated.
-fn warn_clock_change(local: DateTime, place: &FileLocation, context: &mut Context<'_>) {
-    let (code, what) = match context.zone().to_ambiguous_timestamp(local).offset() {
-        AmbiguousOffset::Unambiguous { .. } => return,
-        AmbiguousOffset::Gap { .. } => (Code::LocalTimeSkipped, "skipped this time"),
-        AmbiguousOffset::Fold { .. } => (Code::LocalTimeTwice, "had this time twice"),
-    };
-    let zone = context.zone().iana_name().unwrap_or("the time zone of the athlete").to_owned();
-    context.warn(code, place.clone(), format!("`{local}`: {zone} {what}"));
+/// Time of a file, with the local time that the file states.
+#[derive(Clone, Copy)]
+pub(super) struct Moment {
+    pub(super) at: Timestamp,
+    pub(super) clock: Clock,
+    local: DateTime,
+}
+
+impl Moment {
+    /// Parses a time: with an offset, in UTC, or as local time.
+    pub(super) fn parse(text: &str, zone: &TimeZone) -> Option<Self> {
+        let pieces = Pieces::parse(text).ok()?;
+        let local: DateTime = pieces.date().to_datetime(pieces.time()?);
+        let (at, clock) = match pieces.offset() {
+            Some(PiecesOffset::Zulu) => (Offset::UTC.to_timestamp(local), Clock::Utc),
+            Some(PiecesOffset::Numeric(numeric)) => {
+                (numeric.offset().to_timestamp(local), Clock::Offset(numeric.offset()))
+            }
+            Some(_) => return None,
+            None => (zone.to_timestamp(local), Clock::Local),
+        };
+        Some(Self { at: at.ok()?, clock, local })
+    }
+
+    /// Converts a local time of the athlete.
+    pub(super) fn from_local(local: DateTime, zone: &TimeZone) -> Option<Self> {
+        Some(Self { at: zone.to_timestamp(local).ok()?, clock: Clock::Local, local })
+    }
+
+    pub(super) const fn is_local(&self) -> bool {
+        matches!(self.clock, Clock::Local)
+    }
+
+    /// Reports a local time that a clock change skipped or repeated.
+    pub(super) fn warn_clock_change(&self, place: &FileLocation, context: &mut Context<'_>) {
+        if !self.is_local() {
+            return;
+        }
+        let local = self.local;
+        let (code, what) = match context.zone().to_ambiguous_timestamp(local).offset() {
+            AmbiguousOffset::Unambiguous { .. } => return,
+            AmbiguousOffset::Gap { .. } => (Code::LocalTimeSkipped, "skipped this time"),
+            AmbiguousOffset::Fold { .. } => (Code::LocalTimeTwice, "had this time twice"),
+        };
+        let zone = context.zone().iana_name().unwrap_or("the time zone of the athlete").to_owned();
+        context.warn(code, place.clone(), format!("`{local}`: {zone} {what}"));
+    }
 }
 
 /// Removes a distance that is impossible in the activity's duration. Without samples that confirm the duration, the
@@ -276,24 +315,42 @@ fn ordered(mut samples: Vec<Sample>, place: &FileLocation, context: &mut Context
     kept
 }
 
+/// Adds each gap longer than [`PAUSE_S`] to the pauses. Used for a file without a duration.
+fn add_long_gaps(activity: &mut Activity) {
+    let samples = activity.samples.iter().map(|sample| sample.at_s);
+    let gaps = samples.clone().zip(samples.skip(1)).filter(|(at, next)| next - at > PAUSE_S);
+    let mut pauses: Vec<(f64, f64)> = activity.pauses.iter().copied().chain(gaps).collect();
+    pauses.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let mut joined: Vec<(f64, f64)> = Vec::with_capacity(pauses.len());
+    for (begins, ends) in pauses {
+        match joined.last_mut().filter(|(_, last)| begins <= *last) {
+            Some((_, last)) => *last = last.max(ends),
+            None => joined.push((begins, ends)),
+        }
+    }
+    activity.pauses = joined;
+}
+
+/// Returns the seconds from the first to the last sample without pauses. None if there are none.
+fn running_seconds(activity: &Activity) -> Option<f64> {
+    let (first, last) = (activity.samples.first()?.at_s, activity.samples.last()?.at_s);
+    let seconds = last - first - series::paused(&activity.pauses, first, last);
+    (seconds > 0.0).then_some(seconds)
+}
+
 /// Derives measures of the activity from its samples. An average is derived only if the samples cover the duration.
-fn derive_measures(samples: &[Sample], stated: Option<f64>) -> Vec<(Measure, f64)> {
-    let gaps = samples.iter().zip(samples.iter().skip(1)).map(|(sample, next)| next.at_s - sample.at_s);
-    let moving: f64 = gaps.filter(|gap| *gap <= PAUSE_S).sum();
+fn derive_measures(activity: &Activity) -> Vec<(Measure, f64)> {
+    let samples = &activity.samples;
     let distances = samples.iter().filter_map(|sample| sample.distance);
     let farthest = distances.clone().reduce(f64::max);
     let nearest = distances.reduce(f64::min);
-    let rates = series::heart_rates(samples);
-    let mut found = Vec::new();
-    let followed = (moving > 0.0).then_some(moving);
-    let duration = stated.or(followed);
+    let duration = activity.measures.get(&Measure::Duration).map(|known| known.value);
     let average = |values: &[(f64, f64)]| series::mean(values).filter(|_| series::covers(values, duration));
-    found.extend(followed.map(|moving| (Measure::Duration, moving)));
+    let mut found = Vec::new();
     found.extend(farthest.zip(nearest).map(|(far, near)| (Measure::Distance, far - near)));
-    found.extend(average(&rates).map(|mean| (Measure::HeartRateAverage, mean)));
+    found.extend(average(&series::heart_rates(activity)).map(|mean| (Measure::HeartRateAverage, mean)));
     let beats = samples.iter().filter_map(|sample| sample.heart_rate);
     found.extend(beats.reduce(f64::max).map(|most| (Measure::HeartRateMax, most)));
-    let powers = series::powers(samples);
-    found.extend(average(&powers).map(|mean| (Measure::PowerAverage, mean)));
+    found.extend(average(&series::powers(activity)).map(|mean| (Measure::PowerAverage, mean)));
     found
 }

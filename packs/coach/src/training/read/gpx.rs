@@ -3,14 +3,13 @@
 //! Source: <https://www.topografix.com/GPX/1/1/>. Heart rate and power have the names of the extensions of Garmin
 //! (`hr`, `power`) and `ClueTrust` (`hr`). Namespaces are ignored, because programs write them in many ways.
 
-use jiff::Timestamp;
-
-use super::draft::{Clock, Draft, Drafts, too_many};
+use super::draft::{Draft, Drafts, Moment, too_many};
 use super::xml::{self, Element, Visitor};
 use super::{Context, Refused};
 use crate::training::limits;
-use crate::training::model::{FileLocation, Sample, Sport};
+use crate::training::model::{FileLocation, Sample};
 use crate::training::problem::Code;
+use crate::training::sport::Sport;
 
 /// Mean radius of the earth (IUGG), in metres.
 const EARTH_M: f64 = 6_371_008.8;
@@ -37,7 +36,7 @@ struct Point {
     /// Latitude in degrees.
     latitude: Option<f64>,
     longitude: Option<f64>,
-    time: Option<Timestamp>,
+    time: Option<Moment>,
     heart_rate: Option<f64>,
     power: Option<f64>,
     /// True if this point is the first point of a segment. The distance from the previous point is not counted.
@@ -130,8 +129,9 @@ fn draft(mut track: Track, context: &mut Context<'_>) -> Option<Draft> {
         let message = format!("points without a time: {} of {all}", all - track.points.len());
         context.warn(Code::NoTime, place.clone(), message);
     }
-    track.points.sort_by_key(|point| (point.time, point.line));
+    track.points.sort_by_key(|point| (point.time.map(|time| time.at), point.line));
     let start = track.points.first()?.time?;
+    start.warn_clock_change(&place, context);
     let mut travelled = 0.0;
     let mut before: Option<Point> = None;
     let mut samples = Vec::with_capacity(track.points.len());
@@ -139,7 +139,7 @@ fn draft(mut track: Track, context: &mut Context<'_>) -> Option<Draft> {
         let step = before.filter(|_| !point.begins).and_then(|before| metres(&before, &point));
         travelled += step.unwrap_or(0.0);
         samples.push(Sample {
-            at_s: point.time?.duration_since(start).as_secs_f64(),
+            at_s: point.time?.at.duration_since(start.at).as_secs_f64(),
             heart_rate: point.heart_rate,
             power: point.power,
             speed: None,
@@ -148,7 +148,15 @@ fn draft(mut track: Track, context: &mut Context<'_>) -> Option<Draft> {
         before = Some(point);
     }
     let sport = strava(&track.kind).unwrap_or_else(|| Sport::from_name(&track.kind));
-    Some(Draft { start, clock: Clock::Utc, sport, measures: Vec::new(), samples, place })
+    Some(Draft {
+        start: start.at,
+        clock: start.clock,
+        sport,
+        measures: Vec::new(),
+        samples,
+        pauses: Vec::new(),
+        place,
+    })
 }
 
 /// Returns the sport for an activity number of Strava.

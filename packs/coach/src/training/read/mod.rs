@@ -11,14 +11,17 @@ mod gpx;
 mod tcx;
 mod xml;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-pub use self::csv::headers as csv_headers;
+use self::csv::TableOptions;
+pub use self::csv::{ColumnMap, Units, export_headers as csv_exports, headers as csv_headers};
 pub use self::data_file::{PARTS, parts};
 use self::draft::Drafts;
 use crate::training::limits;
@@ -100,6 +103,10 @@ impl Format {
 pub struct Options {
     /// Time zone of the athlete, for times without an offset. None means UTC, and a warning reports this assumption.
     pub zone: Option<TimeZone>,
+    /// Columns of tables whose headers are not those of the reference.
+    pub columns: ColumnMap,
+    /// Units of the accounts from which tables without units come. None leaves their distances out.
+    pub units: Option<Units>,
 }
 
 /// Season that was read from files, with the problems.
@@ -187,6 +194,33 @@ fn text<'a>(bytes: &'a [u8], context: &Context<'_>) -> Result<&'a str, Refused> 
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
+/// Returns a table as text. Spreadsheets write UTF-16 with a byte order mark, and Windows-1252, of which Latin-1 is a
+/// part.
+fn table_text<'a>(bytes: &'a [u8], context: &mut Context<'_>) -> Result<Cow<'a, str>, Refused> {
+    let marked = match (Encoding::for_bom(bytes), bytes) {
+        (Some((encoding, mark)), _) => Some((encoding, mark)),
+        // Without a mark, the first character shows UTF-16: it is an ASCII character, and one of its bytes is 0.
+        (None, [1.., 0, ..]) => Some((UTF_16LE, 0)),
+        (None, [0, 1.., ..]) => Some((UTF_16BE, 0)),
+        (None, _) => None,
+    };
+    if let Some((encoding, mark)) = marked.filter(|(encoding, _)| *encoding != UTF_8) {
+        let text = encoding.decode_without_bom_handling_and_without_replacement(&bytes[mark..]);
+        let message = format!("the file is not valid {}", encoding.name());
+        return text.ok_or_else(|| context.refuse(Code::NotUtf8, FileLocation::File, message));
+    }
+    match text(bytes, context) {
+        Ok(text) => Ok(text.into()),
+        // A text has no NUL byte.
+        Err(refused) if bytes.contains(&0) => Err(refused),
+        Err(_) => {
+            let (text, _) = WINDOWS_1252.decode_without_bom_handling(bytes);
+            context.warn(Code::CsvEncoding, FileLocation::File, "the file is not UTF-8");
+            Ok(text)
+        }
+    }
+}
+
 /// Reads files into one season. The order of the files does not matter.
 pub fn read(files: &[File<'_>], options: &Options) -> Reading {
     let zone = options.zone.clone().unwrap_or(TimeZone::UTC);
@@ -197,7 +231,7 @@ pub fn read(files: &[File<'_>], options: &Options) -> Reading {
     let most = limits::FILES;
     for file in sorted.iter().take(most) {
         let mut context = Context { file: file.name.into(), zone: &zone, problems: &mut problems };
-        let outcome = read_one(file, &mut context, &mut pieces, options.zone.is_none());
+        let outcome = read_one(file, options, &mut context, &mut pieces);
         if let Err(Refused(problem)) = outcome {
             problems.push(problem);
         }
@@ -214,9 +248,9 @@ pub fn read(files: &[File<'_>], options: &Options) -> Reading {
 
 fn read_one(
     file: &File<'_>,
+    options: &Options,
     context: &mut Context<'_>,
     pieces: &mut Pieces,
-    no_zone: bool,
 ) -> Result<(), Refused> {
     let Some(format) = Format::from_file_name(file.name) else {
         return Err(context.refuse(
@@ -231,7 +265,10 @@ fn read_one(
         Format::Fit => fit::read(file.bytes, context, &mut drafts)?,
         Format::Tcx => tcx::read(text(file.bytes, context)?, context, &mut drafts)?,
         Format::Gpx => gpx::read(text(file.bytes, context)?, context, &mut drafts)?,
-        Format::Csv => csv::read(text(file.bytes, context)?, context, &mut drafts)?,
+        Format::Csv => {
+            let tables = TableOptions { columns: &options.columns, units: options.units };
+            csv::read(&table_text(file.bytes, context)?, tables, context, &mut drafts)?;
+        }
         Format::Json => data_file::read_json(text(file.bytes, context)?, context, &mut drafts)?,
         Format::Yaml => data_file::read_yaml(text(file.bytes, context)?, context, &mut drafts)?,
     }
@@ -246,7 +283,7 @@ fn read_one(
         pieces.samples += activity.samples.len();
         pieces.activities.push(RankedActivity { rank: format.activity_rank(), activity });
     }
-    if no_zone && assumed > 0 {
+    if options.zone.is_none() && assumed > 0 {
         let message = format!("no time zone is set; activities without an offset from UTC: {assumed}");
         context.warn(Code::OffsetAssumed, FileLocation::File, message);
     }

@@ -4,15 +4,14 @@
 //! Source: <https://www8.garmin.com/xmlschemas/TrainingCenterDatabasev2.xsd> and the extension `ActivityExtension/v2`
 //! (`Speed`, `Watts`).
 
-use jiff::Timestamp;
-
-use super::draft::{Clock, Draft, Drafts, too_many};
+use super::draft::{Draft, Drafts, Moment, too_many};
 use super::xml::{self, Element, Path, Visitor};
 use super::{Context, Refused};
 use crate::training::limits;
 use crate::training::measure::Measure;
-use crate::training::model::{FileLocation, Sample, Sport};
+use crate::training::model::{FileLocation, Sample};
 use crate::training::problem::Code;
+use crate::training::sport::Sport;
 
 #[derive(Default)]
 struct Tcx {
@@ -25,7 +24,7 @@ struct Tcx {
 struct Recorded {
     line: u64,
     sport: String,
-    starts: Option<Timestamp>,
+    starts: Option<Moment>,
     laps: Vec<Lap>,
     points: Vec<Point>,
 }
@@ -40,7 +39,7 @@ struct Lap {
 
 #[derive(Default)]
 struct Point {
-    time: Option<Timestamp>,
+    time: Option<Moment>,
     distance: Option<f64>,
     heart_rate: Option<f64>,
     speed: Option<f64>,
@@ -156,12 +155,16 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
 
 /// Converts an activity into a draft. Returns None for an activity without a start.
 fn draft(activity: &Recorded, context: &mut Context<'_>) -> Option<Draft> {
-    let first = activity.points.iter().filter_map(|point| point.time).min();
-    let start = activity.starts.or(first)?;
+    let first = activity.points.iter().filter_map(|point| point.time).min_by_key(|time| time.at);
+    // The points may state UTC where the `Id` states only local time.
+    let is_better =
+        |first: &Moment| activity.starts.is_none_or(|stated| stated.is_local() && !first.is_local());
+    let start = first.filter(is_better).or(activity.starts)?;
     let place = FileLocation::Line(activity.line);
+    start.warn_clock_change(&place, context);
     let sample = |point: &Point| {
         Some(Sample {
-            at_s: point.time?.duration_since(start).as_secs_f64(),
+            at_s: point.time?.at.duration_since(start.at).as_secs_f64(),
             heart_rate: point.heart_rate,
             power: point.power,
             speed: point.speed,
@@ -198,11 +201,12 @@ fn draft(activity: &Recorded, context: &mut Context<'_>) -> Option<Draft> {
     ];
     let measures = measures.into_iter().filter_map(|(measure, value)| Some((measure, value?, place.clone())));
     Some(Draft {
-        start,
-        clock: Clock::Utc,
+        start: start.at,
+        clock: start.clock,
         sport: Sport::from_name(&activity.sport),
         measures: measures.collect(),
         samples,
+        pauses: Vec::new(),
         place,
     })
 }

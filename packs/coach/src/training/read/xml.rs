@@ -2,10 +2,10 @@
 //!
 //! Entities that a document defines are never expanded: such an entity is an error.
 
-use jiff::Timestamp;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
+use super::draft::Moment;
 use super::{Context, Refused};
 use crate::training::limits;
 use crate::training::model::FileLocation;
@@ -52,9 +52,10 @@ impl Element<'_> {
         number
     }
 
-    /// Parses a timestamp. Returns None for an empty text. An invalid timestamp is reported and dropped.
-    pub(super) fn time(&self, text: &str, context: &mut Context<'_>) -> Option<Timestamp> {
-        let time = text.parse().ok();
+    /// Parses a time. A time without an offset is local time of the athlete. Returns None for an empty text. An invalid
+    /// time is reported and dropped.
+    pub(super) fn time(&self, text: &str, context: &mut Context<'_>) -> Option<Moment> {
+        let time = Moment::parse(text, context.zone());
         if time.is_none() && !text.is_empty() {
             context.warn(Code::BadDate, self.location(), format!("`{text}` is not a time"));
         }

@@ -56,6 +56,9 @@ impl Subject {
             | Metric::HeartRateTss
             | Metric::NormalisedPower
             | Metric::PowerTss
+            | Metric::IntensityFactor
+            | Metric::EfficiencyFactor
+            | Metric::Decoupling
             | Metric::SessionRpe
             | Metric::ZonesOfMax
             | Metric::ZonesOfReserve => Self::Activity,
@@ -65,6 +68,9 @@ impl Subject {
             | Metric::AcuteLoadEwma
             | Metric::ChronicLoadEwma
             | Metric::LoadRatioEwma
+            | Metric::Ctl
+            | Metric::Atl
+            | Metric::Tsb
             | Metric::Monotony
             | Metric::Strain => Self::Loads,
             Metric::IntensitySplit => Self::Split,

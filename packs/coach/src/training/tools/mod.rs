@@ -19,8 +19,9 @@ use self::arguments::{Arguments, Subject};
 use self::result::CallResults;
 use crate::training::limits;
 use crate::training::metrics::daily::DailyLoads;
+use crate::training::metrics::efficiency::{decoupling, efficiency_factor};
 use crate::training::metrics::load::{Scale, heart_rate_tss, power_tss, session_rpe, trimp};
-use crate::training::metrics::power::normalised_power;
+use crate::training::metrics::power::{intensity_factor, normalised_power};
 use crate::training::metrics::race::{Prediction, RACES, best_run, prediction};
 use crate::training::metrics::zones::{intensity_split, of_max, of_reserve};
 use crate::training::metrics::{Metric, Missing, Need, Outcome, Profile, Traced, trend, volume};
@@ -105,6 +106,11 @@ impl Call<'_> {
             Metric::HeartRateTss => self.activities(|activity| Ok(heart_rate_tss(activity, profile)?.into())),
             Metric::NormalisedPower => self.activities(|activity| Ok(normalised_power(activity)?.into())),
             Metric::PowerTss => self.activities(|activity| Ok(power_tss(activity, profile)?.into())),
+            Metric::IntensityFactor => {
+                self.activities(|activity| Ok(intensity_factor(activity, profile)?.into()))
+            }
+            Metric::EfficiencyFactor => self.activities(|activity| Ok(efficiency_factor(activity)?.into())),
+            Metric::Decoupling => self.activities(|activity| Ok(decoupling(activity)?.into())),
             Metric::SessionRpe => self.activities(|activity| Ok(session_rpe(activity)?.into())),
             Metric::ZonesOfMax => self.activities(|activity| Ok(of_max(activity, profile)?.into())),
             Metric::ZonesOfReserve => self.activities(|activity| Ok(of_reserve(activity, profile)?.into())),
@@ -114,6 +120,9 @@ impl Call<'_> {
             Metric::AcuteLoadEwma => Ok(self.loads(DailyLoads::acute_ewma)),
             Metric::ChronicLoadEwma => Ok(self.loads(DailyLoads::chronic_ewma)),
             Metric::LoadRatioEwma => Ok(self.loads(DailyLoads::ratio_ewma)),
+            Metric::Ctl => Ok(self.loads(DailyLoads::ctl)),
+            Metric::Atl => Ok(self.loads(DailyLoads::atl)),
+            Metric::Tsb => Ok(self.loads(DailyLoads::tsb)),
             Metric::Monotony => Ok(self.loads(DailyLoads::monotony)),
             Metric::Strain => Ok(self.loads(DailyLoads::strain)),
             Metric::IntensitySplit => {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::arguments::Parameter;
 use crate::training::limits;
+use crate::training::metrics::efficiency::Efficiency;
 use crate::training::metrics::trend::Trend;
 use crate::training::metrics::volume::Volume;
 use crate::training::metrics::zones::{Split, Zones};
@@ -121,6 +122,12 @@ pub(super) trait Numbers {
 impl Numbers for f64 {
     fn numbers(&self, metric: Metric) -> Vec<Number> {
         vec![Number { name: metric.name(), value: *self, unit: metric.unit() }]
+    }
+}
+
+impl Numbers for Efficiency {
+    fn numbers(&self, metric: Metric) -> Vec<Number> {
+        vec![Number { name: metric.name(), value: self.per_beat, unit: self.output.unit() }]
     }
 }
 

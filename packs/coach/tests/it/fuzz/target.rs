@@ -3,8 +3,8 @@
 
 use holdshort_coach::training::metrics::daily::DailyLoads;
 use holdshort_coach::training::metrics::load::Scale;
-use holdshort_coach::training::metrics::{Profile, power, race, trend, volume, zones};
-use holdshort_coach::training::{Athlete, File, Options, Reading, Sex, limits, read};
+use holdshort_coach::training::metrics::{Profile, efficiency, power, race, trend, volume, zones};
+use holdshort_coach::training::{Activity, Athlete, File, Measure, Options, Reading, Sex, limits, read};
 
 pub(crate) fn training(bytes: &[u8]) {
     let line = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
@@ -38,7 +38,7 @@ fn assert_problems_described(reading: &Reading) {
 /// Checks that each metric of a season is a finite number or a reason.
 fn has_metrics(reading: &Reading) {
     let season = &reading.season;
-    let days = season.activities.iter().map(holdshort_coach::training::Activity::day);
+    let days = season.activities.iter().map(Activity::day);
     let Some(as_of) = days.chain(season.days.keys().copied()).max() else { return };
     let athlete = Athlete {
         sex: Some(Sex::Male),
@@ -57,13 +57,22 @@ fn has_metrics(reading: &Reading) {
             loads.chronic(),
             loads.ratio(),
             loads.ratio_ewma(),
+            loads.ctl(),
+            loads.tsb(),
             loads.monotony(),
             loads.strain(),
         ];
         numbers.extend(all.into_iter().flatten().map(|traced| traced.value));
     }
     for activity in &season.activities {
-        numbers.extend(power::normalised_power(activity).ok().map(|traced| traced.value));
+        let ratios = [
+            power::normalised_power(activity),
+            power::intensity_factor(activity, &profile),
+            efficiency::decoupling(activity),
+        ];
+        numbers.extend(ratios.into_iter().flatten().map(|traced| traced.value));
+        numbers.extend(efficiency::efficiency_factor(activity).ok().map(|traced| traced.value.per_beat));
+        assert_no_more_than_stated(activity, &profile);
         let zones = [zones::of_max(activity, &profile), zones::of_reserve(activity, &profile)];
         numbers.extend(zones.into_iter().flatten().flat_map(|traced| traced.value.zones_s));
     }
@@ -75,6 +84,16 @@ fn has_metrics(reading: &Reading) {
     let weeks = volume::weekly(season, as_of).unwrap_or_default();
     assert!(weeks.len() <= limits::DAYS / 7 + 1, "{}", weeks.len());
     assert!(numbers.iter().all(|number| number.is_finite()), "{numbers:?}");
+}
+
+/// The seconds in zones never exceed the duration of the activity.
+fn assert_no_more_than_stated(activity: &Activity, profile: &Profile) {
+    let (Some(seconds), Ok(zones)) = (activity.measure(Measure::Duration), zones::of_max(activity, profile))
+    else {
+        return;
+    };
+    let all = zones.value.below_s + zones.value.zones_s.iter().sum::<f64>();
+    assert!(all <= seconds * (1.0 + 1e-9), "{all} s of zones in {seconds} s");
 }
 
 /// Returns a FIT file with these records.

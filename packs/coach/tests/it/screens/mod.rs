@@ -295,7 +295,10 @@ fn a_typed_answer_is_filled_in_part_by_part() {
     let ask = json!({ "question": "How did you sleep?", "response_schema": schema });
     stage.plays("physiology", vec![Scripted::call("ask_human", ask), Scripted::text("Thank you.")]);
     let mut terminal = stage.terminal();
-    terminal.expect("1 of 3: Hours of sleep (a number)");
+    // A form has the card of every other workflow, with its options.
+    let card = terminal.expect("1 of 3: Hours of sleep (a number)");
+    assert!(!card.contains("AGENT QUESTION") && card.contains("How did you sleep?"), "{card}");
+    assert!(card.contains("Skip"), "{card}");
     terminal.expect(ANSWER);
     terminal.type_line("seven");
     terminal.expect("“seven” is not a number.");
@@ -421,6 +424,10 @@ fn a_wrong_configuration_starts_nothing() {
     write("key.yaml", "athlete: {email: a@b.c}\nextraktion: {}\n");
     write("mode.yaml", "athlete: {email: a@b.c}\nextraction: {ai_mode: cheap}\n");
     write("date.yaml", "athlete: {email: a@b.c}\ncurrent_date: yesterday\n");
+    write("race.yaml", "athlete: {email: a@b.c}\ncompetitions: [{name: A, date: 2026-13-40}]\n");
+    write("unnamed.yaml", "athlete: {email: a@b.c}\ncompetitions: [{name: \"\", date: 2026-05-10}]\n");
+    write("units.yaml", "athlete: {email: a@b.c, units: imperial}\n");
+    write("columns.yaml", "athlete: {email: a@b.c}\ncolumns: {start: Beginn, strecke: Strecke}\n");
     write("days.JSON", "{\"athlete\": {\"email\": \"a@b.c\"}, \"extraction\": {\"metrics_days\": 0}}");
     write("twice.yaml", "athlete: {email: a@b.c}\nathlete: {email: a@b.c}\n");
     let at = |name: &str| home.path().join(name).to_str().unwrap().to_owned();
@@ -432,7 +439,7 @@ fn a_wrong_configuration_starts_nothing() {
     write("word.yaml", "athlete: {email: nope}\n");
     write("heart.yaml", "athlete: {email: a@b.c, max_heart_rate: 999}\n");
     write("kind.yaml", "athlete: {email: a@b.c}\nextraction: {metrics_days: many}\n");
-    let cases: [(&[&str], &str); 19] = [
+    let cases: [(&[&str], &str); 23] = [
         (
             &["--config", "template.yaml"],
             "athlete.email is `you@example.com`, the placeholder of the template",
@@ -452,6 +459,10 @@ fn a_wrong_configuration_starts_nothing() {
         (&["--config", "key.yaml"], "unknown key `extraktion`"),
         (&["--config", "mode.yaml"], "cheap"),
         (&["--config", "date.yaml"], "current_date is `yesterday`"),
+        (&["--config", "race.yaml"], "competitions[0].date is `2026-13-40`"),
+        (&["--config", "unnamed.yaml"], "competitions[0].name is empty"),
+        (&["--config", "units.yaml"], "unknown value `imperial`"),
+        (&["--config", "columns.yaml"], "`strecke` is not a header of the reference"),
         (&["--config", "days.JSON"], "extraction.metrics_days is 0"),
         (&["--config", "twice.yaml"], "twice.yaml: line 2: duplicate key athlete"),
         (&["--config", "key.yaml", "--init-config", "b.yaml"], "cannot be used with"),
@@ -481,6 +492,7 @@ fn the_template_is_written_once_and_works() {
     assert_eq!(ran.code, 0, "{ran:?}");
     let template = std::fs::read_to_string(&path).unwrap();
     assert!(template.contains("hitl_enabled: true") && template.contains("activities_days: 21"));
+    has_the_keys_of_garmin_ai_coach(&template);
     std::fs::write(&path, "mine").unwrap();
     for again in [&["init", "coach", named][..], &["run", "coach", "--init-config", named]] {
         let ran = home.run(again);
@@ -503,9 +515,64 @@ fn the_template_is_written_once_and_works() {
     assert_eq!(stage.summary()["athlete"]["email"], json!("runner@example.com"));
     assert!(stage.file("synthesis.md").contains("The part of synthesis."));
     let told = stage.model.requests_of("metrics")[0].texts().join("\n");
-    for made_up in ["Notes for the analysts", "Your name", "Spring marathon"] {
+    for made_up in ["Notes for the analysts", "Notes for the plan", "Competitions", "priority"] {
         assert!(!told.contains(made_up), "{made_up}: {told}");
     }
+    assert!(told.contains("Athlete: not named"), "{told}");
+    assert!(!ran.err.contains("no effect"), "{}", ran.err);
+    assert_eq!(stage.summary()["competitions"], json!([]));
+}
+
+/// The keys of the template of garmin-ai-coach (contract C9), each with its type.
+fn has_the_keys_of_garmin_ai_coach(template: &str) {
+    let keys: Value = serde_saphyr::from_str(template).unwrap();
+    for (pointer, value) in [
+        ("/athlete/name", json!("")),
+        ("/athlete/email", json!("")),
+        ("/context/analysis", json!("")),
+        ("/context/planning", json!("")),
+        ("/extraction/activities_days", json!(21)),
+        ("/extraction/metrics_days", json!(56)),
+        ("/extraction/ai_mode", json!("standard")),
+        ("/extraction/enable_plotting", json!(false)),
+        ("/extraction/hitl_enabled", json!(true)),
+        ("/extraction/skip_synthesis", json!(false)),
+        ("/competitions/0/name", json!("")),
+        ("/competitions/0/date", json!("")),
+        ("/competitions/0/race_type", json!("")),
+        ("/competitions/0/priority", json!("A")),
+        ("/competitions/0/target_time", json!("")),
+        ("/output/directory", json!("coach")),
+        ("/credentials/password", json!("")),
+    ] {
+        assert_eq!(keys.pointer(pointer), Some(&value), "{pointer}");
+    }
+    assert!(template.contains("analysis: |\n") && template.contains("planning: |\n"), "block texts");
+}
+
+/// A configuration of garmin-ai-coach is accepted as it is: keys without an effect get a notice, and the date of a race may
+/// be free text (contract C9).
+#[test]
+fn a_configuration_of_garmin_ai_coach_is_accepted() {
+    let config = CONFIG
+        .replace("metrics_days: 56", "metrics_days: 56, skip_synthesis: true")
+        .replace("date: 2026-05-10", "date: September 2026");
+    let stage = Stage::new(&format!(
+        "{config}outside: {{bikereg: [{{id: 71252, priority: B}}]}}\nrunreg: []\ncredentials: {{password: \"secret\"}}\n"
+    ));
+    let ran = stage.home.run(&stage.arguments(&[]));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let flat = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    for notice in [
+        "credentials have no effect",
+        "extraction.skip_synthesis has no effect: every agent works",
+        "outside has no effect: name the races under competitions",
+    ] {
+        assert!(flat.contains(notice), "{notice}: {flat}");
+    }
+    assert!(!flat.contains("runreg"), "{flat}");
+    let told = stage.model.requests_of("metrics")[0].texts().join("\n");
+    assert!(told.contains("- Spring marathon, September 2026, priority A, 3:25:00"), "{told}");
 }
 
 #[test]

@@ -75,3 +75,47 @@ fn what_is_wrong_with_recordings_and_tables_is_told() {
     }
     assert!(!problems.iter().any(|it| it["source"]["file"] == "pounds.csv"), "{problems:#?}");
 }
+
+/// Tables as people have them: an export in German, and a log with its own headers, which the command line explains.
+#[test]
+fn tables_of_other_programs_are_read_with_units_and_columns() {
+    let config = CONFIG.replace("sex: female", "sex: female, units: metric, time_zone: Europe/Berlin");
+    let stage = Stage::new(&config);
+    let data = stage.home.path().join("data");
+    let put = |name: &str, text: &str| std::fs::write(data.join(name), text).unwrap();
+    put(
+        "Activities.csv",
+        "Aktivitätstyp,Datum,Favorit,Titel,Distanz,Zeit,Ø Herzfrequenz\n\
+         Laufen,2026-03-12 07:30:00,false,Morgenlauf,\"10,02\",\"01:02:03\",\"--\"\n",
+    );
+    put("log.ods.csv", "sep=;\nBeginn;Dauer;Puls\n2026-03-13 07:30;62,5;151\n");
+    let read = json!({ "metric": "weekly_volume", "parameters": { "weeks": 1 } });
+    stage.plays(
+        "metrics",
+        vec![Scripted::call("compute_metric", read), Scripted::text("The volume is well.")],
+    );
+    let columns =
+        ["--columns", "start=Beginn", "--columns", "duration_min=dauer", "--columns", "avg_hr=Puls"];
+    let ran = stage.home.run(&stage.arguments(&columns));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(!ran.err.contains("log.ods.csv") && !ran.err.contains("Activities.csv"), "{}", ran.err);
+    let told = stage.model.requests_of("metrics")[1].texts().last().cloned().unwrap();
+    assert!(told.contains("unknown: activities 1.00, duration 3750 s (1:02:30)"), "{told}");
+
+    // Without the options, the table is refused by name, and the advice names them.
+    let ran = stage.home.run(&stage.arguments(&[]));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let flat = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("1 not read: log.ods.csv (csv_header)"), "{flat}");
+    assert!(stage.file("analysis.html").contains("--columns"), "the advice");
+
+    for (columns, told) in [
+        (&["--columns", "Beginn"][..], "--columns is `Beginn`: write NAME=HEADER"),
+        (&["--columns", "start=Beginn", "--columns", "puls=Puls"], "`puls` is not a header of the reference"),
+        (&["--columns", "decimal=;"], "decimal is `;`; write `,` or `.`"),
+    ] {
+        let ran = stage.home.run(&stage.arguments(columns));
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.err.contains(told), "{columns:?}: {}", ran.err);
+    }
+}

@@ -98,8 +98,20 @@ fn activity(today: Date, random: &mut Random) -> Activity {
         sport,
         measures,
         samples,
+        pauses: pauses(random),
         sources: vec![source()],
     }
+}
+
+/// Returns pauses in order and without overlap, up to the end of time.
+fn pauses(random: &mut Random) -> Vec<(f64, f64)> {
+    let mut at = 0.0;
+    let mut pause = |_| {
+        let begins = at + f64::from(random.below(100));
+        at = begins + f64::from(1 + random.below(100));
+        (begins, at)
+    };
+    (0..3).map(&mut pause).collect()
 }
 
 fn season(today: Date, random: &mut Random) -> Season {

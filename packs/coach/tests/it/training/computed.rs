@@ -1,6 +1,7 @@
 //! All metrics of a season as one JSON value, to compare two implementations.
 
 use holdshort_coach::training::metrics::daily::DailyLoads;
+use holdshort_coach::training::metrics::efficiency::{decoupling, efficiency_factor};
 use holdshort_coach::training::metrics::load::{Scale, load, session_rpe, trimp};
 use holdshort_coach::training::metrics::race::{best_run, predictions};
 use holdshort_coach::training::metrics::trend::{self, Trend};
@@ -38,6 +39,9 @@ pub(crate) fn all(season: &Season, athlete: &Athlete, as_of: Date) -> Value {
                 "tss": number(load(activity, &profile, Scale::Tss)),
                 "session_rpe": number(session_rpe(activity)),
                 "normalised_power": number(power::normalised_power(activity)),
+                "intensity_factor": number(power::intensity_factor(activity, &profile)),
+                "efficiency_factor": value(efficiency_factor(activity), |found| json!(found.per_beat)),
+                "decoupling": number(decoupling(activity)),
                 "zones_of_max": value(of_max(activity, &profile), zones),
                 "zones_of_reserve": value(of_reserve(activity, &profile), zones),
             });
@@ -88,6 +92,9 @@ pub(crate) fn loads_and_trends(season: &Season, profile: &Profile, as_of: Date) 
             "acute_ewma": of(DailyLoads::acute_ewma),
             "chronic_ewma": of(DailyLoads::chronic_ewma),
             "ratio_ewma": of(DailyLoads::ratio_ewma),
+            "ctl": of(DailyLoads::ctl),
+            "atl": of(DailyLoads::atl),
+            "tsb": of(DailyLoads::tsb),
             "monotony": of(DailyLoads::monotony),
             "strain": of(DailyLoads::strain),
         })

@@ -41,7 +41,7 @@ pub(crate) fn sample() -> serde_json::Value {
 }
 
 fn options() -> Options {
-    Options { zone: Some(TimeZone::fixed(jiff::tz::offset(1))) }
+    Options { zone: Some(TimeZone::fixed(jiff::tz::offset(1))), ..Options::default() }
 }
 
 #[test]

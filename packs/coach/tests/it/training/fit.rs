@@ -2,8 +2,10 @@
 
 use holdshort_coach::training::{Code, Measure, Sport};
 
-use crate::training::fit_writer::{FitWriter, TEXT, U8, U16, U32, finish_run, run, time};
-use crate::training::support::{START, codes, read_one};
+use crate::training::fit_writer::{
+    ENUM, FitWriter, TEXT, TIMER_STARTS, TIMER_STOPS, U8, U16, U32, finish_run, run, time,
+};
+use crate::training::support::{START, codes, problem_lines, read_one, read_utc};
 
 #[test]
 fn a_run_is_read_with_its_local_day() {
@@ -189,4 +191,172 @@ fn scales_and_watches_tell_of_days() {
     let measures: Vec<_> = day.measures.iter().map(|(measure, known)| (*measure, known.value)).collect();
     assert_eq!(date.to_string(), "2026-03-01");
     assert_eq!(measures, [(Measure::RestingHeartRate, 47.0), (Measure::Hrv, 64.0), (Measure::Weight, 70.5)]);
+}
+
+/// The pauses of a session lie between timer events. A session that follows has its own pauses.
+#[test]
+fn pauses_are_between_timer_events() {
+    let mut writer = FitWriter::activity_file();
+    writer.define(1, 20, &[(253, 4, U32), (3, 1, U8)]);
+    for second in [0, 10, 40, 50, 100, 110] {
+        writer.message(1, &[&time(START + second), &[140]]);
+    }
+    for (at, kind) in [(0, TIMER_STARTS), (15, TIMER_STOPS), (40, TIMER_STARTS), (45, 9), (100, TIMER_STARTS)]
+    {
+        writer.timer(START + at, kind);
+    }
+    // The event 9 is that of a lap, and 1 is a stop.
+    writer
+        .define(5, 21, &[(253, 4, U32), (0, 1, ENUM), (1, 1, ENUM)])
+        .message(5, &[&time(START + 5), &[9], &[1]]);
+    writer.session(START, 60, 20, [1, 0]).session(START + 60, 60, 20, [2, 0]);
+    let reading = read_utc("a.fit", writer.finish());
+    let pauses: Vec<_> = reading.season.activities.iter().map(|each| each.pauses.clone()).collect();
+    assert_eq!(pauses, [vec![(15.0, 40.0), (45.0, 60.0)], vec![(0.0, 40.0)]]);
+}
+
+/// Without a session, the duration is the time in which the timer ran.
+#[test]
+fn a_cut_recording_lasts_as_long_as_its_timer_ran() {
+    let mut writer = FitWriter::activity_file();
+    writer.define(1, 20, &[(253, 4, U32), (3, 1, U8)]);
+    writer.timer(START, TIMER_STARTS);
+    for second in (0..=20).chain(45..=55) {
+        writer.message(1, &[&time(START + second), &[140]]);
+        if second == 20 {
+            writer.timer(START + second, TIMER_STOPS).timer(START + 45, TIMER_STARTS);
+        }
+    }
+    let reading = read_utc("a.fit", writer.finish());
+    assert_eq!(reading.season.activities[0].measure(Measure::Duration), Some(30.0));
+}
+
+/// Names as in the FIT profile. A sport of any kind takes the name of its sub-sport.
+#[test]
+fn sports_are_those_of_the_profile() {
+    for (sports, name) in [
+        ([1, 0], "running"),
+        ([1, 1], "running"),
+        ([2, 7], "cycling"),
+        ([2, 28], "e_biking"),
+        ([2, 47], "e_biking"),
+        ([21, 0], "e_biking"),
+        ([4, 14], "rowing"),
+        ([4, 15], "elliptical"),
+        ([4, 1], "running"),
+        ([4, 6], "cycling"),
+        ([4, 0], "fitness_equipment"),
+        ([5, 18], "swimming"),
+        ([10, 20], "strength"),
+        ([10, 43], "yoga"),
+        ([10, 26], "cardio_training"),
+        ([10, 0], "training"),
+        ([0, 43], "yoga"),
+        ([0, 0], "unknown"),
+        ([254, 254], "unknown"),
+        ([12, 42], "skiing"),
+        ([15, 0], "rowing"),
+        ([17, 0], "hiking"),
+        ([31, 69], "rock_climbing"),
+        ([40, 0], "water_skiing"),
+        ([64, 85], "padel"),
+        ([66, 0], "wheelchair_push_run"),
+        ([84, 0], "jump_rope"),
+        ([1, 200], "running"),
+        ([200, 3], "fit sport 200"),
+    ] {
+        let mut writer = FitWriter::activity_file();
+        writer.session(START, 600, 600, sports);
+        let reading = read_utc("a.fit", writer.finish());
+        assert_eq!(reading.season.activities[0].sport.name(), name, "{sports:?}");
+    }
+}
+
+/// A chain of three recordings. Each part that is whole is read, wherever the broken part is.
+#[test]
+fn a_chain_keeps_its_good_parts() {
+    let day = 86_400;
+    let parts: Vec<Vec<u8>> = (0..3).map(|n| run(START + n * day, &[140; 30]).finish()).collect();
+    let broken = |part: usize, change: &dyn Fn(&mut Vec<u8>)| {
+        let mut parts = parts.clone();
+        change(&mut parts[part]);
+        parts.concat()
+    };
+    let part = parts[0].len();
+    let wrong_crc = |bytes: &mut Vec<u8>| bytes[80] ^= 1;
+    let no_definition = |bytes: &mut Vec<u8>| {
+        let mut writer = FitWriter::activity_file();
+        writer.message(9, &[&[0]]);
+        *bytes = writer.finish();
+    };
+    let garbage = |bytes: &mut Vec<u8>| *bytes = b"no FIT at all".to_vec();
+    for (what, bytes, left, told) in [
+        (
+            "first",
+            broken(0, &wrong_crc),
+            &["2026-03-02", "2026-03-03"][..],
+            "a.fit@0 fit_part: part of the file not read (fit_crc)".to_owned(),
+        ),
+        (
+            "middle",
+            broken(1, &wrong_crc),
+            &["2026-03-01", "2026-03-03"],
+            format!("a.fit@{part} fit_part: part of the file not read (fit_crc)"),
+        ),
+        (
+            "last",
+            broken(2, &wrong_crc),
+            &["2026-03-01", "2026-03-02"],
+            format!("a.fit@{} fit_part: part of the file not read (fit_crc)", 2 * part),
+        ),
+        (
+            "record",
+            broken(1, &no_definition),
+            &["2026-03-01", "2026-03-03"],
+            "fit_part: part of the file not read (fit_record)".to_owned(),
+        ),
+        (
+            "garbage",
+            broken(1, &garbage),
+            &["2026-03-01", "2026-03-03"],
+            format!("a.fit@{part} fit_part: part of the file not read (fit_header)"),
+        ),
+    ] {
+        let reading = read_utc("a.fit", bytes);
+        let days: Vec<String> = reading.season.activities.iter().map(|run| run.day().to_string()).collect();
+        assert_eq!(days, left, "{what}: {:?}", reading.problems);
+        let lines = problem_lines(&reading);
+        assert!(lines.iter().any(|line| line.contains(&told)), "{what}: {lines:?}");
+    }
+    // Without a good part, the file is refused as before.
+    let all = [0, 1, 2]
+        .map(|n| {
+            let mut part = parts[n].clone();
+            wrong_crc(&mut part);
+            part
+        })
+        .concat();
+    assert_eq!(codes(&read_utc("a.fit", all)), [Code::FitCrc]);
+}
+
+/// A device writes the length last. Without the length, the records up to the end are read, and no message speaks of
+/// changed bytes.
+#[test]
+fn a_length_of_zero_is_a_recording_that_was_not_finished() {
+    let whole = run(START, &[140; 30]).finish();
+    let mut unfinished = whole.clone();
+    unfinished[4..8].fill(0);
+    for bytes in [unfinished.clone(), unfinished[..unfinished.len() - 2].to_vec(), unfinished[..200].to_vec()]
+    {
+        let reading = read_utc("a.fit", &bytes);
+        assert!(codes(&reading).contains(&Code::FitUnfinished), "{:?}", reading.problems);
+        assert!(!codes(&reading).contains(&Code::FitCrc), "{:?}", reading.problems);
+        assert_eq!(reading.season.activities.len(), 1, "{:?}", reading.problems);
+    }
+    // In a chain, the next recording is read too.
+    let chain = [unfinished, run(START + 86_400, &[150; 30]).finish()].concat();
+    assert_eq!(read_utc("a.fit", chain).season.activities.len(), 2);
+    // A file that is really empty has nothing to read.
+    let empty = FitWriter::default().finish();
+    assert_eq!(codes(&read_utc("a.fit", empty)), [Code::NoActivity]);
 }

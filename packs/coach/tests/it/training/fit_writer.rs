@@ -109,3 +109,54 @@ pub(crate) fn finish_run(writer: &mut FitWriter, start: i64, seconds: u32, sport
     );
     writer.define(3, 34, &[(253, 4, U32), (5, 4, U32)]).message(3, &[&time(end), &time(end + 7_200)]);
 }
+
+/// Values of `event_type` of a timer event.
+pub(crate) const TIMER_STARTS: u8 = 0;
+pub(crate) const TIMER_STOPS: u8 = 4;
+
+impl FitWriter {
+    /// Writes a timer event.
+    pub(crate) fn timer(&mut self, at: i64, kind: u8) -> &mut Self {
+        self.define(5, 21, &[(253, 4, U32), (0, 1, ENUM), (1, 1, ENUM)])
+            .message(5, &[&time(at), &[0], &[kind]])
+    }
+
+    /// Writes a session with its elapsed and its timer time, and its sport and sub-sport.
+    pub(crate) fn session(&mut self, start: i64, elapsed: u32, timer: u32, sports: [u8; 2]) -> &mut Self {
+        let fields = [(253, 4, U32), (2, 4, U32), (5, 1, ENUM), (6, 1, ENUM), (7, 4, U32), (8, 4, U32)];
+        let end = time(start + i64::from(elapsed));
+        let [sport, sub_sport] = sports;
+        self.define(6, 18, &fields).message(
+            6,
+            &[
+                &end,
+                &time(start),
+                &[sport],
+                &[sub_sport],
+                &(elapsed * 1_000).to_le_bytes(),
+                &(timer * 1_000).to_le_bytes(),
+            ],
+        )
+    }
+}
+
+/// Writes an hour of running time at one heart rate, with a pause of 24 s after each minute. The device records no
+/// samples in a pause.
+pub(crate) fn hour_with_pauses(start: i64, bpm: u8, with_events: bool) -> FitWriter {
+    let mut writer = FitWriter::activity_file();
+    writer.define(1, 20, &[(253, 4, U32), (3, 1, U8)]);
+    for minute in 0..60 {
+        let begins = start + minute * 84;
+        if with_events {
+            writer.timer(begins, TIMER_STARTS);
+        }
+        for second in 0..=60 {
+            writer.message(1, &[&time(begins + second), &[bpm]]);
+        }
+        if with_events {
+            writer.timer(begins + 60, TIMER_STOPS);
+        }
+    }
+    writer.session(start, 60 * 84 - 24, 3_600, [1, 0]);
+    writer
+}

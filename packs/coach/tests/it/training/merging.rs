@@ -3,12 +3,12 @@
 use holdshort_coach::training::{Code, File, Level, Measure, OffsetFrom, Options, Reading, read};
 use jiff::tz::TimeZone;
 
-use crate::training::fit_writer::run;
+use crate::training::fit_writer::{FitWriter, U16, U32, run, time};
 use crate::training::support::{START, codes};
 
 fn read_all(files: &[(&str, Vec<u8>)], zone: Option<TimeZone>) -> Reading {
     let files: Vec<File<'_>> = files.iter().map(|(name, bytes)| File { name, bytes }).collect();
-    read(&files, &Options { zone })
+    read(&files, &Options { zone, ..Options::default() })
 }
 
 #[test]
@@ -125,6 +125,82 @@ fn what_the_person_wrote_of_a_day_stands_above_what_a_platform_says() {
     let rates: Vec<_> =
         reading.season.days.values().filter_map(|day| day.measure(Measure::RestingHeartRate)).collect();
     assert_eq!(rates, [45.0, 46.0, 48.0]);
+}
+
+/// A watch and a log have different names for a session, and a person writes down a time that is about right.
+#[test]
+fn a_session_in_a_log_and_in_a_file_is_one() {
+    let watch = |sports: [u8; 2]| {
+        let mut writer = FitWriter::activity_file();
+        writer.define(1, 20, &[(253, 4, U32), (7, 2, U16)]);
+        for second in 0..=3_000 {
+            writer.message(1, &[&time(START + second), &100_u16.to_le_bytes()]);
+        }
+        writer.session(START, 3_000, 3_000, sports);
+        writer.finish()
+    };
+    // Sport and sub-sport of the file; start, sport and minutes of the log; activities, and the sport of the first.
+    for (sports, log, count, name) in [
+        ([10, 20], "06:30,Strength training,50", 1, "strength"),
+        ([10, 20], "06:30,Krafttraining,50", 1, "strength"),
+        ([10, 43], "06:31,Yoga,50", 1, "yoga"),
+        ([4, 14], "06:30,Indoor rowing,50", 1, "rowing"),
+        ([21, 0], "06:30,E-Bike,50", 1, "e_biking"),
+        ([2, 28], "06:30,ride,50", 1, "e_biking"),
+        ([10, 0], "06:30,Zirkel,50", 1, "training"),
+        ([11, 0], "06:30,hike,60", 1, "walking"),
+        ([0, 0], "06:30,yoga,50", 1, "yoga"),
+        // A log is ten minutes off at most, and about as long.
+        ([1, 0], "06:38,run,55", 1, "running"),
+        ([1, 0], "06:38,run,30", 2, "running"),
+        ([1, 0], "06:41,run,50", 2, "running"),
+        // Two sports that are known are two sessions, and so is a session that is much shorter.
+        ([1, 0], "06:30,ride,50", 2, "cycling"),
+        ([10, 0], "06:30,Zirkel,20", 2, "training"),
+    ] {
+        let log = format!("start,sport,duration_min,rpe\n2026-03-01 {log},5\n");
+        let files = [("a.fit", watch(sports)), ("log.csv", log.clone().into_bytes())];
+        let reading = read_all(&files, Some(TimeZone::UTC));
+        let found: Vec<_> = reading.season.activities.iter().map(|each| each.sport.name()).collect();
+        assert_eq!((found.len(), found[0]), (count, name), "{sports:?} {log}: {found:?}");
+        let exertion = reading.season.activities.iter().filter_map(|each| each.measure(Measure::Exertion));
+        assert_eq!(exertion.collect::<Vec<_>>(), [5.0], "{sports:?} {log}");
+    }
+}
+
+/// The advice is one that a person can follow: a row of a table can be deleted, a value of a recording cannot.
+#[test]
+fn two_values_of_one_day_come_with_advice_that_can_be_followed() {
+    let scale = |tenths: u16| {
+        let mut writer = FitWriter::activity_file();
+        writer.define(1, 30, &[(253, 4, U32), (0, 2, U16)]);
+        writer.message(1, &[&time(START), &(tenths * 10).to_le_bytes()]);
+        writer.finish()
+    };
+    let table = |kg: &str| format!("date,weight_kg\n2026-03-01,{kg}\n").into_bytes();
+    let told = |files: &[(&str, Vec<u8>)]| {
+        let reading = read_all(files, Some(TimeZone::UTC));
+        let weights: Vec<_> =
+            reading.season.days.values().filter_map(|day| day.measure(Measure::Weight)).collect();
+        let codes = reading.problems.iter().map(|problem| (problem.code, problem.message.clone()));
+        (codes.collect::<Vec<_>>(), weights)
+    };
+    let scales = [("a.fit", scale(705)), ("b.fit", scale(712))];
+    let (problems, weights) = told(&scales);
+    assert_eq!(weights, [] as [f64; 0]);
+    let [(Code::ConflictingRecording, message)] = &problems[..] else { panic!("{problems:?}") };
+    assert!(message.starts_with("weight of 2026-03-01: 71.2 here, 70.5 in a.fit@"), "{message}");
+    assert!(Code::ConflictingRecording.what_to_do().contains("into a table of days, which has precedence"));
+    // The advice works.
+    let [one, two] = scales;
+    let (problems, weights) = told(&[one, two, ("days.csv", table("70.9"))]);
+    assert_eq!(weights, [70.9]);
+    assert!(problems.iter().all(|(code, _)| *code == Code::OverriddenDay), "{problems:?}");
+
+    let (problems, weights) = told(&[("a.csv", table("70")), ("b.csv", table("71"))]);
+    assert_eq!((problems[0].0, weights.len()), (Code::ConflictingDay, 0));
+    assert!(problems[0].1.contains("71 here, 70 in a.csv:2"), "{problems:?}");
+    assert!(Code::ConflictingDay.what_to_do().starts_with("Delete the wrong one of the two values"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The metrics compared with published values. Each test cites the source of its numbers.
 
 use holdshort_coach::training::metrics::daily::{DailyLoads, monotony_of, strain_of};
+use holdshort_coach::training::metrics::efficiency::{OutputMeasure, decoupling, efficiency_factor};
 use holdshort_coach::training::metrics::load::{Scale, heart_rate_tss, load, power_tss, session_rpe, trimp};
 use holdshort_coach::training::metrics::race::{best_run, predictions, riegel, vdot, vdot_time};
 use holdshort_coach::training::metrics::trend::{self, TrendPosition};
@@ -9,13 +10,13 @@ use holdshort_coach::training::{Athlete, File, Measure, Options, Season, Sex, Sp
 use jiff::civil::{Date, date};
 use jiff::tz::TimeZone;
 
-use crate::training::fit_writer::{ENUM, FitWriter, U8, U16, U32, finish_run, run, time};
+use crate::training::fit_writer::{ENUM, FitWriter, U8, U16, U32, finish_run, hour_with_pauses, run, time};
 use crate::training::support::START;
 
 const DAY: Date = date(2026, 3, 1);
 
 fn season(name: &str, bytes: &[u8]) -> Season {
-    read(&[File { name, bytes }], &Options { zone: Some(TimeZone::UTC) }).season
+    read(&[File { name, bytes }], &Options { zone: Some(TimeZone::UTC), ..Options::default() }).season
 }
 
 fn man() -> Athlete {
@@ -65,8 +66,8 @@ fn an_hour_at_the_threshold_is_100() {
     let rates = run(START, &[170; 200]).finish();
     let short = season("a.fit", &rates);
     let by_heart_rate = heart_rate_tss(&short.activities[0], &profile(&man())).unwrap();
-    // Expected value: 199 of 3600 seconds.
-    assert_near(by_heart_rate.value, 5.527_78, 1e-5);
+    // Expected value: 200 of 3600 seconds. The samples cover 199 of them.
+    assert_near(by_heart_rate.value, 5.555_56, 1e-5);
 
     let log = "start,sport,duration_h,avg_hr,avg_power_w,np_w\n\
                2026-03-01T06:30:00Z,ride,1,170,240,250\n\
@@ -476,4 +477,169 @@ fn weeks_are_those_of_the_calendar() {
     );
     assert!(weeks[1].1[&Sport::Cycling].caveats.contains(&Caveat::UnknownDistances));
     assert_eq!(weeks[1].1[&Sport::Running].inputs.activities.len(), 2);
+}
+
+/// An hour of running at one heart rate, with a pause of 24 s after each minute, has the load and the zones of an hour:
+/// with timer events, without them, and in the laps of a TCX file.
+#[test]
+fn pauses_add_no_time_to_loads_and_zones() {
+    let laps = |bpm: u32| {
+        let point = |second: i64| {
+            let at = jiff::Timestamp::from_second(START + second).unwrap();
+            format!(
+                "<Trackpoint><Time>{at}</Time><HeartRateBpm><Value>{bpm}</Value></HeartRateBpm></Trackpoint>"
+            )
+        };
+        let points: String =
+            (0..60).flat_map(|minute| (0..=60).map(move |s| minute * 84 + s)).map(point).collect();
+        format!(
+            "<T><Activities><Activity Sport='Running'><Id>2026-03-01T06:30:00Z</Id><Lap><TotalTimeSeconds>3600\
+             </TotalTimeSeconds><Track>{points}</Track></Lap></Activity></Activities></T>"
+        )
+    };
+    let hour = "start,sport,duration_s,avg_hr\n2026-03-01T06:30:00Z,run,3600,150\n";
+    let expected = trimp(&season("a.csv", hour.as_bytes()).activities[0], &profile(&man())).unwrap().value;
+    for (what, paused) in [
+        ("events", season("a.fit", &hour_with_pauses(START, 150, true).finish())),
+        ("no events", season("a.fit", &hour_with_pauses(START, 150, false).finish())),
+        ("laps", season("a.tcx", laps(150).as_bytes())),
+    ] {
+        let run = &paused.activities[0];
+        let load = trimp(run, &profile(&man())).unwrap();
+        assert_near(load.value, expected, 1e-9);
+        assert!(load.caveats.is_empty(), "{what}: {:?}", load.caveats);
+        let zones = zones::of_max(run, &profile(&man())).unwrap();
+        assert_near(zones.value.below_s + zones.value.zones_s.iter().sum::<f64>(), 3_600.0, 1e-6);
+        assert!(zones.caveats.is_empty(), "{what}: {:?}", zones.caveats);
+        let split = zones::intensity_split([run], &profile(&man())).unwrap();
+        assert!(split.value.seconds <= 3_600.0 + 1e-6, "{what}: {}", split.value.seconds);
+    }
+}
+
+/// The sensor lost contact for a part of an hour. The load is that of the full hour, and a caveat reports the gap.
+#[test]
+fn lost_samples_are_scaled_up_and_told() {
+    let hour = |lost: usize| {
+        let rates: Vec<u8> = (0..=3_600).map(|second| if second < lost { 255 } else { 150 }).collect();
+        let mut writer = FitWriter::activity_file();
+        writer.define(1, 20, &[(253, 4, U32), (3, 1, U8)]);
+        for (second, bpm) in (0_i64..).zip(&rates) {
+            writer.message(1, &[&time(START + second), &[*bpm]]);
+        }
+        writer.session(START, 3_600, 3_600, [1, 0]);
+        season("a.fit", &writer.finish())
+    };
+    let whole = trimp(&hour(0).activities[0], &profile(&man())).unwrap().value;
+    for (lost, caveats, zone_caveats) in [
+        (0, &[][..], &[][..]),
+        (36, &[], &[]),
+        (37, &[Caveat::ScaledSamples], &[Caveat::PartialSamples]),
+        (684, &[Caveat::ScaledSamples], &[Caveat::PartialSamples]),
+        (720, &[Caveat::ScaledSamples], &[Caveat::PartialSamples]),
+    ] {
+        let run = &hour(lost).activities[0];
+        let load = trimp(run, &profile(&man())).unwrap();
+        assert_near(load.value, whole, 1e-9);
+        assert_eq!(load.caveats.into_iter().collect::<Vec<_>>(), caveats, "{lost}");
+        let zones = zones::of_max(run, &profile(&man())).unwrap();
+        assert_eq!(zones.caveats.into_iter().collect::<Vec<_>>(), zone_caveats, "{lost}");
+        let seconds = zones.value.below_s + zones.value.zones_s.iter().sum::<f64>();
+        #[expect(clippy::cast_precision_loss, reason = "a small count")]
+        let known = (3_600 - lost) as f64;
+        assert_near(seconds, known, 1e-6);
+    }
+    // With less than 80 %, an average of the device would be used. There is none.
+    assert_eq!(trimp(&hour(721).activities[0], &profile(&man())).unwrap_err().needs, Need::HeartRate);
+}
+
+/// A load of 100 a day: after one time constant, the average is 1 − 1/e of it, and after two 1 − 1/e². Allen & Coggan
+/// 2010, ch. 8, and the performance manager of `GoldenCheetah`.
+#[test]
+fn fitness_and_fatigue_follow_their_time_constants() {
+    let log = |days: i64, load: &dyn Fn(i64) -> u32| {
+        let row = |day: i64| {
+            let date = date(2026, 1, 1) + jiff::Span::new().days(day);
+            format!("{date}T06:30:00Z,run,{},1\n", load(day))
+        };
+        let rows: String = (0..days).filter(|day| load(*day) > 0).map(row).collect();
+        season("a.csv", format!("start,sport,duration_min,rpe\n{rows}").as_bytes())
+    };
+    let loads = |season: &Season, day: i64| {
+        let as_of = date(2026, 1, 1) + jiff::Span::new().days(day);
+        DailyLoads::compute(season, &profile(&man()), Scale::SessionRpe, as_of).unwrap()
+    };
+    let constant = log(90, &|_| 100);
+    let e = std::f64::consts::E;
+    assert_near(loads(&constant, 41).ctl().unwrap().value, 100.0 * (1.0 - 1.0 / e), 1e-9);
+    assert_near(loads(&constant, 83).ctl().unwrap().value, 100.0 * (1.0 - e.powi(-2)), 1e-9);
+    assert_near(loads(&constant, 6).atl().unwrap().value, 100.0 * (1.0 - 1.0 / e), 1e-9);
+    // The form is that with which the day begins: of 42 days, fitness 63.212 and fatigue 99.752.
+    assert_near(loads(&constant, 42).tsb().unwrap().value, 100.0 * (e.powi(-6) - e.powi(-1)), 1e-9);
+    // One session of 420, and then rest: 420 · (1 − e^(−1/42)) = 9.8819, which falls by 1/e in 42 days.
+    let once = log(1, &|_| 420);
+    let first = 420.0 * (1.0 - (-1.0_f64 / 42.0).exp());
+    assert_near(loads(&once, 42).ctl().unwrap().value, first / e, 1e-9);
+    assert_near(first, 9.881_9, 1e-4);
+    // Before the time constant is over, there is no result.
+    for (day, needs) in [(40, Need::History), (5, Need::History)] {
+        assert_eq!(loads(&constant, day).ctl().unwrap_err().needs, needs);
+    }
+    assert_eq!(loads(&constant, 41).tsb().unwrap_err().metric, Metric::Tsb);
+    assert_eq!(loads(&constant, 5).atl().unwrap_err().needs, Need::History);
+    let caveats = |day: i64| loads(&constant, day).atl().unwrap().caveats.contains(&Caveat::StartsAtZero);
+    assert!(caveats(26) && !caveats(27));
+}
+
+/// Allen & Coggan 2010, ch. 7: two hours at a normalised power of 212.5 W and a threshold of 250 W have the intensity
+/// factor 0.85. The efficiency factor is that power divided by the average heart rate.
+#[test]
+fn intensity_and_efficiency_are_ratios() {
+    let log = "start,sport,duration_h,distance_km,avg_hr,avg_power_w,np_w\n\
+               2026-03-01T06:30:00Z,ride,2,60,150,200,212.5\n\
+               2026-03-02T06:30:00Z,run,1,12,150,,\n\
+               2026-03-03T06:30:00Z,ride,2,60,150,,\n\
+               2026-03-04T06:30:00Z,run,1,12,,,\n";
+    let log = season("a.csv", log.as_bytes());
+    let [ride, run, without_power, without_heart_rate] = &log.activities[..] else { panic!("four") };
+    assert_near(power::intensity_factor(ride, &profile(&man())).unwrap().value, 0.85, 1e-12);
+    let nobody = Athlete { threshold_power: None, ..man() };
+    assert_eq!(power::intensity_factor(ride, &profile(&nobody)).unwrap_err().needs, Need::ThresholdPower);
+    assert_eq!(power::intensity_factor(run, &profile(&man())).unwrap_err().needs, Need::Power);
+    let found = efficiency_factor(ride).unwrap();
+    assert_near(found.value.per_beat, 212.5 / 150.0, 1e-12);
+    assert_eq!(found.value.output, OutputMeasure::Power);
+    // 12 km/h are 200 m/min.
+    let found = efficiency_factor(run).unwrap();
+    assert_near(found.value.per_beat, 200.0 / 150.0, 1e-12);
+    assert_eq!(found.value.output, OutputMeasure::Speed);
+    assert_eq!(efficiency_factor(without_power).unwrap_err().needs, Need::Power);
+    assert_eq!(efficiency_factor(without_heart_rate).unwrap_err().needs, Need::HeartRate);
+}
+
+/// Half an hour at 200 W and 140 bpm, then half an hour at 200 W and 147 bpm: 1 − 140/147 = 4.762 %.
+#[test]
+fn decoupling_compares_two_halves() {
+    let recorded = |sport: u8, samples: &dyn Fn(i64) -> (u16, u16, u8)| {
+        let mut writer = FitWriter::activity_file();
+        writer.define(1, 20, &[(253, 4, U32), (7, 2, U16), (6, 2, U16), (3, 1, U8)]);
+        for second in 0..=3_600 {
+            let (watts, speed, bpm) = samples(second);
+            writer.message(1, &[&time(START + second), &watts.to_le_bytes(), &speed.to_le_bytes(), &[bpm]]);
+        }
+        writer.session(START, 3_600, 3_600, [sport, 0]);
+        season("a.fit", &writer.finish())
+    };
+    let drift = |second: i64| if second < 1_800 { 140 } else { 147 };
+    let ride = recorded(2, &|second| (200, u16::MAX, drift(second)));
+    assert_near(decoupling(&ride.activities[0]).unwrap().value, 100.0 * (1.0 - 140.0 / 147.0), 1e-9);
+    // A run without power: 3 m/s, then 2.85 m/s at the same heart rate, is a loss of 5 %.
+    let run = recorded(1, &|second| (u16::MAX, if second < 1_800 { 3_000 } else { 2_850 }, 140));
+    assert_near(decoupling(&run.activities[0]).unwrap().value, 5.0, 1e-9);
+    // The speed of a ride says nothing, and neither do too few samples.
+    let without_power = recorded(2, &|second| (u16::MAX, 8_000, drift(second)));
+    assert_eq!(decoupling(&without_power.activities[0]).unwrap_err().needs, Need::Power);
+    let lost = recorded(2, &|second| (200, u16::MAX, if second < 800 { 255 } else { 140 }));
+    assert_eq!(decoupling(&lost.activities[0]).unwrap_err().needs, Need::Power);
+    let standing = recorded(2, &|_| (0, u16::MAX, 140));
+    assert_eq!(decoupling(&standing.activities[0]).unwrap_err().needs, Need::Power);
 }

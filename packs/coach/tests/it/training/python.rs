@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use holdshort_coach::training::metrics::Profile;
-use holdshort_coach::training::{Activity, Measure, Season};
+use holdshort_coach::training::{Activity, Athlete, Measure, Season, Sex};
 use jiff::ToSpan as _;
+use jiff::civil::date;
 use serde_json::{Value, json};
 
 use crate::training::computed;
-use crate::training::fit_writer::run;
-use crate::training::generated::Generated;
-use crate::training::support::read_all;
-use crate::training::support::read_one;
+use crate::training::fit_writer::{FitWriter, TIMER_STARTS, TIMER_STOPS, U8, U16, U32, run, time};
+use crate::training::generated::{Generated, Random};
+use crate::training::support::{START, read_all, read_one};
 
 /// Python packages that read FIT files. Both are pure Python without dependencies.
 const FIT: [&str; 2] = ["fitparse==1.2.0", "fitdecode==0.11.0"];
@@ -68,6 +68,73 @@ fn an_independent_implementation_has_the_same_results() {
     }
     // Most seasons have most metrics, so the test does not merely compare missing numbers.
     assert!(computed > 10_000, "{computed} numbers");
+}
+
+/// Recordings with pauses, with and without timer events, and with lost samples.
+#[test]
+fn an_independent_implementation_has_the_same_results_for_pauses() {
+    let athlete = Athlete {
+        sex: Some(Sex::Female),
+        max_heart_rate: Some(188.0),
+        resting_heart_rate: Some(47.0),
+        threshold_heart_rate: Some(168.5),
+        threshold_power: Some(244.0),
+        ..Athlete::default()
+    };
+    let as_of = date(2026, 3, 1);
+    let seasons: Vec<Season> = (0..40).map(|seed| read_all(&[("a.fit", recording(seed))]).season).collect();
+    let case = |read: &Season| json!({"season": read, "athlete": athlete, "as_of": as_of.to_string()});
+    let cases = Value::Array(seasons.iter().map(case).collect()).to_string();
+    let theirs = output(Command::new("python3").arg(script("reference.py")), &cases);
+    let (mut computed, mut paused) = (0, 0);
+    for (seed, read) in seasons.iter().enumerate() {
+        let ours = computed::all(read, &athlete, as_of);
+        assert_eq!(computed::difference(&ours, &theirs[seed], ""), None, "seed {seed}");
+        computed += numbers(&ours);
+        paused += usize::from(!read.activities[0].pauses.is_empty());
+    }
+    assert!(computed > 1_000 && paused >= 15, "{computed} numbers, {paused} recordings with pauses");
+}
+
+/// Writes a recording with a sample every one to four seconds, pauses, and sensors that fail.
+fn recording(seed: u64) -> Vec<u8> {
+    let mut random = Random(seed);
+    let mut writer = FitWriter::activity_file();
+    writer.define(1, 20, &[(253, 4, U32), (3, 1, U8), (7, 2, U16), (6, 2, U16), (5, 4, U32)]);
+    let (has_events, has_power, has_speed) = (random.once_in(2), random.once_in(2), random.once_in(2));
+    let (mut at, mut running, mut metres) = (0_u32, 0_u32, 0_u32);
+    let mut losing = 0;
+    for _ in 0..600 + random.below(600) {
+        losing = if random.once_in(300) { random.below(200) } else { losing.saturating_sub(1) };
+        let bpm = if losing > 0 { 255 } else { u8::try_from(120 + random.below(60)).unwrap() };
+        let watts = if has_power { u16::try_from(random.below(400)).unwrap() } else { u16::MAX };
+        let speed = if has_speed { u16::try_from(2_000 + random.below(3_000)).unwrap() } else { u16::MAX };
+        writer.message(
+            1,
+            &[
+                &time(START + i64::from(at)),
+                &[bpm],
+                &watts.to_le_bytes(),
+                &speed.to_le_bytes(),
+                &(metres * 100).to_le_bytes(),
+            ],
+        );
+        let step = 1 + random.below(4);
+        if random.once_in(60) {
+            let pause = 5 + random.below(60);
+            if has_events {
+                writer.timer(START + i64::from(at + step), TIMER_STOPS);
+                writer.timer(START + i64::from(at + step + pause), TIMER_STARTS);
+            }
+            at += pause;
+        }
+        at += step;
+        running += step;
+        metres += step * (2 + random.below(3));
+    }
+    let sport = [1, 2][random.below(2) as usize];
+    writer.session(START, at, running, [sport, 0]);
+    writer.finish()
 }
 
 /// The results differ by at most a billionth. pandas computes all days at once, this crate computes single days.

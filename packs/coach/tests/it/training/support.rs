@@ -19,7 +19,7 @@ pub(crate) fn read_utc(name: &str, bytes: impl AsRef<[u8]>) -> Reading {
 pub(crate) fn read_all<N: AsRef<str>, B: AsRef<[u8]>>(files: &[(N, B)]) -> Reading {
     let files: Vec<File<'_>> =
         files.iter().map(|(name, bytes)| File { name: name.as_ref(), bytes: bytes.as_ref() }).collect();
-    read(&files, &Options { zone: Some(TimeZone::UTC) })
+    read(&files, &Options { zone: Some(TimeZone::UTC), ..Options::default() })
 }
 
 pub(crate) fn codes(reading: &Reading) -> Vec<Code> {

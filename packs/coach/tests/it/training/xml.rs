@@ -1,6 +1,7 @@
 //! GPX and TCX files.
 
-use holdshort_coach::training::{Code, Measure, Sport};
+use holdshort_coach::training::{Code, File, Measure, OffsetFrom, Options, Sport, read};
+use jiff::tz::TimeZone;
 
 use crate::training::support::{codes, problem_lines, read_utc};
 
@@ -145,4 +146,54 @@ fn what_is_quoted_of_a_file_has_no_escapes_and_an_end() {
             assert!(text.chars().count() <= 300 && !text.contains(char::is_control), "{text:?}");
         }
     }
+}
+
+/// Some programs write the local time without a zone, or with an offset. The day is that of the local time.
+#[test]
+fn times_without_a_zone_are_local() {
+    let berlin = || TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
+    for (name, text) in [("a.gpx", GPX), ("a.tcx", TCX)] {
+        let at = |zone: Option<TimeZone>, suffix: &str| {
+            let text = text
+                .replace(".000Z", "Z")
+                .replace("Z<", &format!("{suffix}<"))
+                .replace("Z\"", &format!("{suffix}\""));
+            let options = Options { zone, ..Options::default() };
+            let reading = read(&[File { name, bytes: text.as_bytes() }], &options);
+            let [activity] = &reading.season.activities[..] else {
+                panic!("{name} {suffix}: {:?}", reading.problems)
+            };
+            let seconds = activity.samples.last().unwrap().at_s;
+            (
+                codes(&reading),
+                activity.start.to_string(),
+                activity.offset.seconds(),
+                activity.offset_from,
+                seconds,
+            )
+        };
+        let (_, _, _, _, seconds) = at(None, "Z");
+        let local = (vec![], "2026-03-01T05:30:00Z".to_owned(), 3_600, OffsetFrom::LocalTime, seconds);
+        assert_eq!(at(Some(berlin()), ""), local, "{name}");
+        let stated = (vec![], "2026-03-01T04:30:00Z".to_owned(), 7_200, OffsetFrom::File, seconds);
+        assert_eq!(at(Some(berlin()), "+02:00"), stated, "{name}");
+        let assumed =
+            (vec![Code::OffsetAssumed], "2026-03-01T06:30:00Z".to_owned(), 0, OffsetFrom::LocalTime, seconds);
+        assert_eq!(at(None, ""), assumed, "{name}");
+    }
+    // The points state UTC, although the `Id` does not.
+    let mixed = TCX.replace("<Id>2026-03-01T06:30:00.000Z<", "<Id>2026-03-01T07:30:00<");
+    let mixed =
+        mixed.replace("<Lap StartTime=\"2026-03-01T06:30:00Z\">", "<Lap StartTime=\"2026-03-01T07:30:00\">");
+    let options = Options { zone: Some(TimeZone::fixed(jiff::tz::offset(-5))), ..Options::default() };
+    let reading = read(&[File { name: "a.tcx", bytes: mixed.as_bytes() }], &options);
+    assert_eq!(reading.season.activities[0].start.to_string(), "2026-03-01T06:30:00Z");
+    // A start that the clock showed twice is reported.
+    let twice = GPX
+        .replace("2026-03-01T06:3", "2026-10-25T02:3")
+        .replace("2026-03-01T06:4", "2026-10-25T02:4")
+        .replace("Z<", "<");
+    let options = Options { zone: Some(berlin()), ..Options::default() };
+    let reading = read(&[File { name: "a.gpx", bytes: twice.as_bytes() }], &options);
+    assert_eq!(codes(&reading), [Code::LocalTimeTwice]);
 }

@@ -14,6 +14,10 @@ pub(super) enum Column {
     Number(Measure, f64),
     /// Duration such as `1:02:03`. Durations of activities may also be written `62:03`, sleep as `7:30`.
     Clock(Measure),
+    /// Number in the unit of the measure, used only if the row has no other value of the measure.
+    Fallback(Measure),
+    /// Distance of an export in the unit of the account: [`super::Units`].
+    DistanceWithoutUnit,
 }
 
 impl Column {
@@ -23,7 +27,10 @@ impl Column {
             Self::Date => Some(Level::Day),
             Self::Start | Self::Sport => Some(Level::Activity),
             Self::Remark => None,
-            Self::Number(measure, _) | Self::Clock(measure) => Some(measure.level()),
+            Self::Number(measure, _) | Self::Clock(measure) | Self::Fallback(measure) => {
+                Some(measure.level())
+            }
+            Self::DistanceWithoutUnit => Some(Level::Activity),
         }
     }
 }
@@ -40,7 +47,9 @@ pub(super) enum HeaderError {
 struct Row(&'static str, Measure, &'static [(&'static str, f64)]);
 
 /// Metres of an international mile. This value and the weight of the avoirdupois pound are exact by definition.
-const MILE_M: f64 = 1_609.344;
+pub(super) const MILE_M: f64 = 1_609.344;
+/// Metres of a yard, exact by definition.
+pub(super) const YARD_M: f64 = 0.9144;
 const POUND_KG: f64 = 0.453_592_37;
 
 /// Headers of numeric columns. A name with the unit `""` needs no unit in the header.
@@ -71,6 +80,14 @@ const WORDS: [(&str, Column); 9] = [
     ("sleep_hms", Column::Clock(Measure::Sleep)),
     ("comment", Column::Remark),
 ];
+
+/// Writes a header in the form in which headers of other programs are compared: lower case, one blank between words,
+/// and no trademark signs.
+pub(super) fn plain(header: &str) -> String {
+    let kept = header.chars().filter(|c| !['®', '™'].contains(c)).map(|c| if c == '’' { '\'' } else { c });
+    let lower = kept.collect::<String>().to_lowercase();
+    lower.split_whitespace().collect::<Vec<_>>().join(" ")
+}
 
 /// Normalizes a header: `Distance (km)` becomes `distance_km`.
 fn normal(header: &str) -> String {

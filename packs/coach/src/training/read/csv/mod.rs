@@ -1,33 +1,71 @@
-//! Tables that the athlete writes: one row per day (`date`) or one row per activity (`start`).
+//! Tables: one row per day (`date`) or one row per activity (`start`).
 //!
-//! Columns are separated by `,`, `;` or tabs. Numbers have a decimal point, or a decimal comma in files with `;` or
-//! tabs. A cell with thousands separators, or with a decimal mark that differs from the rest of the file, is reported
-//! and left out: its value is never guessed.
+//! A table has the headers of the reference, or those of an export of Garmin Connect or Strava ([`exports`]), or a
+//! person says which column is which ([`ColumnMap`]). The meaning of a column, its unit, the decimal mark and the order
+//! of a date are never guessed: a cell that may mean two things is reported and left out.
 
 mod columns;
-
-use std::cmp::Ordering;
+mod dates;
+mod exports;
+mod mapping;
+mod numbers;
 
 use csv_core::ReadFieldResult;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::Offset;
+use serde::{Deserialize, Serialize};
 
-use self::columns::{Column, HeaderError};
-use super::draft::{Draft, DraftDay, Drafts, too_many};
-use super::{Context, Refused, date};
+use self::columns::{Column, HeaderError, MILE_M, YARD_M};
+use self::dates::DateOrder;
+use self::exports::Program;
+pub use self::mapping::ColumnMap;
+use self::numbers::Numbers;
+use super::draft::{Clock, Draft, DraftDay, Drafts, Moment, too_many};
+use super::{Context, Refused};
 use crate::training::limits;
 use crate::training::measure::{Level, Measure};
-use crate::training::model::{FileLocation, Sport};
+use crate::training::model::FileLocation;
 use crate::training::problem::Code;
+use crate::training::sport::Sport;
 
 /// Returns every accepted header, with its measure.
 pub fn headers() -> Vec<(String, Option<Measure>)> {
     columns::accepted_headers()
 }
 
-/// Decimal mark of the numbers in a file.
-#[derive(Clone, Copy, PartialEq)]
-enum Decimal {
-    Point,
-    Comma,
+/// Returns the exports that are read: the program and its headers, in each language.
+pub fn export_headers() -> Vec<(&'static str, Vec<&'static str>)> {
+    exports::headers()
+}
+
+/// Units of an account whose exports name no units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Units {
+    /// Kilometres; of a swim metres.
+    Metric,
+    /// Miles; of a swim yards.
+    Statute,
+}
+
+impl Units {
+    /// Returns the metres in the unit of a distance.
+    const fn metres(self, sport: &Sport) -> f64 {
+        match (self, sport) {
+            (Self::Metric, Sport::Swimming) => 1.0,
+            (Self::Metric, _) => 1_000.0,
+            (Self::Statute, Sport::Swimming) => YARD_M,
+            (Self::Statute, _) => MILE_M,
+        }
+    }
+}
+
+/// Facts about tables that the files do not state.
+#[derive(Clone, Copy)]
+pub(super) struct TableOptions<'a> {
+    pub(super) columns: &'a ColumnMap,
+    pub(super) units: Option<Units>,
 }
 
 struct Row {
@@ -41,21 +79,41 @@ struct NamedColumn {
     column: Column,
 }
 
-pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
-    let first = text.lines().next().unwrap_or_default();
-    let separator = separator(first);
-    let mut rows = rows(text, separator, context)?;
+/// Origin of the headers of a table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Reference,
+    Mapping,
+    Export(Program),
+}
+
+pub(super) fn read(
+    text: &str,
+    options: TableOptions<'_>,
+    context: &mut Context<'_>,
+    drafts: &mut Drafts,
+) -> Result<(), Refused> {
+    let (text, stated) = stated_separator(text);
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let separator = stated.unwrap_or_else(|| separator(first));
+    let mut rows = rows(text, u64::from(stated.is_some()), separator, context)?;
     if rows.is_empty() {
         return Err(context.refuse(Code::CsvHeader, FileLocation::File, "the file is empty"));
     }
     let header = rows.remove(0);
-    let mut columns = header_columns(&header, context)?;
+    let (origin, mut columns) = header_columns(&header, options.columns, context)?;
     let has = |wanted: Column| columns.iter().flatten().any(|named| named.column == wanted);
     let level = match (has(Column::Date), has(Column::Start)) {
         (true, false) => Level::Day,
         (false, true) => Level::Activity,
         (found, _) => {
-            let message = if found { "both `date` and `start`" } else { "neither `date` nor `start`" };
+            let what = if found { "both `date` and `start`" } else { "neither `date` nor `start`" };
+            let missing = options.columns.missing(&header.cells);
+            let mapped = match missing.first() {
+                Some(first) => format!("; `--columns` names `{}`, which is no column", shortened(first)),
+                None => String::new(),
+            };
+            let message = format!("{what}{mapped}");
             return Err(context.refuse(Code::CsvHeader, FileLocation::Line(header.line), message));
         }
     };
@@ -64,9 +122,14 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
             let tables = if level == Level::Day { "activities" } else { "days" };
             let message = format!("the column `{}` belongs to tables of {tables}", shortened(&named.name));
             context.warn(Code::CsvUnknownColumn, FileLocation::Line(header.line), message);
+        } else if let Some(named) =
+            column.take_if(|named| options.units.is_none() && named.column == Column::DistanceWithoutUnit)
+        {
+            let message = format!("the export does not state the unit of `{}`", shortened(&named.name));
+            context.warn(Code::CsvNoUnit, FileLocation::Line(header.line), message);
         }
     }
-    rows.retain(|row| row.cells.iter().any(|cell| !cell.is_empty()));
+    rows.retain(|row| row.cells.iter().any(|cell| !is_nothing(cell)));
     rows.retain(|row| {
         let is_whole = row.cells.len() == columns.len();
         if !is_whole {
@@ -76,7 +139,8 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
         }
         is_whole
     });
-    let table = Table { decimal: decimal(&rows, &columns, separator), columns, separator };
+    let numbers = numbers(&rows, &columns, separator, origin, options.columns);
+    let table = Table { columns, numbers, origin, order: options.columns.order, units: options.units };
     for row in rows {
         match level {
             Level::Day => table.day(&row, context, drafts)?,
@@ -86,9 +150,21 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
     Ok(())
 }
 
-/// Returns the separator that is most frequent in the header, or a comma if the header has no separator.
+/// Splits off the line with which spreadsheets state the separator: `sep=;`.
+fn stated_separator(text: &str) -> (&str, Option<u8>) {
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let stated = first.trim_end_matches('\r').trim_matches('"').to_ascii_lowercase();
+    match stated.strip_prefix("sep=").map(str::as_bytes) {
+        Some([separator @ (b';' | b',' | b'\t')]) => (rest, Some(*separator)),
+        Some(_) | None => (text, None),
+    }
+}
+
+/// Returns the separator that is most frequent in the header outside of quotes, or a comma if the header has no
+/// separator.
 fn separator(header: &str) -> u8 {
-    let count = |separator: u8| header.bytes().filter(|byte| *byte == separator).count();
+    let outside: String = header.split('"').step_by(2).collect();
+    let count = |separator: u8| outside.bytes().filter(|byte| *byte == separator).count();
     [b';', b'\t', b',']
         .into_iter()
         .max_by_key(|separator| count(*separator))
@@ -96,9 +172,15 @@ fn separator(header: &str) -> u8 {
         .unwrap_or(b',')
 }
 
+/// Returns true for a cell without a value: empty, or `--` as in exports.
+fn is_nothing(cell: &str) -> bool {
+    cell.is_empty() || cell == "--"
+}
+
 /// Reads row by row and cell by cell, so that content beyond a limit is never held in memory.
-fn rows(text: &str, separator: u8, context: &Context<'_>) -> Result<Vec<Row>, Refused> {
+fn rows(text: &str, lines_before: u64, separator: u8, context: &Context<'_>) -> Result<Vec<Row>, Refused> {
     let mut reader = csv_core::ReaderBuilder::new().delimiter(separator).build();
+    reader.set_line(reader.line() + lines_before);
     let mut left = text.as_bytes();
     let mut rows: Vec<Row> = Vec::new();
     let mut row = Row { line: 1, cells: Vec::new() };
@@ -166,8 +248,30 @@ impl Cell {
     }
 }
 
-/// Returns the meaning of each column. None for an unknown column, which is reported.
-fn header_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Option<NamedColumn>>, Refused> {
+/// Returns the origin of the headers, and the meaning of each column. None for an unknown column, which is reported.
+fn header_columns(
+    header: &Row,
+    map: &ColumnMap,
+    context: &mut Context<'_>,
+) -> Result<(Origin, Vec<Option<NamedColumn>>), Refused> {
+    let known = match (map.columns(&header.cells), exports::find(&header.cells)) {
+        (Some(columns), _) => Some((Origin::Mapping, columns)),
+        (None, Some(export)) => Some((Origin::Export(export.program), export.columns(&header.cells))),
+        (None, None) => None,
+    };
+    let Some((origin, found)) = known else {
+        return Ok((Origin::Reference, reference_columns(header, context)?));
+    };
+    let mut columns: Vec<Option<NamedColumn>> = Vec::new();
+    for (name, column) in header.cells.iter().zip(found) {
+        check_twice(name, column, &columns, header, context)?;
+        columns.push(Some(NamedColumn { name: name.clone(), column }));
+    }
+    Ok((origin, columns))
+}
+
+/// Returns the meaning of each column with a header of the reference.
+fn reference_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Option<NamedColumn>>, Refused> {
     let place = || FileLocation::Line(header.line);
     let mut columns: Vec<Option<NamedColumn>> = Vec::new();
     for name in &header.cells {
@@ -183,80 +287,98 @@ fn header_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Option<
                 continue;
             }
         };
-        let is_twice = |other: &NamedColumn| kind(other.column) == kind(column) && column != Column::Remark;
-        if columns.iter().flatten().any(is_twice) {
-            let message = format!("`{}` occurs twice", shortened(name));
-            return Err(context.refuse(Code::CsvColumnTwice, place(), message));
-        }
+        check_twice(name, column, &columns, header, context)?;
         columns.push(Some(NamedColumn { name: name.clone(), column }));
     }
     Ok(columns)
 }
 
+/// Refuses a table in which two columns have the same content.
+fn check_twice(
+    name: &str,
+    column: Column,
+    before: &[Option<NamedColumn>],
+    header: &Row,
+    context: &Context<'_>,
+) -> Result<(), Refused> {
+    let is_twice = |other: &NamedColumn| kind(other.column) == kind(column) && column != Column::Remark;
+    if before.iter().flatten().any(is_twice) {
+        let message = format!("`{}` occurs twice", shortened(name));
+        return Err(context.refuse(Code::CsvColumnTwice, FileLocation::Line(header.line), message));
+    }
+    Ok(())
+}
+
 /// Returns the column with its unit removed, to compare columns of the same measure.
-fn kind(column: Column) -> Column {
+const fn kind(column: Column) -> Column {
     match column {
         Column::Number(measure, _) => Column::Clock(measure),
-        Column::Clock(_) | Column::Date | Column::Start | Column::Sport | Column::Remark => column,
+        Column::DistanceWithoutUnit => Column::Clock(Measure::Distance),
+        Column::Clock(_)
+        | Column::Fallback(_)
+        | Column::Date
+        | Column::Start
+        | Column::Sport
+        | Column::Remark => column,
     }
 }
 
-/// Returns the decimal mark of the file, or None if the mark is ambiguous.
-///
-/// The function counts the cells with exactly one mark. If some of these marks cannot be thousands separators (in
-/// `1.234` it could be one), only those cells count. The most frequent mark is the decimal mark of the file. Cells with
-/// the other mark are reported and left out.
-fn decimal(rows: &[Row], columns: &[Option<NamedColumn>], separator: u8) -> Option<Decimal> {
-    if separator == b',' {
-        return Some(Decimal::Point);
-    }
-    let (mut sure, mut all) = ([0_usize; 2], [0_usize; 2]);
-    for row in rows {
-        for (cell, named) in row.cells.iter().zip(columns) {
-            if !matches!(named, Some(NamedColumn { column: Column::Number(..), .. })) {
-                continue;
-            }
-            let Some((mark, is_sure)) = mark(cell) else { continue };
-            all[mark as usize] += 1;
-            sure[mark as usize] += usize::from(is_sure);
+/// Returns the format of the numbers. Strava writes the columns that are read with a point. In other tables, and in one
+/// that a spreadsheet saved again, the numbers show their format, else the mapping states it.
+fn numbers(
+    rows: &[Row],
+    columns: &[Option<NamedColumn>],
+    separator: u8,
+    origin: Origin,
+    map: &ColumnMap,
+) -> Numbers {
+    let has_number = |named: &Option<NamedColumn>| {
+        matches!(named, Some(NamedColumn { column: Column::Number(..) | Column::DistanceWithoutUnit, .. }))
+    };
+    let cells = |is_read: fn(bool) -> bool| {
+        let pairs = rows.iter().flat_map(|row| row.cells.iter().zip(columns));
+        pairs.filter(move |(_, named)| is_read(has_number(named))).map(|(cell, _)| cell.as_str())
+    };
+    let found = match (origin, map.decimal) {
+        (Origin::Export(Program::Strava), _) if separator == b',' => {
+            Numbers::with_decimal(numbers::Decimal::Point, separator)
         }
-    }
-    let [points, commas] = if sure == [0, 0] { all } else { sure };
-    match points.cmp(&commas) {
-        Ordering::Greater => Some(Decimal::Point),
-        Ordering::Less => Some(Decimal::Comma),
-        // Without any mark in the file, both decimal marks give the same numbers.
-        Ordering::Equal => (points == 0).then_some(Decimal::Point),
-    }
-}
-
-/// Returns the mark of a cell with exactly one mark, and true if the mark cannot be a thousands separator.
-fn mark(cell: &str) -> Option<(Decimal, bool)> {
-    let mut marks = cell.char_indices().filter(|(_, c)| ['.', ','].contains(c));
-    let (at, mark) = marks.next()?;
-    if marks.next().is_some() {
-        return None;
-    }
-    let behind = &cell[at + 1..];
-    let is_sure = behind.len() != 3 || !behind.bytes().all(|byte| byte.is_ascii_digit());
-    Some((if mark == '.' { Decimal::Point } else { Decimal::Comma }, is_sure))
+        (Origin::Mapping, Some(decimal)) => Numbers::with_decimal(decimal, separator).with_thousands(),
+        // All columns of an export have the same format.
+        (Origin::Export(Program::Garmin), _) => {
+            Numbers::from_cells(cells(|_| true), separator).with_thousands()
+        }
+        (Origin::Reference | Origin::Mapping | Origin::Export(Program::Strava), _) => {
+            Numbers::from_cells(cells(|is_read| is_read), separator)
+        }
+    };
+    found.or_decimal(map.decimal)
 }
 
 /// Format of a table, detected from the header and the numbers.
 struct Table {
     columns: Vec<Option<NamedColumn>>,
-    separator: u8,
-    decimal: Option<Decimal>,
+    numbers: Numbers,
+    origin: Origin,
+    /// Stated order of a date of numbers.
+    order: Option<DateOrder>,
+    units: Option<Units>,
 }
 
 impl Table {
     /// Returns the measures of a row. An invalid cell is reported and left out.
-    fn measures(&self, row: &Row, context: &mut Context<'_>) -> Vec<(Measure, f64)> {
-        let mut found = Vec::new();
+    fn measures(&self, row: &Row, sport: &Sport, context: &mut Context<'_>) -> Vec<(Measure, f64)> {
+        let (mut found, mut fallbacks) = (Vec::new(), Vec::new());
         for (cell, named) in row.cells.iter().zip(&self.columns) {
-            let Some(named) = named.as_ref().filter(|_| !cell.is_empty()) else { continue };
+            let Some(named) = named.as_ref().filter(|_| !is_nothing(cell)) else { continue };
+            let number = || self.numbers.parse(cell);
             let (measure, value) = match named.column {
-                Column::Number(measure, factor) => (measure, self.number(cell).map(|value| value * factor)),
+                Column::Number(measure, factor) => (measure, number().map(|value| value * factor)),
+                Column::DistanceWithoutUnit => {
+                    let Some(units) = self.units else { continue };
+                    (Measure::Distance, number().map(|value| value * units.metres(sport)))
+                }
+                Column::Fallback(measure) => (measure, number()),
                 Column::Clock(Measure::Sleep) => {
                     (Measure::Sleep, night(cell).map(|seconds| seconds / HOUR_S))
                 }
@@ -264,6 +386,9 @@ impl Table {
                 Column::Date | Column::Start | Column::Sport | Column::Remark => continue,
             };
             match value {
+                // In exports, 0 means that there was no sensor.
+                Ok(value) if value == 0.0 && matches!(self.origin, Origin::Export(_)) => {}
+                Ok(value) if matches!(named.column, Column::Fallback(_)) => fallbacks.push((measure, value)),
                 Ok(value) => found.push((measure, value)),
                 Err(code) => {
                     let message = format!("`{}` in the column `{}`", shortened(cell), shortened(&named.name));
@@ -271,27 +396,9 @@ impl Table {
                 }
             }
         }
+        // Of several values of a measure, the first is used.
+        found.append(&mut fallbacks);
         found
-    }
-
-    /// Parses a number in the format of this table. An ambiguous mark is an error.
-    fn number(&self, cell: &str) -> Result<f64, Code> {
-        let marks = cell.matches(['.', ',']).count();
-        let has_comma = cell.contains(',');
-        let is_plain = cell.bytes().all(|byte| byte.is_ascii_digit() || b".,-+".contains(&byte));
-        if !is_plain {
-            // Notations such as `inf`, `nan` or `1e9` are rejected, because people do not write numbers like this.
-            return Err(Code::BadNumber);
-        }
-        match self.decimal {
-            _ if has_comma && self.separator == b',' => Err(Code::CsvDecimalComma),
-            _ if marks > 1 => Err(Code::CsvMixedDecimals),
-            None if marks > 0 => Err(Code::CsvMixedDecimals),
-            Some(decimal) if marks > 0 && has_comma != (decimal == Decimal::Comma) => {
-                Err(Code::CsvMixedDecimals)
-            }
-            Some(_) | None => cell.replace(',', ".").parse().map_err(|_| Code::BadNumber),
-        }
     }
 
     fn cell<'a>(&self, row: &'a Row, wanted: Column) -> &'a str {
@@ -304,34 +411,63 @@ impl Table {
     fn day(&self, row: &Row, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
         let place = FileLocation::Line(row.line);
         let text = self.cell(row, Column::Date);
-        let date = match date(text) {
+        let date = match self.date(text) {
             Ok(date) => date,
             Err(code) => {
                 context.warn(code, place, format!("`{}`", shortened(text)));
                 return Ok(());
             }
         };
-        for (measure, value) in self.measures(row, context) {
+        for (measure, value) in self.measures(row, &Sport::Unknown, context) {
             drafts.day(DraftDay { date, measure, value, place: place.clone() }, context)?;
         }
         Ok(())
     }
 
+    /// Parses a date. A table of the reference has dates such as `2026-03-01` only.
+    fn date(&self, text: &str) -> Result<Date, Code> {
+        let by_form = super::date(text);
+        match (by_form, self.origin) {
+            (Err(Code::BadDate), Origin::Mapping) => dates::date(text, self.order).ok_or(Code::BadDate),
+            (by_form, _) => by_form,
+        }
+    }
+
     fn activity(&self, row: &Row, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
         let place = FileLocation::Line(row.line);
         let text = self.cell(row, Column::Start);
-        let (start, clock) = match Draft::parse_start(text, &place, context) {
+        let (start, clock) = match self.start(text, &place, context) {
             Ok(found) => found,
             Err(code) => {
                 context.warn(code, place, format!("`{}`", shortened(text)));
                 return Ok(());
             }
         };
-        let found = self.measures(row, context);
-        let measures = found.into_iter().map(|(measure, value)| (measure, value, place.clone())).collect();
         let sport = Sport::from_name(&shortened(self.cell(row, Column::Sport)));
-        let draft = Draft { start, clock, sport, measures, samples: Vec::new(), place };
+        let found = self.measures(row, &sport, context);
+        let measures = found.into_iter().map(|(measure, value)| (measure, value, place.clone())).collect();
+        let draft = Draft { start, clock, sport, measures, samples: Vec::new(), pauses: Vec::new(), place };
         drafts.activity(draft, context)
+    }
+
+    /// Parses the start of an activity. Garmin Connect exports local times, and Strava exports UTC.
+    fn start(
+        &self,
+        text: &str,
+        place: &FileLocation,
+        context: &mut Context<'_>,
+    ) -> Result<(Timestamp, Clock), Code> {
+        let other_form = || dates::date_time(text, self.order).filter(|_| self.origin != Origin::Reference);
+        if let Some(written) = other_form() {
+            if self.origin == Origin::Export(Program::Strava) {
+                let start = Offset::UTC.to_timestamp(written).map_err(|_| Code::BadDate)?;
+                return Ok((start, Clock::Utc));
+            }
+            let start = Moment::from_local(written, context.zone()).ok_or(Code::BadDate)?;
+            start.warn_clock_change(place, context);
+            return Ok((start.at, start.clock));
+        }
+        Draft::parse_start(text, place, context)
     }
 }
 
@@ -365,6 +501,8 @@ fn whole(hours: f64, minutes: f64, seconds: f64) -> Result<f64, Code> {
 
 fn parts(cell: &str) -> Option<Vec<f64>> {
     let part = |part: &str| {
+        // Between the colons of a time, a comma can only be a decimal comma.
+        let part = part.replace(',', ".");
         let is_plain = part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         is_plain.then(|| part.parse().ok()).flatten()
     };

@@ -3,33 +3,37 @@
 //! Source: Garmin, *FIT Profile* (`Profile.xlsx` of the FIT SDK): numbers, scales and units of messages and fields.
 
 mod protocol;
+mod sports;
 
 use jiff::Timestamp;
 use jiff::tz::Offset;
 
-use self::protocol::{Broken, Message, Segment};
+use self::protocol::{Broken, Ending, Message, Segment};
 use super::draft::{Clock, Draft, DraftDay, Drafts, too_many};
 use super::{Context, Refused};
 use crate::training::limits;
 use crate::training::measure::Measure;
-use crate::training::model::{FileLocation, Sample, Sport};
+use crate::training::model::{FileLocation, Sample};
 use crate::training::problem::Code;
+use crate::training::sport::Sport;
 
 /// Message numbers that are read.
 mod message {
     pub(super) const SPORT: u16 = 12;
     pub(super) const SESSION: u16 = 18;
     pub(super) const RECORD: u16 = 20;
+    pub(super) const EVENT: u16 = 21;
     pub(super) const WEIGHT_SCALE: u16 = 30;
     pub(super) const ACTIVITY: u16 = 34;
     pub(super) const FIELD_DESCRIPTION: u16 = 206;
     pub(super) const MONITORING_HEART_RATE: u16 = 211;
     pub(super) const HRV_STATUS_SUMMARY: u16 = 370;
 
-    pub(super) const READ: [u16; 8] = [
+    pub(super) const READ: [u16; 9] = [
         SPORT,
         SESSION,
         RECORD,
+        EVENT,
         WEIGHT_SCALE,
         ACTIVITY,
         FIELD_DESCRIPTION,
@@ -50,7 +54,8 @@ const SESSION: [(u8, f64, Measure); 7] = [
     (193, 10.0, Measure::Exertion),
 ];
 const SESSION_START: u8 = 2;
-const SESSION_SPORT: u8 = 5;
+const SESSION_SPORT: (u8, u8) = (5, 6);
+const SPORT_SPORT: (u8, u8) = (0, 1);
 const SESSION_ELAPSED: (u8, f64) = (7, 1_000.0);
 const ACTIVITY_LOCAL_TIME: u8 = 5;
 const FIELD_NAME: u8 = 3;
@@ -63,24 +68,20 @@ const DAYS: [(u16, u8, f64, Measure); 3] = [
     (message::HRV_STATUS_SUMMARY, 1, 128.0, Measure::Hrv),
 ];
 
-/// Sports, by value of the field `sport`.
-const SPORTS: [(u8, Sport); 9] = [
-    (1, Sport::Running),
-    (2, Sport::Cycling),
-    (3, Sport::Transition),
-    (5, Sport::Swimming),
-    (11, Sport::Walking),
-    (12, Sport::Skiing),
-    (13, Sport::Skiing),
-    (15, Sport::Rowing),
-    (17, Sport::Hiking),
-];
+/// Fields of the message `event`: `event` and `event_type`. The event 0 is that of the timer.
+const EVENT_FIELDS: (u8, u8) = (0, 1);
+const TIMER: f64 = 0.0;
+/// Values of `event_type` with which the timer runs, or no longer runs: `start`; `stop`, `stop_all`, `stop_disable` and
+/// `stop_disable_all`. Automatic pauses have the same values as pauses by hand.
+const TIMER_EVENTS: [(f64, bool); 5] = [(0.0, true), (1.0, false), (4.0, false), (8.0, false), (9.0, false)];
 
 /// Messages of one FIT file in a chain of FIT files.
 #[derive(Default)]
 struct SegmentMessages {
     sessions: Vec<Session>,
     records: Vec<(i64, Sample)>,
+    /// Times at which the timer was started (true) or stopped (false).
+    timer: Vec<(i64, bool)>,
     sport: Option<Sport>,
     offset: Option<Offset>,
     days: Vec<(i64, Measure, f64, usize)>,
@@ -92,6 +93,7 @@ impl SegmentMessages {
     fn exceeded_limit(&self) -> Option<(Code, String)> {
         let limits = [
             (self.records.len(), limits::SAMPLES, Code::TooManySamples, "records"),
+            (self.timer.len(), limits::SAMPLES, Code::TooManySamples, "timer events"),
             (self.sessions.len(), limits::ACTIVITIES, Code::TooManyActivities, "sessions"),
             (self.days.len(), limits::DAY_VALUES, Code::TooManyDays, "values of days"),
         ];
@@ -109,55 +111,85 @@ struct Session {
 }
 
 pub(super) fn read(bytes: &[u8], context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
-    let (mut begins, mut segments) = (0, 0);
-    while begins < bytes.len() {
-        let (segment, next) = match protocol::segment(bytes, begins) {
-            Ok(found) => found,
-            Err(Broken::Header(_)) if begins > 0 => {
-                let rest = bytes.len() - begins;
-                context.warn(
-                    Code::FitTrailing,
-                    byte(begins),
-                    format!("bytes after the end of the FIT data: {rest}"),
-                );
-                return Ok(());
-            }
-            Err(broken) => return Err(refuse(context, begins, broken)),
-        };
-        segments += 1;
-        if segments > limits::FIT_SEGMENTS {
-            let message = too_many(limits::FIT_SEGMENTS, "FIT files in one");
-            return Err(context.refuse(Code::FitChain, byte(begins), message));
-        }
-        if segment.truncated {
-            context.warn(Code::FitTruncated, byte(bytes.len()), "the file ends before its data is complete");
-        }
-        let found = collect(segment, context).map_err(|broken| refuse(context, begins, broken))?;
-        if let Some((code, message)) = found.exceeded_limit() {
-            return Err(context.refuse(code, byte(begins), message));
-        }
-        put(found, begins, context, drafts)?;
-        // FIT files may be chained in one file.
-        begins = next;
-    }
     if bytes.is_empty() {
         return Err(context.refuse(Code::FitHeader, FileLocation::File, "the file is empty"));
     }
+    // FIT files may be chained in one file. A broken part does not spoil the others.
+    let (mut begins, mut parts, mut good) = (0, 0, 0);
+    let mut broken: Vec<(usize, Broken)> = Vec::new();
+    while begins < bytes.len() {
+        parts += 1;
+        if parts > limits::FIT_SEGMENTS {
+            let message = too_many(limits::FIT_SEGMENTS, "FIT files in one");
+            return Err(context.refuse(Code::FitChain, byte(begins), message));
+        }
+        let found = protocol::segment(bytes, begins).and_then(|(segment, next)| {
+            let ending = segment.ending;
+            collect(segment, context).map(|found| (found, ending, next))
+        });
+        match found {
+            Ok((found, ending, next)) => {
+                good += 1;
+                report_ending(ending, bytes.len(), context);
+                if let Some((code, message)) = found.exceeded_limit() {
+                    return Err(context.refuse(code, byte(begins), message));
+                }
+                put(found, begins, context, drafts)?;
+                begins = next;
+            }
+            Err(Broken::Header(_)) if good > 0 && protocol::after_broken(bytes, begins).is_none() => {
+                let rest = bytes.len() - begins;
+                let message = format!("bytes after the end of the FIT data: {rest}");
+                context.warn(Code::FitTrailing, byte(begins), message);
+                break;
+            }
+            Err(why) => {
+                broken.push((begins, why));
+                let next = protocol::after_broken(bytes, begins);
+                begins = next.filter(|_| broken.len() <= limits::FIT_BROKEN_PARTS).unwrap_or(bytes.len());
+            }
+        }
+    }
+    let mut broken = broken.into_iter();
+    if good == 0
+        && let Some((begins, why)) = broken.next()
+    {
+        let (code, place, message) = describe_broken(begins, why);
+        return Err(context.refuse(code, place, message));
+    }
+    for (begins, why) in broken {
+        let (code, place, message) = describe_broken(begins, why);
+        context.warn(Code::FitPart, place, format!("part of the file not read ({code}): {message}"));
+    }
     Ok(())
+}
+
+fn report_ending(ending: Ending, length: usize, context: &mut Context<'_>) {
+    match ending {
+        Ending::Complete => {}
+        Ending::Truncated => {
+            let message = "the file ends before its data is complete";
+            context.warn(Code::FitTruncated, byte(length), message);
+        }
+        Ending::Unfinished => {
+            let message = "the header states a length of 0, but records follow";
+            context.warn(Code::FitUnfinished, FileLocation::File, message);
+        }
+    }
 }
 
 fn byte(at: usize) -> FileLocation {
     FileLocation::Byte(at as u64)
 }
 
-fn refuse(context: &Context<'_>, begins: usize, broken: Broken) -> Refused {
+fn describe_broken(begins: usize, broken: Broken) -> (Code, FileLocation, String) {
     match broken {
-        Broken::Header(why) => context.refuse(Code::FitHeader, byte(begins), why),
+        Broken::Header(why) => (Code::FitHeader, byte(begins), why),
         Broken::Crc { stored, computed } => {
             let message = format!("the stored CRC is {stored:#06x}, the computed one {computed:#06x}");
-            context.refuse(Code::FitCrc, byte(begins), message)
+            (Code::FitCrc, byte(begins), message)
         }
-        Broken::Record { at, why } => context.refuse(Code::FitRecord, byte(at), why),
+        Broken::Record { at, why } => (Code::FitRecord, byte(at), why),
     }
 }
 
@@ -190,7 +222,12 @@ fn take(message: &Message, found: &mut SegmentMessages, context: &mut Context<'_
             Some(session) => found.sessions.push(session),
             None => no_time("a session"),
         },
-        message::SPORT => found.sport = message.number_of(0).map(sport),
+        message::EVENT => match timer_event(message) {
+            Some((Some(time), runs)) => found.timer.push((time, runs)),
+            Some((None, _)) => no_time("a timer event"),
+            None => {}
+        },
+        message::SPORT => found.sport = sport(message, SPORT_SPORT),
         message::ACTIVITY => {
             let local = message.time_of(ACTIVITY_LOCAL_TIME);
             if let Some(difference) = local.zip(message.time()).map(|(local, time)| local - time) {
@@ -247,18 +284,51 @@ fn session(message: &Message) -> Option<Session> {
     let lasts = scaled(elapsed, scale).or(duration).unwrap_or(0.0);
     #[expect(clippy::cast_possible_truncation, reason = "it is at most the range of u32")]
     let lasts = lasts.clamp(0.0, f64::from(u32::MAX)).ceil() as i64;
-    let sport = message.number_of(SESSION_SPORT).map_or(Sport::Unknown, sport);
+    let sport = sport(message, SESSION_SPORT).unwrap_or(Sport::Unknown);
     Some(Session { at: message.at, starts, ends: starts + lasts, sport, measures })
 }
 
-fn sport(number: f64) -> Sport {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an enum is a byte")]
-    let number = number as u8;
-    match SPORTS.iter().find(|(value, _)| *value == number) {
-        Some((_, sport)) => sport.clone(),
-        None if number == 0 => Sport::Unknown,
-        None => Sport::Other(format!("fit sport {number}")),
+/// Returns the sport in the fields for `sport` and `sub_sport`.
+fn sport(message: &Message, (sport, sub_sport): (u8, u8)) -> Option<Sport> {
+    let value = message.number_of(sport)?;
+    Some(sports::sport(value, message.number_of(sub_sport)))
+}
+
+/// Returns the time of a timer event, and true if the timer runs from then on.
+fn timer_event(message: &Message) -> Option<(Option<i64>, bool)> {
+    let (event, kind) = EVENT_FIELDS;
+    let is =
+        |field: u8, value: f64| message.number_of(field).is_some_and(|it| it.to_bits() == value.to_bits());
+    let (_, runs) = TIMER_EVENTS.iter().find(|(value, _)| is(event, TIMER) && is(kind, *value))?;
+    Some((message.time(), *runs))
+}
+
+/// Returns the pauses between timer events, in seconds since 1970. The timer runs before the first event.
+fn pauses(mut timer: Vec<(i64, bool)>) -> Vec<(i64, i64)> {
+    // Events of the same second keep their order.
+    timer.sort_by_key(|(time, _)| *time);
+    let mut pauses = Vec::new();
+    let mut stopped = None;
+    for (time, runs) in timer {
+        match (stopped, runs) {
+            (None, false) => stopped = Some(time),
+            (Some(begins), true) => {
+                pauses.push((begins, time));
+                stopped = None;
+            }
+            (None, true) | (Some(_), false) => {}
+        }
     }
+    pauses.extend(stopped.map(|begins| (begins, i64::MAX)));
+    pauses
+}
+
+/// Returns the pauses within a session, in seconds since its start.
+#[expect(clippy::cast_precision_loss, reason = "a session is shorter than 2^53 seconds")]
+fn pauses_of(session: &Session, pauses: &[(i64, i64)]) -> Vec<(f64, f64)> {
+    let clamp = |time: i64| (time.clamp(session.starts, session.ends) - session.starts) as f64;
+    let within = pauses.iter().map(|(begins, ends)| (clamp(*begins), clamp(*ends)));
+    within.filter(|(begins, ends)| begins < ends).collect()
 }
 
 /// Returns the UTC offset for the difference between local time and UTC, rounded to a quarter of an hour: device clocks
@@ -303,6 +373,7 @@ fn put(
     found.sessions.sort_by_key(|session| (session.starts, session.ends));
     let starts: Vec<i64> = found.sessions.iter().map(|session| session.starts).collect();
     let (all, mut taken) = (found.records.len(), 0);
+    let pauses = pauses(std::mem::take(&mut found.timer));
     for (index, session) in found.sessions.into_iter().enumerate() {
         // A record at the exact moment between two sessions belongs to the later session.
         let next = starts.get(index + 1).copied().unwrap_or(i64::MAX);
@@ -313,6 +384,7 @@ fn put(
             |(time, sample): &(i64, Sample)| Sample { at_s: (time - session.starts) as f64, ..*sample };
         let records = found.records.get(from..to).unwrap_or_default();
         taken += records.len();
+        let pauses = pauses_of(&session, &pauses);
         let measures =
             session.measures.into_iter().map(|(measure, value)| (measure, value, byte(session.at)));
         let draft = Draft {
@@ -321,6 +393,7 @@ fn put(
             sport: session.sport,
             measures: measures.collect(),
             samples: records.iter().map(sample).collect(),
+            pauses,
             place: byte(session.at),
         };
         drafts.activity(draft, context)?;

@@ -1,0 +1,102 @@
+//! Mapping of a person's own columns to the headers of the reference: `--columns` and the key `columns` of the
+//! configuration.
+
+use super::columns::{self, Column, HeaderError, plain};
+use super::dates::DateOrder;
+use super::numbers::Decimal;
+
+/// Mapping for tables whose headers are not those of the reference.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ColumnMap {
+    /// Header in the table as it is compared, header as the person wrote it, and content.
+    columns: Vec<(String, String, Column)>,
+    pub(super) decimal: Option<Decimal>,
+    pub(super) order: Option<DateOrder>,
+}
+
+/// Names in a mapping that describe the cells instead of naming a column.
+const DECIMAL: &str = "decimal";
+const DATES: &str = "dates";
+
+impl ColumnMap {
+    /// Creates a mapping from pairs of a header of the reference and a header of the table. The names `decimal` (`,` or
+    /// `.`) and `dates` (`dmy`, `mdy` or `ymd`) describe the cells.
+    ///
+    /// # Errors
+    /// Returns a sentence that names the wrong pair.
+    pub fn new<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
+        let mut map = Self::default();
+        for (name, header) in pairs {
+            map.add(name.trim(), header.trim())?;
+        }
+        let has = |wanted: Column| map.columns.iter().any(|(_, _, column)| *column == wanted);
+        if !map.columns.is_empty() && has(Column::Date) == has(Column::Start) {
+            let both = if has(Column::Date) { "both" } else { "neither" };
+            return Err(format!("columns: names {both} `date` and `start`; name one of the two"));
+        }
+        Ok(map)
+    }
+
+    fn add(&mut self, name: &str, header: &str) -> Result<(), String> {
+        match name {
+            DECIMAL => {
+                let mark = match header {
+                    "," => Decimal::Comma,
+                    "." => Decimal::Point,
+                    _ => return Err(format!("columns: decimal is `{header}`; write `,` or `.`")),
+                };
+                self.decimal = Some(mark);
+                return Ok(());
+            }
+            DATES => {
+                let order = DateOrder::ALL.iter().find(|(order, _)| *order == header);
+                let (_, order) = order
+                    .ok_or_else(|| format!("columns: dates is `{header}`; write `dmy`, `mdy` or `ymd`"))?;
+                self.order = Some(*order);
+                return Ok(());
+            }
+            _ => {}
+        }
+        if header.is_empty() {
+            return Err(format!("columns: `{name}` names no header; write {name}=HEADER"));
+        }
+        let column = columns::column(name).map_err(|error| match error {
+            HeaderError::Unknown => {
+                format!(
+                    "columns: `{name}` is not a header of the reference, such as `start` or `distance_km`"
+                )
+            }
+            HeaderError::Unit(units) => format!("columns: `{name}` has no known unit; known: {units}"),
+        })?;
+        let header_plain = plain(header);
+        let is_twice = |(other, _, kind): &(String, String, Column)| {
+            *other == header_plain || super::kind(*kind) == super::kind(column)
+        };
+        if self.columns.iter().any(is_twice) {
+            return Err(format!("columns: `{name}={header}` names a column or a measure a second time"));
+        }
+        self.columns.push((header_plain, header.to_owned(), column));
+        Ok(())
+    }
+
+    /// Returns the content of each column, if the table has all headers of the mapping. The other columns are remarks.
+    pub(super) fn columns(&self, headers: &[String]) -> Option<Vec<Column>> {
+        let plain: Vec<String> = headers.iter().map(|header| plain(header)).collect();
+        let is_there = |(header, ..): &(String, String, Column)| plain.iter().any(|each| each == header);
+        if self.columns.is_empty() || !self.columns.iter().all(is_there) {
+            return None;
+        }
+        let content = |header: &String| {
+            let found = self.columns.iter().find(|(mapped, ..)| mapped == header);
+            found.map_or(Column::Remark, |(_, _, column)| *column)
+        };
+        Some(plain.iter().map(content).collect())
+    }
+
+    /// Returns the headers of the mapping that the table does not have, as the person wrote them.
+    pub(super) fn missing(&self, headers: &[String]) -> Vec<&str> {
+        let plain: Vec<String> = headers.iter().map(|header| plain(header)).collect();
+        let missing = self.columns.iter().filter(|(header, ..)| !plain.contains(header));
+        missing.map(|(_, written, _)| &**written).collect()
+    }
+}
