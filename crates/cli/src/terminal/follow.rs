@@ -337,21 +337,18 @@ impl Follower<'_> {
         let cut_lines = if own.is_some() { 0 } else { card::cut_lines(&interrupt, view) };
         let prompt = Prompt::new(interrupt, cut_lines);
         let interrupt = &prompt.interrupt;
-        let is_whole = match own {
-            Some(screen) => {
-                print_message_lines(&screen);
-                if interrupt.suggestions().is_empty() {
-                    print_message_lines(&earlier_answers::lines(interrupt, paint));
-                } else {
-                    print_message_lines(&card::options(interrupt, paint));
-                }
-                false
-            }
-            None => {
-                print_message_lines(&card::render(interrupt, view));
+        let is_whole = if let Some(screen) = own {
+            print_message_lines(&screen);
+            if interrupt.suggestions().is_empty() {
+                print_message_lines(&earlier_answers::lines(interrupt, paint));
+            } else {
                 print_message_lines(&card::options(interrupt, paint));
-                prompt.shows_all()
             }
+            false
+        } else {
+            print_message_lines(&card::render(interrupt, view));
+            print_message_lines(&card::options(interrupt, paint));
+            prompt.shows_all()
         };
         if let Some(meanwhile) = team::meanwhile(&self.team, &interrupt.id) {
             print_message_lines(&paint.fold(&format!("  {}", paint.dim(&meanwhile)), 4));

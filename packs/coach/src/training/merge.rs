@@ -211,7 +211,8 @@ impl StartIndex {
 /// too.
 fn seconds_between_starts(a: &Activity, b: &Activity) -> Option<i64> {
     let is_same_sport = a.sport == b.sport || a.sport == Sport::Unknown || b.sport == Sport::Unknown;
-    if !is_same_sport && !(a.sport.may_be(&b.sport) && is_in_different_files(a, b) && is_as_long(a, b)) {
+    let is_other_name = a.sport.may_be(&b.sport) && is_in_different_files(a, b) && is_as_long(a, b);
+    if !(is_same_sport || is_other_name) {
         return None;
     }
     let is_logged = a.samples.is_empty() != b.samples.is_empty() && is_as_long(a, b);

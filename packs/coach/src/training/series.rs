@@ -28,7 +28,9 @@ fn valid_seconds(activity: &Activity) -> Vec<f64> {
     });
     let mut seconds: Vec<f64> = running.collect();
     if let Some(most) = activity.measure(Measure::Duration).and_then(|all| longest_gap(&seconds, all)) {
-        seconds.iter_mut().for_each(|each| *each = each.min(most));
+        for each in &mut seconds {
+            *each = each.min(most);
+        }
     }
     seconds
 }

@@ -211,9 +211,8 @@ impl Sport {
         let known = (0..words.len()).find_map(|at| longest(&words[at..]));
         match known {
             Some(Some(sport)) => sport.clone(),
-            Some(None) => Self::Other(lower),
             None if lower.is_empty() || NO_SPORT.contains(&&*lower) => Self::Unknown,
-            None => Self::Other(lower),
+            Some(None) | None => Self::Other(lower),
         }
     }
 

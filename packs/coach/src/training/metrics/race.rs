@@ -7,7 +7,8 @@ use serde::Serialize;
 use super::traced::{Caveat, Inputs, Missing, Need};
 use super::{Metric, Outcome, Traced};
 use crate::training::measure::Measure;
-use crate::training::model::{Activity, Season, Sport};
+use crate::training::model::{Activity, Season};
+use crate::training::sport::Sport;
 
 /// Range of durations, in minutes, for which Riegel fitted his exponent.
 const RIEGEL_MIN: (f64, f64) = (3.5, 230.0);

@@ -10,7 +10,8 @@ use super::traced::{Caveat, Inputs, Missing, Need};
 use super::{Metric, Traced};
 use crate::training::limits;
 use crate::training::measure::Measure;
-use crate::training::model::{Season, Sport};
+use crate::training::model::Season;
+use crate::training::sport::Sport;
 
 /// Volume of one sport in one week.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

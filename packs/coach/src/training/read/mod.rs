@@ -200,8 +200,8 @@ fn table_text<'a>(bytes: &'a [u8], context: &mut Context<'_>) -> Result<Cow<'a, 
     let marked = match (Encoding::for_bom(bytes), bytes) {
         (Some((encoding, mark)), _) => Some((encoding, mark)),
         // Without a mark, the first character shows UTF-16: it is an ASCII character, and one of its bytes is 0.
-        (None, [1.., 0, ..]) => Some((UTF_16LE, 0)),
-        (None, [0, 1.., ..]) => Some((UTF_16BE, 0)),
+        (None, [1..=255, 0, ..]) => Some((UTF_16LE, 0)),
+        (None, [0, 1..=255, ..]) => Some((UTF_16BE, 0)),
         (None, _) => None,
     };
     if let Some((encoding, mark)) = marked.filter(|(encoding, _)| *encoding != UTF_8) {

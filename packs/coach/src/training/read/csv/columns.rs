@@ -25,12 +25,11 @@ impl Column {
     pub(super) const fn level(self) -> Option<Level> {
         match self {
             Self::Date => Some(Level::Day),
-            Self::Start | Self::Sport => Some(Level::Activity),
+            Self::Start | Self::Sport | Self::DistanceWithoutUnit => Some(Level::Activity),
             Self::Remark => None,
             Self::Number(measure, _) | Self::Clock(measure) | Self::Fallback(measure) => {
                 Some(measure.level())
             }
-            Self::DistanceWithoutUnit => Some(Level::Activity),
         }
     }
 }
@@ -126,7 +125,12 @@ pub(super) fn accepted_headers() -> Vec<(String, Option<Measure>)> {
     let words = WORDS.iter().map(|(word, column)| {
         let measure = match column {
             Column::Clock(measure) | Column::Number(measure, _) => Some(*measure),
-            Column::Date | Column::Start | Column::Sport | Column::Remark => None,
+            Column::Date
+            | Column::Start
+            | Column::Sport
+            | Column::Remark
+            | Column::Fallback(_)
+            | Column::DistanceWithoutUnit => None,
         };
         ((*word).to_owned(), measure)
     });

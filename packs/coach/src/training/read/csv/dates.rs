@@ -5,19 +5,19 @@ use jiff::civil::{Date, DateTime, Time};
 /// Order of day, month and year in a date of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DateOrder {
-    DayFirst,
-    MonthFirst,
-    YearFirst,
+    DayMonthYear,
+    MonthDayYear,
+    YearMonthDay,
 }
 
 impl DateOrder {
     pub(super) const ALL: [(&'static str, Self); 3] =
-        [("dmy", Self::DayFirst), ("mdy", Self::MonthFirst), ("ymd", Self::YearFirst)];
+        [("dmy", Self::DayMonthYear), ("mdy", Self::MonthDayYear), ("ymd", Self::YearMonthDay)];
 }
 
 /// Names and abbreviations of the months, in English, German, French, Spanish, Italian and Dutch. No text names two
 /// months.
-static MONTHS: [(&str, i8); 0] = [
+static MONTHS: &[(&str, i8)] = &[
     ("january", 1),
     ("jan", 1),
     ("januar", 1),
@@ -175,8 +175,8 @@ impl Tokens {
         let month = |text: &str| MONTHS.iter().find(|(name, _)| *name == text).map(|(_, month)| *month);
         let is_year = |text: &str| text.len() == 4;
         let (first_month, second_month) = (month(first), month(second));
-        let by_points = (mark == ".").then_some(DateOrder::DayFirst);
-        let by_year = is_year(first).then_some(DateOrder::YearFirst);
+        let by_points = (mark == ".").then_some(DateOrder::DayMonthYear);
+        let by_year = is_year(first).then_some(DateOrder::YearMonthDay);
         if first_month.is_some() || second_month.is_some() {
             let [a, b] = [self.next()?, self.next()?];
             let day = if first_month.is_some() { b } else { a };
@@ -186,10 +186,10 @@ impl Tokens {
         let order = order.or(by_year).or(by_points)?;
         let numbers = [self.number()?, self.number()?, self.number()?];
         let [day, month, year] = match (order, numbers) {
-            (DateOrder::DayFirst, [day, month, year]) | (DateOrder::MonthFirst, [month, day, year]) => {
+            (DateOrder::DayMonthYear, [day, month, year]) | (DateOrder::MonthDayYear, [month, day, year]) => {
                 [day, month, year]
             }
-            (DateOrder::YearFirst, [year, month, day]) => [day, month, year],
+            (DateOrder::YearMonthDay, [year, month, day]) => [day, month, year],
         };
         // A year of two digits may be of any century.
         let is_whole = year >= 1_000;

@@ -303,10 +303,7 @@ impl Export {
         let mut columns = vec![Column::Remark; headers.len()];
         for (part, names) in self.headers {
             let mut found = (0..plain.len()).filter(|at| names.contains(&&*plain[*at]));
-            let (first, last) = match (found.next(), found.last()) {
-                (Some(first), last) => (first, last),
-                (None, _) => continue,
-            };
+            let (Some(first), last) = (found.next(), found.next_back()) else { continue };
             let at = match self.program {
                 Program::Garmin => first,
                 Program::Strava => last.unwrap_or(first),

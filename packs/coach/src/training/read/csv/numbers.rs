@@ -92,7 +92,7 @@ impl Numbers {
     }
 
     /// Parses a number. A number with an ambiguous mark is an error.
-    pub(super) fn parse(&self, cell: &str) -> Result<f64, Code> {
+    pub(super) fn parse(self, cell: &str) -> Result<f64, Code> {
         let grouped = self.has_thousands.then(|| self.without_thousands(cell)).flatten();
         let cell = grouped.as_deref().unwrap_or(cell);
         if !is_number(cell) {
@@ -117,7 +117,7 @@ impl Numbers {
 
     /// Returns a number without its thousands separators: the mark that is not the decimal mark, a blank or an
     /// apostrophe before each group of three digits.
-    fn without_thousands(&self, cell: &str) -> Option<String> {
+    fn without_thousands(self, cell: &str) -> Option<String> {
         let decimal = self.decimal?;
         let (whole, fraction) = match cell.split_once(decimal.mark()) {
             Some((whole, fraction)) => (whole, Some(fraction)),
