@@ -13,6 +13,8 @@ const HOLD_S: f64 = 30.0;
 const COVERED: f64 = 0.8;
 /// Share of the duration from which samples are complete. Below this share, a caveat reports the gap.
 const COMPLETE: f64 = 0.99;
+/// Maximum seconds that a caveat does not report: the last sample has no duration of its own.
+const LAST_SAMPLE_S: f64 = 10.0;
 
 /// Returns the seconds for which each sample but the last is valid: until the next sample, without pauses, at most
 /// [`HOLD_S`].
@@ -128,7 +130,8 @@ pub(crate) fn is_covered(seconds: f64, duration: Option<f64>) -> bool {
 
 /// Returns true if a series leaves out a part of `duration` that must be reported.
 pub(crate) fn has_gap(series: &[(f64, f64)], duration: Option<f64>) -> bool {
-    duration.is_some_and(|duration| seconds(series) < COMPLETE * duration)
+    let covered = seconds(series);
+    duration.is_some_and(|all| covered < COMPLETE * all && covered + LAST_SAMPLE_S < all)
 }
 
 /// Returns the total seconds of a series.

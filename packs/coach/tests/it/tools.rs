@@ -250,7 +250,8 @@ async fn of_too_much_data_the_newest_is_read() {
     assert_eq!((&told["files"], &told["refused"]), (&json!(3), &json!(2)), "{told}");
     assert_eq!(told["problems"][1]["source"]["file"], "old.csv");
     assert_eq!(told["problems"][1]["code"], "left_out");
-    let before = holdshort_coach::tools::not_read(&bench.at(""), None).unwrap();
+    let input = json!({ "current_date": "2026-03-15" });
+    let before = holdshort_coach::tools::not_read(&bench.at(""), &input).unwrap();
     assert_eq!(json!(before), *told);
 }
 

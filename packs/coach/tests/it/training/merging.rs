@@ -155,7 +155,7 @@ fn a_session_in_a_log_and_in_a_file_is_one() {
         ([1, 0], "06:38,run,30", 2, "running"),
         ([1, 0], "06:41,run,50", 2, "running"),
         // Two sports that are known are two sessions, and so is a session that is much shorter.
-        ([1, 0], "06:30,ride,50", 2, "cycling"),
+        ([1, 0], "06:30,ride,50", 2, "running"),
         ([10, 0], "06:30,Zirkel,20", 2, "training"),
     ] {
         let log = format!("start,sport,duration_min,rpe\n2026-03-01 {log},5\n");

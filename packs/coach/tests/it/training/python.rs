@@ -82,7 +82,7 @@ fn an_independent_implementation_has_the_same_results_for_pauses() {
         ..Athlete::default()
     };
     let as_of = date(2026, 3, 1);
-    let seasons: Vec<Season> = (0..40).map(|seed| read_all(&[("a.fit", recording(seed))]).season).collect();
+    let seasons: Vec<Season> = (0..60).map(|seed| read_all(&[("a.fit", recording(seed))]).season).collect();
     let case = |read: &Season| json!({"season": read, "athlete": athlete, "as_of": as_of.to_string()});
     let cases = Value::Array(seasons.iter().map(case).collect()).to_string();
     let theirs = output(Command::new("python3").arg(script("reference.py")), &cases);
@@ -108,14 +108,14 @@ fn recording(seed: u64) -> Vec<u8> {
         losing = if random.once_in(300) { random.below(200) } else { losing.saturating_sub(1) };
         let bpm = if losing > 0 { 255 } else { u8::try_from(120 + random.below(60)).unwrap() };
         let watts = if has_power { u16::try_from(random.below(400)).unwrap() } else { u16::MAX };
-        let speed = if has_speed { u16::try_from(2_000 + random.below(3_000)).unwrap() } else { u16::MAX };
+        let pace = if has_speed { u16::try_from(2_000 + random.below(3_000)).unwrap() } else { u16::MAX };
         writer.message(
             1,
             &[
                 &time(START + i64::from(at)),
                 &[bpm],
                 &watts.to_le_bytes(),
-                &speed.to_le_bytes(),
+                &pace.to_le_bytes(),
                 &(metres * 100).to_le_bytes(),
             ],
         );

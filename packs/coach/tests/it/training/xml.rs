@@ -37,7 +37,8 @@ const TCX: &str = r#"<?xml version="1.0"?>
 #[test]
 fn a_track_is_an_activity() {
     let reading = read_utc("a.gpx", GPX);
-    assert_eq!(codes(&reading), []);
+    // The heart rate of the second point ends with the pause, so the samples cover half of the 20 seconds.
+    assert_eq!(codes(&reading), [Code::NoHeartRate]);
     let [run] = &reading.season.activities[..] else { panic!("one activity") };
     assert_eq!((run.id.as_str(), run.sport.clone()), ("2026-03-01T06:30:00Z running", Sport::Running));
     // The running time excludes the pause, and the distance excludes the gap between the segments.
@@ -164,13 +165,9 @@ fn times_without_a_zone_are_local() {
                 panic!("{name} {suffix}: {:?}", reading.problems)
             };
             let seconds = activity.samples.last().unwrap().at_s;
-            (
-                codes(&reading),
-                activity.start.to_string(),
-                activity.offset.seconds(),
-                activity.offset_from,
-                seconds,
-            )
+            let mut codes = codes(&reading);
+            codes.retain(|code| *code != Code::NoHeartRate);
+            (codes, activity.start.to_string(), activity.offset.seconds(), activity.offset_from, seconds)
         };
         let (_, _, _, _, seconds) = at(None, "Z");
         let local = (vec![], "2026-03-01T05:30:00Z".to_owned(), 3_600, OffsetFrom::LocalTime, seconds);
@@ -195,5 +192,5 @@ fn times_without_a_zone_are_local() {
         .replace("Z<", "<");
     let options = Options { zone: Some(berlin()), ..Options::default() };
     let reading = read(&[File { name: "a.gpx", bytes: twice.as_bytes() }], &options);
-    assert_eq!(codes(&reading), [Code::LocalTimeTwice]);
+    assert!(codes(&reading).contains(&Code::LocalTimeTwice), "{:?}", reading.problems);
 }

@@ -31,8 +31,9 @@ impl ColumnMap {
         }
         let has = |wanted: Column| map.columns.iter().any(|(_, _, column)| *column == wanted);
         if !map.columns.is_empty() && has(Column::Date) == has(Column::Start) {
-            let both = if has(Column::Date) { "both" } else { "neither" };
-            return Err(format!("columns: names {both} `date` and `start`; name one of the two"));
+            let named =
+                if has(Column::Date) { "both `date` and `start`" } else { "neither `date` nor `start`" };
+            return Err(format!("columns: names {named}; name one of the two"));
         }
         Ok(map)
     }
