@@ -87,10 +87,9 @@ def decoupling(activity, of):
     table["speed"] = table.speed.where(table.speed.between(0, 12))
     for output in ["power", "speed"] if activity["sport"] == "running" else ["power"]:
         known = table[table.seconds > 0].dropna(subset=["heart_rate", output])
-        each = known.loc[known.index.repeat(known.seconds.astype(int))]
-        if len(each) and len(each) >= 0.8 * of.duration:
-            # Half seconds, so that both halves have the same number.
-            each = each.loc[each.index.repeat(2)]
+        # Half seconds, so that both halves have the same number.
+        each = known.iloc[np.repeat(np.arange(len(known)), 2 * known.seconds.astype(int))]
+        if len(each) and len(each) / 2 >= 0.8 * of.duration:
             first, second = each.iloc[: len(each) // 2], each.iloc[len(each) // 2 :]
             before, after = (half[output].mean() / half.heart_rate.mean() for half in (first, second))
             return (1 - after / before) * 100 if before > 0 else np.nan
