@@ -15,7 +15,8 @@ fn spoil(stage: &Stage) {
     let data = stage.home.path().join("data");
     let put = |name: &str, bytes: &[u8]| std::fs::write(data.join(name), bytes).unwrap();
     put("empty.fit", b"");
-    put("latin.csv", b"date,sleep_h,notes\n2026-03-01,7,m\xfcde\n");
+    // UTF-16 that ends within a character.
+    put("torn.csv", b"\xff\xfed\0a");
     put("units.csv", b"start,duration,distance\n2026-03-01T07:00:00Z,60,10\n");
     let bomb = "<!DOCTYPE a [<!ENTITY a \"aaaa\">]><gpx><trk><name>&a;&a;</name></trk></gpx>";
     put("bomb.gpx", bomb.as_bytes());
@@ -41,7 +42,7 @@ fn what_was_not_read_is_told_in_the_terminal_the_page_and_the_summary() {
         "day.fit.gz (unknown_format)",
         "bomb.gpx (xml_syntax)",
         "empty.fit (fit_header)",
-        "latin.csv (not_utf8)",
+        "torn.csv (not_utf8)",
         "units.csv (csv_unit)",
         "rows.csv (bad_date)",
     ] {
@@ -56,7 +57,7 @@ fn what_was_not_read_is_told_in_the_terminal_the_page_and_the_summary() {
     for text in [
         "Data that was not read",
         "empty.fit",
-        "latin.csv",
+        "torn.csv",
         "units.csv",
         "day.fit.gz",
         "bomb.gpx",

@@ -86,7 +86,7 @@ fn tables_of_other_programs_are_read_with_units_and_columns() {
     put(
         "Activities.csv",
         "Aktivitätstyp,Datum,Favorit,Titel,Distanz,Zeit,Ø Herzfrequenz\n\
-         Laufen,2026-03-12 07:30:00,false,Morgenlauf,\"10,02\",\"01:02:03\",\"--\"\n",
+         Laufen,2026-03-12 07:30:00,false,Morgenlauf,\"10,02\",\"01:02:03\",\"151\"\n",
     );
     put("log.ods.csv", "sep=;\nBeginn;Dauer;Puls\n2026-03-13 07:30;62,5;151\n");
     let read = json!({ "metric": "weekly_volume", "parameters": { "weeks": 1 } });
@@ -100,7 +100,7 @@ fn tables_of_other_programs_are_read_with_units_and_columns() {
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(!ran.err.contains("log.ods.csv") && !ran.err.contains("Activities.csv"), "{}", ran.err);
     let told = stage.model.requests_of("metrics")[1].texts().last().cloned().unwrap();
-    assert!(told.contains("unknown: activities 1.00, duration 3750 s (1:02:30)"), "{told}");
+    assert!(told.contains("unknown, 2026-03-09: activities 1.00, duration 3750 s (1:02:30)"), "{told}");
 
     // Without the options, the table is refused by name, and the advice names them.
     let ran = stage.home.run(&stage.arguments(&[]));
