@@ -103,6 +103,8 @@ fn tables_of_other_programs_are_read_with_units_and_columns() {
     assert!(told.contains("unknown, 2026-03-09: activities 1.00, duration 3750 s (1:02:30)"), "{told}");
 
     // Without the options, the table is refused by name, and the advice names them.
+    let read = Scripted::call("read_load_data", json!({}));
+    stage.plays("metrics", vec![read, Scripted::text("The load is well.")]);
     let ran = stage.home.run(&stage.arguments(&[]));
     assert_eq!(ran.code, 0, "{ran:?}");
     let flat = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
