@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 use crate::casework::findings::Gravity;
 use crate::casework::{
     CUSTOMERS, Case, Code, Examination, OWN_RULES, Problems, Query, RuleId, Rules, Subject, TRANSACTIONS,
-    WATCH_LIST, examine, format_finding, overview, query, read, redact, redact_members, report,
+    WATCH_LIST, examine, format_finding, overview, query, read, redact, redact_members, report, warnings,
 };
 use crate::{casework, limits, specs};
 
@@ -183,7 +183,10 @@ fn run(workspace: &Workspace, input: &Value, request: CaseCall) -> Result<Outcom
     };
     let Loaded { case, rules, examined, as_of } = &*loaded;
     match request {
-        CaseCall::Overview => Ok(lines(&overview(case, rules))),
+        CaseCall::Overview => {
+            let warnings = warnings(case).into_iter().map(|warning| format!("warning: {warning}"));
+            Ok(lines(&overview(case, rules).into_iter().chain(warnings).collect::<Vec<_>>()))
+        }
         CaseCall::Query(asked) => {
             let found = query(case, rules, &asked);
             found.map(|found| lines(&found)).map_err(|message| Refusal::new("bad_arguments", message))

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use sha2::{Digest as _, Sha256};
 
 use crate::casework::limits;
-use crate::casework::names::Name;
+use crate::casework::names::{Dictionary, Name, key};
 use crate::casework::problem::{Code, Problems};
 use crate::casework::rules::Rules;
 use crate::casework::table::{Column, Row, Table};
@@ -138,21 +138,19 @@ pub fn read(
 ) -> Result<Case, Problems> {
     let mut problems = Problems::default();
     let mut case = Case::default();
+    let dictionary = rules.names.dictionary();
     for (name, bytes) in [(TRANSACTIONS, transactions), (CUSTOMERS, customers), (WATCH_LIST, watched)] {
         case.files.insert(name, hex(&Sha256::digest(bytes)));
     }
     let table = Table::read(CUSTOMERS, customers, OF_CUSTOMERS, limits::CUSTOMERS, &mut problems);
-    let known = table.map(|table| read_customers(&table, as_of, &mut case, &mut problems));
+    let known = table.map(|table| read_customers(&table, as_of, dictionary, &mut case, &mut problems));
     if let Some(table) = Table::read(WATCH_LIST, watched, OF_WATCHED, limits::WATCHED, &mut problems) {
-        read_watched(&table, &mut case, &mut problems);
+        read_watched(&table, dictionary, &mut case, &mut problems);
     }
     let table = Table::read(TRANSACTIONS, transactions, OF_TRANSACTIONS, limits::TRANSACTIONS, &mut problems);
     if let (Some(table), Some(known)) = (table, known) {
-        Reader { rules, as_of, known: &known, parties: BTreeMap::new() }.read(
-            &table,
-            &mut case,
-            &mut problems,
-        );
+        let reader = Reader { rules, dictionary, as_of, known: &known, parties: BTreeMap::new() };
+        reader.read(&table, &mut case, &mut problems);
     }
     let names: usize = case.watched.iter().map(|entry| entry.names.len()).sum();
     if names.saturating_mul(case.customers.len() + case.parties.len()) > limits::COMPARISONS {
@@ -197,6 +195,7 @@ fn yes(text: &str) -> Result<bool, Code> {
 fn read_customers(
     table: &Table,
     as_of: Date,
+    dictionary: &Dictionary,
     case: &mut Case,
     problems: &mut Problems,
 ) -> BTreeMap<String, usize> {
@@ -209,7 +208,7 @@ fn read_customers(
         let is_pep = table.value(row, "pep", problems, yes);
         if let (Some(id), Some(name), Some(country), Some(is_pep)) = (id, name, country, is_pep) {
             places.insert(id.clone(), case.customers.len());
-            let (words, account) = (Name::new(&name), table.cell(row, "account").to_owned());
+            let (words, account) = (Name::new(&name, dictionary), table.cell(row, "account").to_owned());
             case.customers.push(Customer {
                 row: row.line,
                 id,
@@ -230,7 +229,7 @@ fn read_customers(
     places
 }
 
-fn read_watched(table: &Table, case: &mut Case, problems: &mut Problems) {
+fn read_watched(table: &Table, dictionary: &Dictionary, case: &mut Case, problems: &mut Problems) {
     let mut ids = BTreeSet::new();
     for row in &table.rows {
         let id = own_id(table, row, &mut ids, problems);
@@ -248,7 +247,7 @@ fn read_watched(table: &Table, case: &mut Case, problems: &mut Problems) {
         }
         if let (Some(_), Some(name), Some(list)) = (id, name, list) {
             let written: Vec<String> = [&*name].into_iter().chain(aliases).map(str::to_owned).collect();
-            let names = written.iter().map(|name| Name::new(name)).collect();
+            let names = written.iter().map(|name| Name::new(name, dictionary)).collect();
             case.watched.push(Watched { row: row.line, list, written, names, birth_date });
         }
     }
@@ -256,6 +255,7 @@ fn read_watched(table: &Table, case: &mut Case, problems: &mut Problems) {
 
 struct Reader<'r> {
     rules: &'r Rules,
+    dictionary: &'r Dictionary,
     as_of: Date,
     known: &'r BTreeMap<String, usize>,
     /// Index of each counterparty, by its normalized name.
@@ -263,7 +263,7 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    fn read(&mut self, table: &Table, case: &mut Case, problems: &mut Problems) {
+    fn read(mut self, table: &Table, case: &mut Case, problems: &mut Problems) {
         let mut ids = BTreeSet::new();
         for row in &table.rows {
             let id = own_id(table, row, &mut ids, problems);
@@ -324,8 +324,8 @@ impl Reader<'_> {
         if name.is_empty() {
             return None;
         }
-        let words = Name::new(name);
-        let place = *self.parties.entry(words.as_key().to_owned()).or_insert_with(|| {
+        let place = *self.parties.entry(key(name)).or_insert_with(|| {
+            let words = Name::new(name, self.dictionary);
             case.parties.push(Party { name: name.to_owned(), words });
             case.parties.len() - 1
         });

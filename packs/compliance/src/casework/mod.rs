@@ -23,10 +23,10 @@ pub use case::{
     read,
 };
 pub use findings::{Examination, Finding, Subject, examine};
-pub use names::similarity;
+pub use names::{NameTables, similarity};
 pub use problem::{Code, Problem, Problems};
 pub use query::{GROUPS, Query, query};
 pub use redact::{redact, redact_members};
-pub use report::{Report, as_file, format_finding, overview, report};
+pub use report::{Report, as_file, format_finding, overview, report, warnings};
 pub use rules::{Pause, Rule, RuleId, Rules};
 pub use value::money;

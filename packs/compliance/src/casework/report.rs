@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 use crate::casework::case::{Case, Direction, hex};
 use crate::casework::findings::{Examination, Finding, Gravity};
 use crate::casework::limits;
+use crate::casework::names::Name;
 use crate::casework::rules::{RuleId, Rules};
 use crate::casework::value::{day_of, money};
 
@@ -64,6 +65,35 @@ pub fn overview(case: &Case, rules: &Rules) -> Vec<String> {
         format!("currencies: {}", words(|one| one.currency.clone())),
         format!("countries: {}", words(|one| String::from_utf8_lossy(&one.country).into_owned())),
     ]
+}
+
+/// Returns a warning for each script that the watch list lacks: transliteration finds fewer matches than a comparison
+/// in one script.
+pub fn warnings(case: &Case) -> Vec<String> {
+    let listed: BTreeSet<&str> =
+        case.watched.iter().flat_map(|entry| &entry.names).filter_map(Name::script).collect();
+    if listed.is_empty() {
+        return Vec::new();
+    }
+    let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for script in case.customers.iter().filter_map(|customer| customer.words.script()) {
+        counts.entry(script).or_default().0 += 1;
+    }
+    for script in case.parties.iter().filter_map(|party| party.words.script()) {
+        counts.entry(script).or_default().1 += 1;
+    }
+    let listed_are = listed.iter().map(|script| plain(script)).collect::<Vec<_>>().join(", ");
+    let others = counts.iter().filter(|(script, _)| !listed.contains(*script));
+    let warning = |(script, (customers, parties)): (&&str, &(usize, usize))| {
+        let customers = counted(*customers, "customer", "customers");
+        let parties = counted(*parties, "counterparty", "counterparties");
+        format!(
+            "The names of {customers} and {parties} are in the script {script}, but the watch list only has names in \
+             {listed_are}. Transliterated names match less reliably: add aliases in the script {script} to the watch \
+             list."
+        )
+    };
+    others.map(warning).collect()
 }
 
 /// Formats a count with its noun: `1 transaction`, `2 transactions`.
@@ -129,6 +159,9 @@ pub fn report(case: &Case, examined: &Examination, rules: &Rules, as_of: Date) -
         if rules.are_own { ", from the case" } else { "" }
     );
     let _ = writeln!(text, "- Risk: {} %, {}", examined.risk, gravity(examined.gravity));
+    for warning in warnings(case) {
+        let _ = writeln!(text, "- Warning: {warning}");
+    }
     text.push_str("\n## Why it was held back\n\n");
     let held: Vec<String> = examined.pause.iter().map(reason).collect();
     if held.is_empty() {
@@ -246,6 +279,7 @@ fn details(
         "watched": case.watched.len(),
         "risk_percent": examined.risk,
         "gravity": examined.gravity,
+        "warnings": warnings(case),
         "held_because": examined.pause.iter().map(pause).collect::<Vec<_>>(),
         "findings": findings.iter().map(finding).collect::<Vec<_>>(),
         "not_listed": not_listed,

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::casework::limits;
+use crate::casework::names::NameTables;
 use holdshort_tools::named;
 
 /// Names of the numbers that a rule must state.
@@ -106,7 +107,7 @@ impl Rule {
     }
 
     /// Returns the minimum similarity of two names for a finding, from 0 to 1.
-    pub(crate) fn similarity(&self) -> f64 {
+    pub fn least_similarity(&self) -> f64 {
         f64::from(self.similarity.unwrap_or(100)) / 100.0
     }
 
@@ -148,6 +149,9 @@ pub struct Rules {
     pub currencies: BTreeMap<String, u64>,
     pub high_risk_countries: BTreeSet<String>,
     pub novel_kinds: BTreeSet<String>,
+    /// Word lists for comparing names. Empty if the file has none: [`Rules::parse_case_rules`] then refuses the file.
+    #[serde(default)]
+    pub names: NameTables,
     pub rules: Vec<Rule>,
     pub pause: Vec<Pause>,
     /// True if the rules come from the case, not from the pack.
@@ -207,6 +211,15 @@ impl Rules {
     }
 
     fn check(&self) -> Result<(), String> {
+        // Files without `names` were written for another measure of similarity, under which the same threshold finds
+        // other names.
+        if self.names.are_missing() {
+            return Err("`names` is missing: since version 2026-02, names are compared word by word, and an earlier \
+                        `similarity` has another meaning. Copy `names` from the file that `holdshort init compliance` \
+                        writes, and set `similarity` again (85 in that file)"
+                .to_owned());
+        }
+        self.names.check()?;
         for id in RuleId::ALL {
             let mut named = self.rules.iter().filter(|rule| rule.id == *id);
             let Some(rule) = named.next() else { return Err(format!("the rule `{}` is missing", id.name())) };

@@ -16,7 +16,7 @@ use holdshort_cli::pack::{Files, Prepared, RunArguments, Start};
 use holdshort_protocol::{Run, RunConfig, Status, plain};
 use serde_json::{Map, Value};
 
-use crate::casework::{OWN_RULES, Rules, overview};
+use crate::casework::{OWN_RULES, Rules, overview, warnings};
 use crate::tools::{CaseError, PreparedCase, prepare_case};
 use crate::{WORKFLOW, workflow};
 
@@ -69,6 +69,9 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
     let paint = Paint::stderr();
     let counted = overview(&loaded.case, &loaded.rules);
     print_message_lines(&paint.message(&format!("Case: {}.", counted[..2].join("; ")), 2));
+    for warning in warnings(&loaded.case) {
+        print_message_lines(&paint.message(&format!("Warning: {warning}"), 2));
+    }
     if loaded.rules.are_own {
         print_message_lines(&paint.message(
             &format!("Note: the case has its own {OWN_RULES}, so its report is always held back."),

@@ -1,13 +1,15 @@
 """The findings of compliance cases once more, written from the guide and not from the Rust code. Standard library alone.
 
-Reads a JSON list of {transactions, customers, watchlist, rules, as_of} (tables as texts) from standard input, and writes a
-list of {findings, risk, gravity, pause}."""
+Reads a JSON list of {transactions, customers, watchlist, rules, as_of, ascii} (tables as texts, and a transliteration of
+letters) from standard input, and writes a list of {findings, risk, gravity, pause}."""
 import csv
 import datetime
 import io
 import json
 import sys
 import unicodedata
+
+from names import Names, block
 
 LETTERS = {"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th"}
 
@@ -47,48 +49,16 @@ def words(name):
     return name.split()
 
 
-def jaro(one, other):
-    if one == other:
-        return 1.0
-    reach = max(max(len(one), len(other)) // 2 - 1, 0)
-    taken, matched = [False] * len(other), []
-    for at, c in enumerate(one):
-        for place in range(max(0, at - reach), min(len(other), at + reach + 1)):
-            if not taken[place] and other[place] == c:
-                taken[place] = True
-                matched.append(c)
-                break
-    if not matched:
-        return 0.0
-    theirs = [c for c, is_taken in zip(other, taken) if is_taken]
-    swapped = sum(a != b for a, b in zip(matched, theirs)) // 2
-    count = len(matched)
-    return (count / len(one) + count / len(other) + (count - swapped) / count) / 3
-
-
-def winkler(one, other):
-    like = jaro(one, other)
-    if like <= 0.7:
-        return like
-    same = 0
-    for a, b in list(zip(one, other))[:4]:
-        if a != b:
-            break
-        same += 1
-    return like + 0.1 * same * (1 - like)
-
-
-def like(one, other):
-    one, other = words(one), words(other)
-    if len(" ".join(one)) < 3 or len(" ".join(other)) < 3:
-        return 1.0 if one and sorted(one) == sorted(other) else 0.0
-    return max(winkler(" ".join(one), " ".join(other)), winkler(" ".join(sorted(one)), " ".join(sorted(other))))
+def script(name):
+    scripts = [block(c) for c in name if c.isalpha()]
+    return scripts[0] if scripts else None
 
 
 class Case:
     def __init__(self, given):
         self.rules = {rule["id"]: rule for rule in given["rules"]["rules"]}
         self.data = given["rules"]
+        self.names = Names(self.data["names"], given["ascii"])
         self.customers = list(table(given["customers"]))
         place = {customer["id"]: at for at, customer in enumerate(self.customers, 1)}
         self.watched = list(zip(lines(given["watchlist"]), table(given["watchlist"])))
@@ -172,15 +142,17 @@ class Case:
             if entry["list"] != listed:
                 continue
             names = [entry["name"]] + [alias for alias in entry.get("aliases", "").split("|") if alias.strip()]
-            score = max(like(name, other) for other in names)
-            if score >= self.rules[rule]["similarity"] / 100 and (best is None or score > best[0]):
-                best = (score, line, entry)
+            for other in names:
+                score = self.names.like(other, name)
+                if score >= self.rules[rule]["similarity"] / 100 and (best is None or score > best[0]):
+                    best = (score, line, entry, script(other) not in (None, script(name)) and script(name) is not None)
         if best is None:
             return None
         percent = int(best[0] * 100 + 1e-9)
         other = bool(born and best[2].get("birth_date") and born != best[2]["birth_date"])
         confidence = min(percent, self.rules[rule]["confidence"])
-        detail = f"row {best[1]} of the watch list, {percent} % similar" + (", different birth date" if other else "")
+        detail = f"row {best[1]} of the watch list, {percent} % similar"
+        detail += (", in another script" if best[3] else "") + (", different birth date" if other else "")
         return max(confidence - 20 * other, 0), detail
 
     def lists(self):

@@ -1,10 +1,10 @@
-//! Rules about identity: names of customers and counterparties are compared letter by letter with names of watch lists.
+//! Rules about identity: names of customers and counterparties are compared word by word with names of watch lists.
 
 use jiff::civil::Date;
 
 use super::{Finding, Subject};
 use crate::casework::case::{Case, List, Transaction, Watched};
-use crate::casework::names::Name;
+use crate::casework::names::{Dictionary, Name};
 use crate::casework::rules::Rule;
 
 /// Percentage points by which different birth dates reduce the certainty of a match.
@@ -16,21 +16,23 @@ struct Match<'c> {
     /// Similarity in percent, rounded down.
     percent: u32,
     other_birth_date: bool,
+    /// True if the names are in different scripts, so that one of them was transliterated.
+    other_script: bool,
 }
 
-pub(super) fn sanctions(case: &Case, rule: &Rule) -> Vec<Finding> {
+pub(super) fn sanctions(case: &Case, rule: &Rule, dictionary: &Dictionary) -> Vec<Finding> {
     let customers = case.customers.iter().enumerate().filter_map(|(at, customer)| {
-        let found = best(case, List::Sanctions, rule, &customer.words, customer.birth_date)?;
+        let found = best(case, List::Sanctions, rule, dictionary, &customer.words, customer.birth_date)?;
         Some(finding(case, rule, Subject::Customer(at + 1), &found))
     });
     let parties = case.parties.iter().enumerate().filter_map(|(at, party)| {
-        let found = best(case, List::Sanctions, rule, &party.words, None)?;
+        let found = best(case, List::Sanctions, rule, dictionary, &party.words, None)?;
         Some(finding(case, rule, Subject::Party(at + 1), &found))
     });
     customers.chain(parties).collect()
 }
 
-pub(super) fn pep(case: &Case, rule: &Rule) -> Vec<Finding> {
+pub(super) fn pep(case: &Case, rule: &Rule, dictionary: &Dictionary) -> Vec<Finding> {
     let customers = case.customers.iter().enumerate().filter_map(|(at, customer)| {
         let subject = Subject::Customer(at + 1);
         if customer.is_pep {
@@ -40,7 +42,7 @@ pub(super) fn pep(case: &Case, rule: &Rule) -> Vec<Finding> {
                 ..Finding::new(rule, subject, &of)
             });
         }
-        let found = best(case, List::Pep, rule, &customer.words, customer.birth_date)?;
+        let found = best(case, List::Pep, rule, dictionary, &customer.words, customer.birth_date)?;
         Some(finding(case, rule, subject, &found))
     });
     customers.collect()
@@ -50,21 +52,25 @@ fn best<'c>(
     case: &'c Case,
     list: List,
     rule: &Rule,
+    dictionary: &Dictionary,
     words: &Name,
     birth_date: Option<Date>,
 ) -> Option<Match<'c>> {
-    let mut best: Option<(f64, &Watched)> = None;
+    let mut best: Option<(f64, &Watched, &Name)> = None;
     for entry in case.watched.iter().filter(|entry| entry.list == list) {
-        let like = entry.names.iter().map(|name| name.like(words)).fold(0.0, f64::max);
-        // If two entries are equally similar, the first one in the file is used.
-        if like >= rule.similarity() && best.is_none_or(|(before, _)| like > before) {
-            best = Some((like, entry));
+        for name in &entry.names {
+            let like = name.like(words, dictionary);
+            // If two names are equally similar, the first one in the file is used.
+            if like >= rule.least_similarity() && best.is_none_or(|(before, ..)| like > before) {
+                best = Some((like, entry, name));
+            }
         }
     }
-    let (like, entry) = best?;
+    let (like, entry, name) = best?;
+    let other_script = name.script().zip(words.script()).is_some_and(|(one, other)| one != other);
     let other_birth_date =
         birth_date.is_some() && entry.birth_date.is_some() && birth_date != entry.birth_date;
-    Some(Match { entry, percent: percent(like), other_birth_date })
+    Some(Match { entry, percent: percent(like), other_birth_date, other_script })
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a similarity is from 0 to 1")]
@@ -77,6 +83,9 @@ fn finding(case: &Case, rule: &Rule, subject: Subject, found: &Match<'_>) -> Fin
     let (row, percent) = (found.entry.row, found.percent);
     let mut detail = format!("row {row} of the watch list, {percent} % similar");
     let mut confidence = percent.min(rule.confidence);
+    if found.other_script {
+        detail.push_str(", in another script");
+    }
     if found.other_birth_date {
         detail.push_str(", different birth date");
         confidence = confidence.saturating_sub(OTHER_BIRTH_DATE);

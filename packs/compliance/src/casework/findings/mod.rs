@@ -104,6 +104,7 @@ const HIGH_RISK: u32 = 75;
 /// Applies the rules to a case.
 pub fn examine(case: &Case, rules: &Rules) -> Examination {
     let mut findings: Vec<Finding> = Vec::new();
+    let dictionary = rules.names.dictionary();
     for rule in &rules.rules {
         findings.extend(match rule.id {
             RuleId::LargeCash => behaviour::large_cash(case, rule),
@@ -113,8 +114,8 @@ pub fn examine(case: &Case, rules: &Rules) -> Examination {
             RuleId::PassThrough => behaviour::pass_through(case, rule),
             RuleId::HighRiskCountry => behaviour::high_risk_country(case, rule, &rules.high_risk_countries),
             RuleId::NovelTechnique => behaviour::novel_technique(case, rule, &rules.novel_kinds),
-            RuleId::Sanctions => lists::sanctions(case, rule),
-            RuleId::Pep => lists::pep(case, rule),
+            RuleId::Sanctions => lists::sanctions(case, rule, dictionary),
+            RuleId::Pep => lists::pep(case, rule, dictionary),
         });
     }
     findings.sort_by(|one, other| {

@@ -23,7 +23,7 @@ impl Draw {
     }
 }
 
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 17] = [
     "Ash Hawthorn",
     "Hawthorn Ashe",
     "Viorel Gențiană",
@@ -36,6 +36,11 @@ const NAMES: [&str; 12] = [
     "Pharmacy of Ferns",
     "Aster Bramble",
     "Aster Brambles",
+    "Виорел Джентиана",
+    "محمود الزيتوني",
+    "Mahmud al-Zaituni",
+    "ООО Ромашка",
+    "Romashka LLC",
 ];
 const AMOUNTS: [&str; 14] = [
     "9999.99", "10000.00", "2000.00", "1999.99", "3333.34", "5000.00", "1000.00", "4000.00", "12.30",
@@ -71,7 +76,7 @@ impl Generated {
             let (kind, amount) = (draw.pick(&KINDS), draw.pick(&AMOUNTS));
             let currency = draw.pick(&["EUR", "EUR", "EUR", "USD", "JPY", "GBP"]);
             let (other, country) = (
-                draw.pick(&["", "Meadow", NAMES[4], NAMES[5], NAMES[2]]),
+                draw.pick(&["", "Meadow", NAMES[4], NAMES[5], NAMES[2], NAMES[15]]),
                 draw.pick(&["DE", "FR", "IR", "US"]),
             );
             let customer = draw.below(count);

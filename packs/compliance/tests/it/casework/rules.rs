@@ -75,7 +75,7 @@ fn lists_find_names_and_say_how_certain_they_are() {
     let expected = [
         "sanctions customer 1 [2] 1000 100 row 2 of the watch list, 100 % similar",
         "sanctions party 1 [2] 1000 100 row 4 of the watch list, 100 % similar",
-        "pep customer 2 [3] 2000 78 row 3 of the watch list, 98 % similar, different birth date",
+        "pep customer 2 [3] 2000 71 row 3 of the watch list, 91 % similar, different birth date",
     ];
     assert_eq!(found(&transactions, customers, watched), expected);
 }

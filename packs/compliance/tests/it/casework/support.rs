@@ -1,6 +1,8 @@
 //! Test helpers: small tables as text, and their findings.
 
-use holdshort_compliance::casework::{Case, Examination, Problems, Rules, examine, read};
+use std::sync::LazyLock;
+
+use holdshort_compliance::casework::{Case, Examination, Problems, Rules, examine, read, similarity};
 use jiff::civil::{Date, date};
 
 pub(crate) const AS_OF: Date = date(2026, 3, 31);
@@ -9,8 +11,15 @@ pub(crate) const CUSTOMERS: &str =
     "id,name,birth_date,country,pep\nC1,Ash Hawthorn,1971-04-02,DE,no\nC2,Rowan Elder,,AT,no\n";
 pub(crate) const NOBODY: &str = "id,name,aliases,birth_date,list\n";
 
+/// Returns the shipped rules, parsed once.
 pub(crate) fn rules() -> Rules {
-    Rules::shipped().unwrap()
+    static SHIPPED: LazyLock<Rules> = LazyLock::new(|| {
+        let rules = Rules::shipped().unwrap();
+        // The first comparison prepares the word lists.
+        similarity(&rules, "", "");
+        rules
+    });
+    SHIPPED.clone()
 }
 
 pub(crate) fn case(rows: &str, customers: &str, watched: &str) -> Result<Case, Problems> {

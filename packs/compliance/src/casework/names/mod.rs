@@ -1,0 +1,77 @@
+//! Names of people and companies, and the similarity of two names.
+//!
+//! `tables.rs` has the word lists, which are data of the rules; `words.rs` splits a name into words and transliterates
+//! them; `likeness.rs` compares the words of two names. The guide explains each step for readers of a report.
+
+mod likeness;
+mod tables;
+mod words;
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+use unicode_script::{Script, UnicodeScript};
+
+pub(crate) use tables::Dictionary;
+pub use tables::NameTables;
+
+use crate::casework::rules::Rules;
+use words::Word;
+
+/// Letters that Unicode decomposition does not convert to basic Latin letters, with their replacements.
+const LETTERS: [(char, &str); 8] =
+    [('ß', "ss"), ('ł', "l"), ('ø', "o"), ('đ', "d"), ('æ', "ae"), ('œ', "oe"), ('ı', "i"), ('þ', "th")];
+
+/// Name, split into words for comparison.
+#[derive(Clone, Debug)]
+pub(crate) struct Name {
+    words: Vec<Word>,
+    /// Script of the first letter. None if the name has no letter.
+    script: Option<&'static str>,
+}
+
+impl Name {
+    pub(crate) fn new(name: &str, dictionary: &Dictionary) -> Self {
+        Self { words: words::split(name, dictionary), script: script(name) }
+    }
+
+    /// Returns the similarity, from 0 to 1. Equal words, in any order, have the similarity 1.
+    pub(crate) fn like(&self, other: &Self, dictionary: &Dictionary) -> f64 {
+        likeness::of_names(&self.words, &other.words, dictionary)
+    }
+
+    pub(crate) fn script(&self) -> Option<&'static str> {
+        self.script
+    }
+}
+
+/// Returns the similarity of two names under the tables of these rules, from 0 to 1.
+pub fn similarity(rules: &Rules, one: &str, other: &str) -> f64 {
+    let dictionary = rules.names.dictionary();
+    Name::new(one, dictionary).like(&Name::new(other, dictionary), dictionary)
+}
+
+/// Returns the same key for names that differ only in case, diacritics, punctuation and word order.
+pub(crate) fn key(name: &str) -> String {
+    let folded: String =
+        name.to_lowercase().nfkd().filter(|c| !is_combining_mark(*c)).collect::<String>().to_lowercase();
+    let mut plain = String::with_capacity(folded.len());
+    for c in folded.chars() {
+        match LETTERS.iter().find(|(letter, _)| *letter == c) {
+            Some((_, instead)) => plain.push_str(instead),
+            None if c.is_alphanumeric() => plain.push(c),
+            None => plain.push(' '),
+        }
+    }
+    let mut words: Vec<&str> = plain.split_whitespace().collect();
+    words.sort_unstable();
+    words.join(" ")
+}
+
+fn script(name: &str) -> Option<&'static str> {
+    let shared = [Script::Common, Script::Inherited, Script::Unknown];
+    name.chars()
+        .filter(|c| c.is_alphabetic())
+        .map(|c| c.script())
+        .find(|script| !shared.contains(script))
+        .map(Script::full_name)
+}

@@ -1,0 +1,239 @@
+//! The word lists for comparing names, as data of the rules, and their form for fast look-up.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
+
+use serde::{Deserialize, Serialize};
+
+use super::words::{fold, is_abjad, is_han, latin};
+
+/// Word lists of the rules for comparing names, and their form for look-up.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NameTables {
+    lists: Lists,
+    /// Prepared at the first comparison.
+    #[serde(skip)]
+    dictionary: OnceLock<Arc<Dictionary>>,
+}
+
+impl PartialEq for NameTables {
+    fn eq(&self, other: &Self) -> bool {
+        self.lists == other.lists
+    }
+}
+
+impl Eq for NameTables {}
+
+impl NameTables {
+    pub(crate) fn dictionary(&self) -> &Dictionary {
+        self.dictionary.get_or_init(|| Arc::new(Dictionary::new(&self.lists)))
+    }
+
+    /// Returns true if the rules have no word lists at all.
+    pub(crate) fn are_missing(&self) -> bool {
+        self.lists == Lists::default()
+    }
+
+    /// Checks the lists.
+    ///
+    /// # Errors
+    /// Returns a sentence that names the list and the wrong entry.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.lists.check()
+    }
+}
+
+/// Word lists. `rules.yaml` explains each list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Lists {
+    letters: BTreeMap<String, String>,
+    sounds: BTreeMap<String, String>,
+    alike: Vec<String>,
+    particles: Vec<String>,
+    inner_particles: Vec<String>,
+    articles: Vec<String>,
+    beginnings: Vec<String>,
+    ends: Vec<String>,
+    titles: Vec<String>,
+    patronymics: Vec<String>,
+    forms: Vec<String>,
+    common: Vec<Vec<String>>,
+    spellings: Vec<Vec<String>>,
+}
+
+impl Lists {
+    fn check(&self) -> Result<(), String> {
+        let is_sound = |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase());
+        for (from, to) in &self.sounds {
+            let from = from.strip_prefix('^').unwrap_or(from);
+            if from.is_empty() || !is_sound(from) || !is_sound(to) {
+                return Err(format!("`names.sounds` may only have the letters a to z, not `{from}: {to}`"));
+            }
+        }
+        if let Some(group) = self.alike.iter().find(|group| !is_sound(group)) {
+            return Err(format!("`names.alike` may only have the letters a to z, not `{group}`"));
+        }
+        if let Some((from, _)) = self.letters.iter().find(|(from, to)| from.is_empty() || !to.is_ascii()) {
+            return Err(format!("`names.letters` must map letters to the letters a to z, unlike `{from}`"));
+        }
+        let lists = [
+            ("particles", &self.particles),
+            ("inner_particles", &self.inner_particles),
+            ("articles", &self.articles),
+            ("beginnings", &self.beginnings),
+            ("ends", &self.ends),
+            ("titles", &self.titles),
+            ("patronymics", &self.patronymics),
+            ("forms", &self.forms),
+        ];
+        let groups = [("common", &self.common), ("spellings", &self.spellings)];
+        let of_groups =
+            groups.into_iter().flat_map(|(name, list)| list.iter().map(move |words| (name, words)));
+        for (list, words) in lists.into_iter().chain(of_groups) {
+            if let Some(entry) = words.iter().find(|entry| fold(entry).is_empty()) {
+                return Err(format!("an entry of `names.{list}` has no letter: `{entry}`"));
+            }
+            let takes_phrases = matches!(list, "titles" | "forms" | "common");
+            if let Some(entry) = words.iter().find(|entry| !takes_phrases && fold(entry).len() > 1) {
+                return Err(format!("an entry of `names.{list}` must be one word: `{entry}`"));
+            }
+        }
+        let mut known = BTreeMap::new();
+        for (number, words) in self.spellings.iter().enumerate() {
+            for word in words {
+                if known.insert(word, number).is_some_and(|before| before != number) {
+                    return Err(format!("`{word}` is in two lists of `names.spellings`"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Kind of a phrase that says little about who has the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phrase {
+    Title,
+    Form,
+    /// Word of a list of `names.common`, with the number of its list.
+    Common(u16),
+}
+
+/// Word lists, prepared for look-up.
+#[derive(Debug)]
+pub(crate) struct Dictionary {
+    /// Letters that are read together, the longest groups first.
+    pub(super) letters: Vec<(Vec<char>, String)>,
+    pub(super) sounds: Vec<Sound>,
+    /// For each letter, the set of letters that are written for it.
+    alike: [u32; 26],
+    pub(super) particles: BTreeSet<String>,
+    /// Particles only between two other words.
+    pub(super) inner_particles: BTreeSet<String>,
+    /// Articles that are written together with the next word, the longest first.
+    pub(super) articles: Vec<String>,
+    pub(super) beginnings: Vec<String>,
+    pub(super) ends: Vec<String>,
+    pub(super) patronymics: Vec<String>,
+    pub(super) phrases: BTreeMap<Vec<String>, Phrase>,
+    /// Number of words of the longest phrase.
+    pub(super) longest_phrase: usize,
+    /// For each spelling of a name, the number of its list.
+    pub(super) spellings: BTreeMap<String, u16>,
+}
+
+/// Group of letters, and the letters that it sounds like.
+#[derive(Debug)]
+pub(super) struct Sound {
+    pub from: String,
+    pub to: String,
+    /// True if the group is replaced only at the beginning of a word.
+    pub at_start: bool,
+    pub has_vowel: bool,
+}
+
+/// Letters of vowels, also of long ones.
+pub(super) const VOWELS: &str = "aeiouwy";
+
+impl Dictionary {
+    fn new(tables: &Lists) -> Self {
+        let mut letters: Vec<(Vec<char>, String)> =
+            tables.letters.iter().map(|(from, to)| (from.chars().collect(), to.clone())).collect();
+        letters.sort_by_key(|(from, _)| std::cmp::Reverse(from.len()));
+        let sound = |(from, to): (&String, &String)| {
+            let (at_start, from) = match from.strip_prefix('^') {
+                Some(rest) => (true, rest),
+                None => (false, from.as_str()),
+            };
+            let has_vowel = from.contains(|c| VOWELS.contains(c));
+            Sound { from: from.to_owned(), to: to.clone(), at_start, has_vowel }
+        };
+        let mut sounds: Vec<Sound> = tables.sounds.iter().map(sound).collect();
+        sounds.sort_by_key(|sound| std::cmp::Reverse(sound.from.len()));
+        let mut alike = [0_u32; 26];
+        for group in &tables.alike {
+            let set = group.bytes().fold(0, |set, byte| set | bit(byte));
+            for byte in group.bytes() {
+                alike[usize::from(byte - b'a')] |= set;
+            }
+        }
+        let mut dictionary = Self {
+            letters,
+            sounds,
+            alike,
+            particles: BTreeSet::new(),
+            inner_particles: BTreeSet::new(),
+            articles: Vec::new(),
+            beginnings: Vec::new(),
+            ends: Vec::new(),
+            patronymics: tables.patronymics.clone(),
+            phrases: BTreeMap::new(),
+            longest_phrase: 1,
+            spellings: BTreeMap::new(),
+        };
+        let words =
+            |list: &[String]| list.iter().filter_map(|word| dictionary.word(word)).collect::<Vec<_>>();
+        let set = |list: &[String]| words(list).into_iter().collect();
+        let (particles, inner_particles) = (set(&tables.particles), set(&tables.inner_particles));
+        let (mut articles, beginnings, ends) =
+            (words(&tables.articles), words(&tables.beginnings), words(&tables.ends));
+        articles.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
+        let mut spellings = BTreeMap::new();
+        for (number, list) in (0..).zip(&tables.spellings) {
+            spellings.extend(words(list).into_iter().map(|word| (word, number)));
+        }
+        let mut phrases = BTreeMap::new();
+        phrases.extend(tables.titles.iter().map(|phrase| (dictionary.phrase(phrase), Phrase::Title)));
+        phrases.extend(tables.forms.iter().map(|phrase| (dictionary.phrase(phrase), Phrase::Form)));
+        for (number, list) in (0..).zip(&tables.common) {
+            phrases.extend(list.iter().map(|phrase| (dictionary.phrase(phrase), Phrase::Common(number))));
+        }
+        dictionary.longest_phrase = phrases.keys().map(Vec::len).max().unwrap_or(1);
+        Self { particles, inner_particles, articles, beginnings, ends, phrases, spellings, ..dictionary }
+    }
+
+    /// Returns a word as it is looked up: in Latin letters, except for scripts that Latin letters do not tell apart.
+    pub(super) fn look_up_form(&self, word: &str) -> String {
+        if is_abjad(word) || is_han(word) { word.to_owned() } else { latin(word, self) }
+    }
+
+    fn word(&self, text: &str) -> Option<String> {
+        fold(text).first().map(|word| self.look_up_form(word))
+    }
+
+    fn phrase(&self, text: &str) -> Vec<String> {
+        fold(text).iter().map(|word| self.look_up_form(word)).collect()
+    }
+
+    /// Returns true if the two letters are written for each other.
+    pub(super) fn are_alike(&self, one: u8, other: u8) -> bool {
+        one.is_ascii_lowercase() && self.alike[usize::from(one - b'a')] & bit(other) != 0
+    }
+}
+
+/// Returns the bit of a letter in a set of letters. Other characters have no bit.
+pub(super) const fn bit(byte: u8) -> u32 {
+    if byte.is_ascii_lowercase() { 1 << (byte - b'a') } else { 0 }
+}

@@ -1,0 +1,399 @@
+//! Splits a name into words: transliterated, with titles and forms of companies removed, and with the weight of each
+//! word.
+
+use any_ascii::any_ascii_char;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+use unicode_script::{Script, UnicodeScript};
+
+use super::tables::{Dictionary, Phrase, bit};
+use crate::casework::limits;
+
+/// Kind of a word, which determines its weight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Plain,
+    /// Chinese character. Its reading must be equal: similar readings are other names.
+    Han,
+    /// First half of a compound name, such as `abd`.
+    Beginning,
+    /// Name after the father.
+    Patronymic,
+    Initial,
+    Particle,
+    Number,
+    /// Word of a list of `names.common`, with the number of its list.
+    Common(u16),
+}
+
+/// Word of a name.
+#[derive(Clone, Debug)]
+pub(super) struct Word {
+    pub kind: Kind,
+    /// Word in the letters a to z and digits.
+    pub text: Box<str>,
+    /// Text, reduced to its sounds.
+    pub key: Box<str>,
+    /// Key of the text without a leading article, with its set of letters. None if the text has no article.
+    pub without_article: Option<(Box<str>, u32)>,
+    /// Consonants, for the comparison with scripts that write no vowels.
+    pub consonants: Box<str>,
+    /// Sets of letters of `text`, `key` and `consonants`.
+    pub letters: Letters,
+    /// True if the script of the word writes no vowels, such as Arabic.
+    pub is_abjad: bool,
+    /// Number of the list of `names.spellings` that has the word.
+    pub spelling: Option<u16>,
+}
+
+/// Sets of letters, one bit per letter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Letters {
+    pub text: u32,
+    pub key: u32,
+    pub consonants: u32,
+}
+
+impl Word {
+    pub(super) fn new(kind: Kind, text: &str, dictionary: &Dictionary) -> Self {
+        let text = shortened(text);
+        let key = reduced(text, dictionary);
+        let mut bare = dictionary.articles.iter().filter_map(|article| text.strip_prefix(article.as_str()));
+        let bare = bare.find(|rest| rest.len() >= LEAST_AFTER_ARTICLE);
+        let consonants = consonants(std::iter::once(text), dictionary);
+        Self {
+            kind,
+            without_article: bare
+                .map(|rest| reduced(rest, dictionary))
+                .map(|key| (key.as_str().into(), set(&key))),
+            letters: Letters { text: set(text), key: set(&key), consonants: set(&consonants) },
+            key: key.into(),
+            consonants: consonants.into(),
+            is_abjad: false,
+            spelling: dictionary.spellings.get(text).copied(),
+            text: text.into(),
+        }
+    }
+
+    /// Returns a word of a script without vowels. `written` has the letters of this script.
+    fn of_abjad(written: &str, dictionary: &Dictionary) -> Self {
+        let word = Self::new(Kind::Plain, &latin(written, dictionary), dictionary);
+        // Each letter is one sound: two letters in a row never form a group such as `sh`.
+        let sounds: Vec<String> =
+            written.chars().map(|c| latin(c.encode_utf8(&mut [0; 4]), dictionary)).collect();
+        let consonants = consonants(sounds.iter().map(String::as_str), dictionary);
+        Self {
+            letters: Letters { consonants: set(&consonants), ..word.letters },
+            consonants: consonants.into(),
+            without_article: None,
+            is_abjad: true,
+            spelling: dictionary.spellings.get(written).copied(),
+            ..word
+        }
+    }
+
+    fn common(list: u16) -> Self {
+        let nothing = || Box::from("");
+        Self {
+            kind: Kind::Common(list),
+            text: nothing(),
+            key: nothing(),
+            without_article: None,
+            consonants: nothing(),
+            letters: Letters { text: 0, key: 0, consonants: 0 },
+            is_abjad: false,
+            spelling: None,
+        }
+    }
+
+    /// Returns the weight of the word. A word that distinguishes people or companies has the weight 1.
+    pub(super) const fn weight(&self) -> f64 {
+        match self.kind {
+            Kind::Plain | Kind::Han | Kind::Number => 1.0,
+            Kind::Patronymic => 0.5,
+            Kind::Initial => 0.4,
+            Kind::Beginning => 0.3,
+            Kind::Common(_) => 0.2,
+            Kind::Particle => 0.0,
+        }
+    }
+}
+
+/// Minimum letters after an article that is written together with a word, so that `Ali` has no article.
+const LEAST_AFTER_ARTICLE: usize = 4;
+/// Minimum letters after an Arabic article: Arabic writes fewer letters.
+const LEAST_AFTER_ARABIC_ARTICLE: usize = 3;
+/// Minimum letters of the other half of a compound name.
+const LEAST_AFTER_BEGINNING: usize = 2;
+const LEAST_BEFORE_END: usize = 2;
+/// Minimum letters before the ending of a patronymic, so that `Rich` is none.
+const LEAST_BEFORE_PATRONYMIC: usize = 3;
+/// Minimum words of a name in which one word may be a patronymic.
+const LEAST_WORDS_WITH_PATRONYMIC: usize = 3;
+
+/// Letters that a script without vowels leaves out, or writes with the letters of long vowels. Arabic and Persian write
+/// `v` as a long `u`.
+const UNWRITTEN: &str = "aeiouvwy";
+
+fn set(text: &str) -> u32 {
+    text.bytes().fold(0, |set, byte| set | bit(byte))
+}
+
+/// Cuts a word at the limit of letters. The text is ASCII.
+fn shortened(text: &str) -> &str {
+    text.get(..limits::WORD_LETTERS).unwrap_or(text)
+}
+
+/// Returns the words of a name without case, diacritics, apostrophes and punctuation, in their own script.
+pub(super) fn fold(name: &str) -> Vec<String> {
+    const APOSTROPHES: [char; 8] = ['\'', '’', 'ʼ', 'ʻ', '`', '´', '‘', 'ʹ'];
+    let mut plain = String::with_capacity(name.len());
+    let lower: String = name.nfkc().collect::<String>().to_lowercase();
+    for c in lower.nfc().filter(|c| !is_combining_mark(*c) && !APOSTROPHES.contains(c)) {
+        if c.script() == Script::Greek {
+            plain.extend(c.nfd().filter(|c| !is_combining_mark(*c)));
+        } else if c.is_alphanumeric() || c == '.' {
+            plain.push(c);
+        } else if c == '&' {
+            plain.push_str(" and ");
+        } else {
+            plain.push(' ');
+        }
+    }
+    let mut words = Vec::new();
+    for written in plain.split_whitespace() {
+        let parts: Vec<&str> = written.split('.').filter(|part| !part.is_empty()).collect();
+        // Single letters with dots are an abbreviation, which is also written without dots: `S.A.`, `SA`.
+        if parts.iter().all(|part| part.chars().count() == 1) {
+            words.extend(Some(parts.concat()).filter(|word| !word.is_empty()));
+        } else {
+            words.extend(parts.into_iter().map(str::to_owned));
+        }
+    }
+    words
+}
+
+/// Returns true if a word has letters of a script that writes no vowels.
+pub(super) fn is_abjad(word: &str) -> bool {
+    word.chars()
+        .any(|c| c.is_alphabetic() && matches!(c.script(), Script::Arabic | Script::Hebrew | Script::Syriac))
+}
+
+pub(super) fn is_han(word: &str) -> bool {
+    word.chars().any(|c| c.script() == Script::Han)
+}
+
+/// Transliterates a word into the letters a to z and digits.
+pub(super) fn latin(word: &str, dictionary: &Dictionary) -> String {
+    let chars: Vec<char> = word.chars().collect();
+    let (mut out, mut at) = (String::with_capacity(word.len()), 0);
+    while at < chars.len() {
+        let together = dictionary.letters.iter().find(|(from, _)| chars[at..].starts_with(from));
+        let (text, len) =
+            together.map_or_else(|| (any_ascii_char(chars[at]), 1), |(from, to)| (to, from.len()));
+        out.extend(text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()));
+        at += len;
+    }
+    out
+}
+
+/// Reduces a text to its sounds: groups of letters that sound alike become equal, and double letters become single.
+fn reduced(text: &str, dictionary: &Dictionary) -> String {
+    sound_key(&replaced(text, dictionary, |_| true))
+}
+
+/// Returns the consonants of a word, whose letters are given in pieces that are read one by one.
+fn consonants<'t>(pieces: impl Iterator<Item = &'t str>, dictionary: &Dictionary) -> String {
+    let sounds: String =
+        pieces.map(|piece| without_doubles(&replaced(piece, dictionary, |has_vowel| !has_vowel))).collect();
+    sound_key(&sounds.chars().filter(|c| !UNWRITTEN.contains(*c)).collect::<String>())
+}
+
+/// Replaces groups of letters by their sounds. `wanted` chooses the groups, by whether they have a vowel.
+fn replaced(text: &str, dictionary: &Dictionary, wanted: impl Fn(bool) -> bool) -> String {
+    let (mut out, mut at) = (String::with_capacity(text.len()), 0);
+    while at < text.len() {
+        let rest = &text[at..];
+        let sound = dictionary.sounds.iter().find(|sound| {
+            wanted(sound.has_vowel) && (at == 0 || !sound.at_start) && rest.starts_with(&sound.from)
+        });
+        let len = sound.map_or(1, |sound| sound.from.len());
+        out.push_str(sound.map_or(&rest[..1], |sound| &sound.to));
+        at += len;
+    }
+    out
+}
+
+fn without_doubles(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if !out.ends_with(c) {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// Removes double letters, and a final `h`, which most spellings leave out: `Fatimah`, `Fatima`.
+fn sound_key(text: &str) -> String {
+    let mut text = without_doubles(text);
+    if text.len() > 2 && text.ends_with('h') {
+        text.pop();
+    }
+    text.truncate(limits::WORD_LETTERS);
+    text
+}
+
+/// Splits a name into its words.
+pub(super) fn split(name: &str, dictionary: &Dictionary) -> Vec<Word> {
+    let written = split_han(fold(name), dictionary);
+    let mut phrases = find_phrases(&written, dictionary);
+    let is_removable = |phrase: Option<Phrase>| matches!(phrase, Some(Phrase::Form | Phrase::Title));
+    let first = phrases.iter().position(|(phrase, _)| !is_removable(*phrase));
+    let end = phrases.iter().rposition(|(phrase, _)| !is_removable(*phrase));
+    // Forms and titles are removed before and after the name only. A name of forms alone is kept.
+    if let (Some(first), Some(end)) = (first, end) {
+        phrases = phrases[first..=end].to_vec();
+    }
+    let has_own_word = phrases.iter().any(|(phrase, _)| phrase.is_none());
+    let mut words = Vec::new();
+    let ends = phrases.len().saturating_sub(1);
+    for (at, (phrase, written)) in phrases.into_iter().enumerate() {
+        match phrase {
+            Some(Phrase::Common(list)) if has_own_word => words.push(Word::common(list)),
+            Some(_) | None => {
+                let is_inside = at > 0 && at < ends;
+                for word in written {
+                    push_words(word, is_inside, dictionary, &mut words);
+                }
+            }
+        }
+    }
+    words.truncate(limits::NAME_WORDS);
+    if words.iter().all(|word| word.kind == Kind::Particle) {
+        for word in &mut words {
+            word.kind = Kind::Plain;
+        }
+    }
+    mark_patronymics(&mut words, dictionary);
+    words
+}
+
+/// Splits words of Chinese characters into known phrases and single characters.
+fn split_han(words: Vec<String>, dictionary: &Dictionary) -> Vec<String> {
+    let mut out = Vec::with_capacity(words.len());
+    for word in words {
+        if !is_han(&word) {
+            out.push(word);
+            continue;
+        }
+        let mut rest = word.as_str();
+        while let Some(c) = rest.chars().next() {
+            let lens = rest.char_indices().map(|(at, c)| at + c.len_utf8()).take(limits::HAN_PHRASE);
+            let known =
+                lens.skip(1).filter(|len| dictionary.phrases.contains_key(&[rest[..*len].to_owned()][..]));
+            let (piece, behind) = rest.split_at(known.last().unwrap_or(c.len_utf8()));
+            out.push(piece.to_owned());
+            rest = behind;
+        }
+    }
+    out
+}
+
+/// Finds the titles, forms and common words among the words of a name. The longest phrase wins.
+fn find_phrases<'w>(written: &'w [String], dictionary: &Dictionary) -> Vec<(Option<Phrase>, &'w [String])> {
+    let forms: Vec<String> = written.iter().map(|word| dictionary.look_up_form(word)).collect();
+    let (mut out, mut at) = (Vec::new(), 0);
+    while at < forms.len() {
+        let longest = dictionary.longest_phrase.min(forms.len() - at);
+        let known = (1..=longest)
+            .rev()
+            .find_map(|len| dictionary.phrases.get(&forms[at..at + len]).map(|phrase| (Some(*phrase), len)));
+        let (phrase, len) = known.unwrap_or((None, 1));
+        out.push((phrase, &written[at..at + len]));
+        at += len;
+    }
+    out
+}
+
+/// Adds the word, or its parts, to the words of a name. `is_inside` is true between the first and the last word.
+fn push_words(written: &str, is_inside: bool, dictionary: &Dictionary, words: &mut Vec<Word>) {
+    if is_abjad(written) {
+        words.push(abjad_word(written, dictionary));
+        return;
+    }
+    let text = latin(written, dictionary);
+    let kind = if text.is_empty() {
+        return;
+    } else if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        let number = text.trim_start_matches('0');
+        words.push(Word::new(Kind::Number, if number.is_empty() { "0" } else { number }, dictionary));
+        return;
+    } else if is_han(written) {
+        Kind::Han
+    } else if dictionary.particles.contains(&text)
+        || (is_inside && dictionary.inner_particles.contains(&text))
+    {
+        Kind::Particle
+    } else if text.len() == 1 {
+        Kind::Initial
+    } else {
+        Kind::Plain
+    };
+    if kind == Kind::Plain && !dictionary.spellings.contains_key(&text) {
+        if let Some((beginning, rest)) = split_beginning(&text, dictionary) {
+            words.push(Word::new(Kind::Beginning, beginning, dictionary));
+            words.extend(rest.map(|rest| Word::new(Kind::Plain, rest, dictionary)));
+            return;
+        }
+        if let Some((rest, end)) = split_end(&text, dictionary) {
+            words.extend([rest, end].map(|word| Word::new(Kind::Plain, word, dictionary)));
+            return;
+        }
+    }
+    words.push(Word::new(kind, &text, dictionary));
+}
+
+fn abjad_word(written: &str, dictionary: &Dictionary) -> Word {
+    let mut bare = dictionary.articles.iter().filter_map(|article| written.strip_prefix(article.as_str()));
+    let bare = bare.find(|rest| rest.chars().count() >= LEAST_AFTER_ARABIC_ARTICLE);
+    if dictionary.particles.contains(written) {
+        return Word { kind: Kind::Particle, ..Word::of_abjad(written, dictionary) };
+    }
+    match dictionary.beginnings.first() {
+        Some(beginning) if dictionary.beginnings.iter().any(|known| known == written) => {
+            Word::new(Kind::Beginning, beginning, dictionary)
+        }
+        _ => Word::of_abjad(bare.unwrap_or(written), dictionary),
+    }
+}
+
+/// Splits a compound name such as `Abdulrahman`. All spellings of the beginning become the first one of the list.
+fn split_beginning<'t>(text: &'t str, dictionary: &'t Dictionary) -> Option<(&'t str, Option<&'t str>)> {
+    let known = dictionary.beginnings.iter().filter_map(|known| text.strip_prefix(known.as_str()));
+    let rest = known.filter(|rest| rest.is_empty() || rest.len() >= LEAST_AFTER_BEGINNING);
+    let rest = rest.min_by_key(|rest| rest.len())?;
+    Some((dictionary.beginnings.first()?, Some(rest).filter(|rest| !rest.is_empty())))
+}
+
+/// Splits a compound name such as `Nureddin`. All spellings of the end become the first one of the list.
+fn split_end<'t>(text: &'t str, dictionary: &'t Dictionary) -> Option<(&'t str, &'t str)> {
+    let (canonical, known) = dictionary.ends.split_first()?;
+    let rests = known.iter().filter_map(|end| text.strip_suffix(end.as_str()));
+    let rest = rests.filter(|rest| rest.len() >= LEAST_BEFORE_END).min_by_key(|rest| rest.len())?;
+    Some((rest, canonical))
+}
+
+fn mark_patronymics(words: &mut [Word], dictionary: &Dictionary) {
+    let is_patronymic = |word: &Word| {
+        let stems = dictionary.patronymics.iter().filter_map(|end| word.text.strip_suffix(end.as_str()));
+        word.kind == Kind::Plain && stems.into_iter().any(|stem| stem.len() >= LEAST_BEFORE_PATRONYMIC)
+    };
+    let count = words.iter().filter(|word| matches!(word.kind, Kind::Plain | Kind::Han)).count();
+    let is_any_other = words.iter().any(|word| word.kind == Kind::Plain && !is_patronymic(word));
+    if count >= LEAST_WORDS_WITH_PATRONYMIC && is_any_other {
+        for word in words.iter_mut().filter(|word| is_patronymic(word)) {
+            word.kind = Kind::Patronymic;
+        }
+    }
+}
