@@ -15,6 +15,8 @@ pub struct KindGate {
     pub labels: BTreeMap<String, String>,
     /// Effect of `reject`, from the effects that the option table allows.
     pub reject: Option<Effect>,
+    /// Effect of `respond`, from the effects that the option table allows.
+    pub respond: Option<Effect>,
     pub expires_in_ms: Option<u64>,
     /// Option that takes effect when the interrupt expires.
     pub on_expiry: Option<String>,
@@ -36,6 +38,8 @@ struct Stored {
     options: Vec<String>,
     labels: BTreeMap<String, String>,
     reject: Option<Effect>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    respond: Option<Effect>,
     expires_in_ms: Option<u64>,
     on_expiry: Option<String>,
     approvers: Vec<String>,
@@ -54,7 +58,16 @@ struct Stored {
 impl From<Stored> for KindGate {
     fn from(stored: Stored) -> Self {
         let Stored {
-            options, labels, reject, expires_in_ms, on_expiry, approvers, quorum, assignment, ..
+            options,
+            labels,
+            reject,
+            respond,
+            expires_in_ms,
+            on_expiry,
+            approvers,
+            quorum,
+            assignment,
+            ..
         } = stored;
         let Stored { reminders, escalation, working_time, .. } = stored;
         let is_said = !approvers.is_empty() || quorum.is_some();
@@ -63,6 +76,7 @@ impl From<Stored> for KindGate {
             options,
             labels,
             reject,
+            respond,
             expires_in_ms,
             on_expiry,
             assignment: assignment.or(simple),
@@ -75,7 +89,7 @@ impl From<Stored> for KindGate {
 
 impl From<KindGate> for Stored {
     fn from(gate: KindGate) -> Self {
-        let KindGate { options, labels, reject, expires_in_ms, on_expiry, assignment, .. } = gate;
+        let KindGate { options, labels, reject, respond, expires_in_ms, on_expiry, assignment, .. } = gate;
         let KindGate { reminders, escalation, working_time, .. } = gate;
         let simple = assignment.as_ref().and_then(Assignment::as_simple);
         let simple = simple.map(|(approvers, quorum)| (approvers.to_vec(), quorum));
@@ -88,6 +102,7 @@ impl From<KindGate> for Stored {
             options,
             labels,
             reject,
+            respond,
             expires_in_ms,
             on_expiry,
             approvers,
@@ -111,6 +126,7 @@ impl KindGate {
             options: list(&self.options, usual.options),
             labels,
             reject: self.reject.or(usual.reject),
+            respond: self.respond.or(usual.respond),
             expires_in_ms: self.expires_in_ms.or(usual.expires_in_ms),
             on_expiry: self.on_expiry.clone().or(usual.on_expiry),
             assignment: self.assignment.clone().or(usual.assignment),

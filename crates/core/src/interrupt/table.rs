@@ -146,7 +146,7 @@ const TOOL_APPROVAL: KindRow = KindRow {
         row("edit", "Edit and approve", &[Effect::ProceedWithEdit], May, Must)
             .does("runs it with your arguments, after they are checked again"),
         row(KEEP_SOME, "Approve some of the changes", &[Effect::ProceedWithSome], May, Must),
-        row("respond", "Provide the result", &[Effect::Respond], Must, Never)
+        row("respond", "Provide the result", &[Effect::Respond, Effect::Refuse], Must, Never)
             .does("runs nothing; the agent gets your text as the result of the tool"),
         row("reject", "Reject", &[Effect::Refuse, Effect::EndTurn, Effect::FailRun], May, Never),
     ],

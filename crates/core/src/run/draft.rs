@@ -330,7 +330,12 @@ fn adapted(row: &Row, gate: &KindGate, usual: &[(&str, &str)]) -> Offer {
     if let Some(label) = gate.labels.get(row.id) {
         offer.label.clone_from(label);
     }
-    if let Some(effect) = gate.reject.filter(|effect| row.id == "reject" && row.effects.contains(effect)) {
+    let chosen = match row.id {
+        "reject" => gate.reject,
+        "respond" => gate.respond,
+        _ => None,
+    };
+    if let Some(effect) = chosen.filter(|effect| row.effects.contains(effect)) {
         offer.effect = effect;
     }
     offer

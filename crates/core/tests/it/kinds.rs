@@ -43,6 +43,7 @@ fn a_phase_says_only_what_differs() {
         options: texts(&["approve", "reject"]),
         labels: labels(&[("approve", "Go"), ("reject", "Stop")]),
         reject: Some(Effect::EndTurn),
+        respond: Some(Effect::Refuse),
         expires_in_ms: Some(1_000),
         on_expiry: Some("reject".to_owned()),
         assignment: assigned(&["ann", "ben"]),
@@ -67,6 +68,10 @@ fn a_phase_says_only_what_differs() {
         (
             KindGate { reject: Some(Effect::FailRun), ..nothing() },
             KindGate { reject: Some(Effect::FailRun), ..usual() },
+        ),
+        (
+            KindGate { respond: Some(Effect::Respond), ..nothing() },
+            KindGate { respond: Some(Effect::Respond), ..usual() },
         ),
         (KindGate { expires_in_ms: Some(5), ..nothing() }, KindGate { expires_in_ms: Some(5), ..usual() }),
         (

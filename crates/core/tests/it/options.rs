@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use crate::handoffs::{TO_ADMIN, TO_WRITER};
 use crate::snapshot;
 use crate::world::{
-    self, Answer, World, assigned, calls, choose, command, definition, fails, first_approvers, read, says,
-    write,
+    self, Answer, World, assigned, calls, choose, choose_with, command, definition, fails, first_approvers,
+    read, says, write,
 };
 
 const PLAN: &str = r#"{"subtasks": [{"id": "1", "description": "do"}]}"#;
@@ -339,6 +339,33 @@ fn reject_does_what_the_table_allows() {
         found,
         [Effect::Refuse, Effect::EndTurn, Effect::FailRun, Effect::Refuse, Effect::Refuse].map(Some),
     );
+}
+
+/// A workflow can make `respond` a refusal with the person's text. The text is then a reason, and not the result of the
+/// call. No other effect can be chosen.
+#[test]
+fn respond_does_what_the_table_allows() {
+    let ask = |wanted| {
+        let mut definition = definition();
+        let gate = KindGate { respond: wanted, ..KindGate::default() };
+        definition.gates.kinds = BTreeMap::from([(Kind::ToolApproval, gate)]);
+        worked(definition, vec![calls(&[write("a.txt")])])
+    };
+    let effect = |wanted| {
+        let options = offered(&ask(wanted), Kind::ToolApproval);
+        options.into_iter().find(|offer| offer.id == "respond").map(|offer| (offer.effect, offer.needs_text))
+    };
+    let found = [None, Some(Effect::Refuse), Some(Effect::Proceed), Some(Effect::FailRun)].map(effect);
+    let expected = [Effect::Respond, Effect::Refuse, Effect::Respond, Effect::Respond];
+    assert_eq!(found, expected.map(|effect| Some((effect, true))));
+    for (wanted, told) in [
+        (None, "tool_finished call_1 answered responded"),
+        (Some(Effect::Refuse), "tool_finished call_1 refused refused"),
+    ] {
+        let mut world = ask(wanted);
+        let decided = world.decide(Kind::ToolApproval, choose_with("respond", "use printf"));
+        assert!(decided.iter().any(|line| line == told), "{decided:?}");
+    }
 }
 
 /// A decision after the deadline is too late, even if the expiry is not yet recorded, and even if the clock has gone

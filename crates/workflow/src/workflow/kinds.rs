@@ -90,6 +90,7 @@ pub(super) fn read(
         options: fields.find("options").map(|item| options(item, table, problems)).unwrap_or_default(),
         labels: fields.find("labels").and_then(|item| labels(item, table, problems)).unwrap_or_default(),
         reject: fields.find("reject").and_then(|item| reject(item, table.kind, problems)),
+        respond: None,
         expires_in_ms: fields.find("expires_in").and_then(|item| timing::length(item, &fields, problems)),
         on_expiry: fields.find("on_expiry").and_then(|item| on_expiry(item, table, problems)),
         assignment: assignment::of_gate(&fields, deciders, problems),

@@ -201,6 +201,7 @@ fn full_gates() -> Gates {
         options: texts(&["reject", "approve", "respond"]),
         labels: [("approve", "Yes"), ("reject", "off")].map(|(id, label)| (id.into(), label.into())).into(),
         reject: Some(Effect::EndTurn),
+        respond: None,
         expires_in_ms: Some(30 * 60 * 1000),
         on_expiry: Some("reject".into()),
         assignment: Some(holdshort_core::interrupt::Assignment::from_approvers(texts(&["operator"]))),
