@@ -79,7 +79,8 @@ def keys_for(asked):
     """The answers to what is asked, as far as they are on offer."""
     names = (asked["position"], asked["checkpoint_type"], asked["action"], "checkpoint")
     known = next(ANSWERS[name] for name in names if name in ANSWERS)
-    return {key: resolution for key, resolution in known.items() if resolution in asked["options"]}
+    offered = {option["id"] for option in asked["option_details"]}
+    return {key: resolution for key, resolution in known.items() if resolution in offered}
 
 
 async def answer(asked, lines):

@@ -19,7 +19,7 @@ use holdshort_server::jwt::{self, Jwt};
 use holdshort_server::oidc::Oidc;
 use holdshort_server::{
     AGENT_REQUESTS, CHECKPOINT_EVERY_MS, CallbackReach, Callbacks, Cors, KeepCheckpoints, Otlp, PerMinute,
-    Proxies, PublicEndpoint, PublicUrl, TlsFiles, network, otlp_headers,
+    Proxies, PublicEndpoint, PublicUrl, TlsFiles, mars_page, network, otlp_headers,
 };
 use reqwest::Url;
 use reqwest::header::HeaderMap;
@@ -49,6 +49,8 @@ struct File {
     public_url: Option<PublicUrl>,
     #[serde(deserialize_with = "proxies")]
     proxy: Option<Vec<String>>,
+    #[serde(deserialize_with = "public_url")]
+    edge_origin: Option<PublicUrl>,
     #[serde(deserialize_with = "callback_reach")]
     callbacks: Option<CallbackReach>,
     #[serde(deserialize_with = "callback_networks")]
@@ -172,7 +174,16 @@ pub(crate) fn resolve_settings(serve: &Serve, data_dir: &DataDir) -> anyhow::Res
             }
         },
         cors: Cors::default(),
+        page: telling
+            .pick("edge_origin", None, said.edge_origin.clone(), file.edge_origin, None, ToString::to_string)
+            .map(mars_page),
     };
+    if let (Some(page), Some(own)) = (&front.page, &front.public_url)
+        && page.origin() == own.origin()
+    {
+        let why = "`edge_origin` is the URL of the web UI of MARS, and not the public URL of this server";
+        return Err(telling.wrong("edge_origin", why));
+    }
     let callbacks = telling.pick(
         "callbacks",
         None,

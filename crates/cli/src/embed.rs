@@ -106,8 +106,9 @@ impl Embedded {
             Some(config) => ("the database", database_words(&config.url)),
             None => ("the data folder", format!("the data folder {}", data_dir.path.display())),
         };
-        let server =
-            holdshort_server::start(options).await.map_err(|error| not_started(error, kept, &journal))?;
+        // The future is boxed, because it is large and would be part of the future of each verb.
+        let started = Box::pin(holdshort_server::start(options)).await;
+        let server = started.map_err(|error| not_started(error, kept, &journal))?;
         let local = server.local();
         let announced = data_dir.announce(local)?;
         tokio::spawn(end_with(server.failed(), journal, json));

@@ -15,7 +15,8 @@ const INTERNAL_AUTH: &str = "x-internal-auth";
 
 /// Caller that authenticated with a Holdshort token. The token is in `Authorization: Bearer`, in `X-Internal-Auth`, or
 /// in the query parameter `token`. The query parameter is for browsers, whose WebSocket API cannot set headers. Query
-/// parameters are never logged.
+/// parameters are never logged. On the routes of an edge's page, the page's cookie authenticates a person without a
+/// token.
 pub(super) struct AuthenticatedCaller {
     known: Authenticated,
     needs: Needs,
@@ -38,15 +39,26 @@ impl FromRequestParts<AuthState> for AuthenticatedCaller {
 
     async fn from_request_parts(parts: &mut Parts, door: &AuthState) -> Answer<Self> {
         let query: Option<Query> = parts.uri.query().and_then(|query| serde_urlencoded::from_str(query).ok());
-        let token = token(&parts.headers, query.and_then(|query| query.token))?;
-        let known = door.authenticate(&parts.headers, &Credentials::Token(&token)).await?;
+        let headers = &parts.headers;
+        let tokens = tokens(headers, query.and_then(|query| query.token));
+        let has_page = parts.extensions.get::<PageRoute>().is_some();
+        let known = if tokens.is_empty() && has_page && door.has_page_cookie(headers) {
+            door.authenticate_page(headers).await?
+        } else {
+            let [token] = &tokens[..] else { return Err(no_token(door.page_sign_in().filter(|_| has_page))) };
+            door.authenticate(headers, &Credentials::Token(token)).await?
+        };
         let needs = known.needed(parts)?;
         Ok(Self { known, needs })
     }
 }
 
-/// Returns the token of a request. Rejects a request without a token or with several tokens.
-fn token(headers: &HeaderMap, query: Option<String>) -> Answer<String> {
+/// Extension of the routes that the page of an edge uses. On these routes, the page's cookie is accepted.
+#[derive(Clone, Copy)]
+pub(super) struct PageRoute;
+
+/// Returns the tokens of a request. A valid request has exactly one.
+fn tokens(headers: &HeaderMap, query: Option<String>) -> Vec<String> {
     let bearer = |text: &str| {
         let (scheme, token) = text.split_once(' ')?;
         scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start_matches(' ').to_owned())
@@ -58,17 +70,16 @@ fn token(headers: &HeaderMap, query: Option<String>) -> Answer<String> {
             .map(|value| value.to_str().unwrap_or_default().to_owned())
             .collect::<Vec<_>>()
     };
-    let shown: Vec<String> = texts(AUTHORIZATION.as_str())
-        .iter()
-        .map(|text| bearer(text).unwrap_or_default())
-        .chain(texts(INTERNAL_AUTH))
-        .chain(query)
-        .collect();
-    let [token] = &shown[..] else {
-        let rule = "send one token, only once: in `Authorization: Bearer`, `X-Internal-Auth` or `?token=`";
-        return Err(Refused::new(Code::Unauthenticated, rule));
-    };
-    Ok(token.clone())
+    let bearers = texts(AUTHORIZATION.as_str());
+    let bearers = bearers.iter().map(|text| bearer(text).unwrap_or_default());
+    bearers.chain(texts(INTERNAL_AUTH)).chain(query).collect()
+}
+
+/// Returns the refusal of a request without exactly one token. `sign_in`: URL at which a person can sign in instead.
+fn no_token(sign_in: Option<String>) -> Refused {
+    let rule = "send one token, only once: in `Authorization: Bearer`, `X-Internal-Auth` or `?token=`";
+    let sign_in = sign_in.map(|url| format!("; in a browser, sign in at {url}"));
+    Refused::new(Code::Unauthenticated, format!("{rule}{}", sign_in.unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -90,7 +101,8 @@ mod tests {
             (&[("x-internal-auth", "a"), ("authorization", "Bearer a")], None, None),
         ];
         for (list, query, found) in table {
-            let told = token(&headers(list), query.map(str::to_owned)).ok();
+            let tokens = tokens(&headers(list), query.map(str::to_owned));
+            let told = <[String; 1]>::try_from(tokens).ok().map(|[token]| token);
             assert_eq!(told.as_deref(), found, "{list:?} {query:?}");
         }
     }

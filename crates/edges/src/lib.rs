@@ -19,7 +19,15 @@ mod run_list;
 
 use axum::Router;
 use holdshort_web::auth::AuthState;
+use holdshort_web::edge_page::EdgePage;
 use holdshort_web::problem::Answer;
+use holdshort_web::public_endpoint::PublicUrl;
+
+/// Returns the page that may use the MARS edge with a cookie. `url`: address at which browsers open the web UI of MARS,
+/// whose server forwards the requests below `/api` and `/ws` to the edge.
+pub fn mars_page(url: PublicUrl) -> EdgePage {
+    EdgePage::new("/edges/mars/", ["/api", "/ws"], url)
+}
 
 /// Path prefix of the crew edge.
 pub const CREW: &str = "/edges/crew/";

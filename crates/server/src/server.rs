@@ -317,6 +317,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         issuers,
         base: names.base().to_owned(),
         public_url: options.front.public_url.as_ref().map(ToString::to_string),
+        page: options.front.page,
         certificate: tls.as_ref().map(|tls| tls.problem()),
         streams: Arc::new(Semaphore::new(STREAMS as usize)),
         polls: Arc::new(Semaphore::new(POLLS)),

@@ -32,6 +32,7 @@ use tracing::Instrument;
 use crate::access::{KeyUsage, Newest};
 use crate::callbacks::Callbacks;
 use crate::connections::Connections;
+use crate::edge_page::EdgePage;
 use crate::feed::{Owners, Recent};
 use crate::identity::jwt::Issuers;
 use crate::interrupt_ref::InterruptRef;
@@ -61,6 +62,8 @@ pub struct App {
     pub logins: Logins,
     pub issuers: Issuers,
     pub sign_ins: SignIns,
+    /// Page of another system that may use its edge with a cookie.
+    pub page: Option<EdgePage>,
     pub links: Links,
     pub pressed: Pressed,
     pub webhooks: Webhooks,

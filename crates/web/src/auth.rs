@@ -24,6 +24,7 @@ use holdshort_store::{RunFilter, Tables};
 
 use crate::access::{self, Access};
 use crate::app::{App, blocking};
+use crate::edge_page::EdgePage;
 use crate::identity::Principal;
 use crate::interrupt_ref::{InterruptRef, takes_part};
 use crate::links::Press;
@@ -95,15 +96,25 @@ impl AuthState {
                 (found, "web")
             }
         };
-        let (principal, access) = found.ok_or_else(|| Refused::from_code(Code::Unauthenticated))?;
-        authenticated(principal.is_person())?;
-        charge(&app, &principal)?;
-        Ok(Authenticated {
-            app,
-            principal: Arc::new(principal),
-            access: Arc::new(access),
-            via: via.to_owned(),
-        })
+        Authenticated::admit(app, found, via)
+    }
+
+    /// Authenticates a person by the cookie of an edge's page, as an operator: the page needs no other role. Call this
+    /// only on routes of this edge. A request that does not come from the page is refused.
+    pub async fn authenticate_page(&self, headers: &HeaderMap) -> Answer<Authenticated> {
+        let app = self.0.clone();
+        if !app.page.as_ref().is_some_and(|page| page.sent(headers)) {
+            return Err(Refused::from_code(Code::WrongOrigin));
+        }
+        let found = match app.logins.find_page(headers, app.now()) {
+            Some(login) => access::by_login(&app, login).await?,
+            None => None,
+        };
+        let found = found.map(|(mut principal, access)| {
+            principal.roles.retain(|role| *role == Role::Operator);
+            (principal, access)
+        });
+        Authenticated::admit(app, found, "web")
     }
 
     /// Authenticates the bearer of a decision link. For a token that this server did not seal, the error reveals
@@ -244,6 +255,34 @@ impl AuthState {
         self.0.allowances.count_decision(&actor.id, None)
     }
 
+    /// Returns the URL of the sign-in for the page that may use its edge with a cookie.
+    pub fn page_sign_in(&self) -> Option<String> {
+        self.0.page.as_ref().map(EdgePage::sign_in_url)
+    }
+
+    /// Returns true if a request has the cookie of an edge's page, and there is such a page.
+    pub fn has_page_cookie(&self, headers: &HeaderMap) -> bool {
+        self.0.page.is_some() && self.0.logins.has_page_cookie(headers)
+    }
+
+    /// Redeems a login code, which signs in a browser for the page of an edge. Returns the `Set-Cookie` values. Only an
+    /// operator can sign in, because the page acts as an operator.
+    pub async fn redeem_for_page(&self, headers: &HeaderMap, code: &str) -> Answer<[String; 2]> {
+        let app = self.0.clone();
+        let page = app.page.clone().ok_or_else(|| Refused::not_found("page"))?;
+        if !page.sent(headers) {
+            return Err(Refused::from_code(Code::WrongOrigin));
+        }
+        let system = app.driver.system().await?;
+        let invited = app.logins.take(code, &[], &system, app.now());
+        let invited = invited.ok_or_else(|| Refused::from_code(Code::LoginCodeSpent))?;
+        if !system.people.signs_in(&invited.person).contains(&Role::Operator) {
+            let why = format!("`{}` is not an operator, and this page acts as an operator", invited.person);
+            return Err(Refused::new(Code::ForbiddenRole, why));
+        }
+        blocking(move || app.logins.issue_for_page(&invited, &page, app.now())).await
+    }
+
     /// Redeems a login code, which signs in a browser.
     pub async fn redeem(&self, headers: &HeaderMap, code: String) -> Answer<(Issued, Role)> {
         let app = self.0.clone();
@@ -280,7 +319,8 @@ pub struct LinkBearer {
     pub option: Option<String>,
 }
 
-/// Credentials of a request. A cookie alone is not accepted, and neither is a query parameter.
+/// Credentials of a request. A cookie alone is not accepted, and neither is a query parameter. Only
+/// [`AuthState::authenticate_page`] accepts a cookie alone, on one edge.
 pub enum Credentials<'a> {
     /// Token of the data folder, secret of a key, or token of an issuer.
     Token(&'a str),
@@ -297,6 +337,14 @@ pub struct Authenticated {
 }
 
 impl Authenticated {
+    /// Admits the caller whom the credentials name. Counts the request against the limits of the caller.
+    fn admit(app: Arc<App>, found: Option<(Principal, Access)>, via: &str) -> Answer<Self> {
+        let (principal, access) = found.ok_or_else(|| Refused::from_code(Code::Unauthenticated))?;
+        authenticated(principal.is_person())?;
+        charge(&app, &principal)?;
+        Ok(Self { app, principal: Arc::new(principal), access: Arc::new(access), via: via.to_owned() })
+    }
+
     /// Returns a caller whom an issuer's token has authenticated.
     pub(crate) fn issued(app: &Arc<App>, principal: Principal, access: Access) -> Self {
         Self {

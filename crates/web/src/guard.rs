@@ -20,6 +20,7 @@ use tracing::Instrument;
 use crate::auth::AuthState;
 use crate::connections;
 use crate::cors::{self, Cors};
+use crate::edge_page::EdgePage;
 use crate::problem::{Answer, Refused};
 use crate::public_endpoint::{Forwarded, Proxies, PublicEndpoint, PublicUrl};
 use crate::quota::Meter;
@@ -27,7 +28,7 @@ use crate::request_id::{self, RequestId};
 use crate::route_limit::Arrival;
 
 /// Header `Sec-Fetch-Site` (Fetch Metadata, 2.4).
-const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+pub(crate) const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
@@ -37,6 +38,7 @@ pub struct ServerNames {
     origins: Vec<String>,
     proxies: Proxies,
     cors: Cors,
+    page: Option<EdgePage>,
     /// Base URL of links.
     base: String,
     /// Scheme that clients must use for their connection to the proxy.
@@ -87,8 +89,8 @@ impl ServerNames {
             origins.push(url.origin());
             scheme = Some(if url.is_https() { "https" } else { "http" });
         }
-        let (proxies, cors) = (front.proxies.clone(), front.cors.clone());
-        Self { hosts, origins, proxies, cors, base, scheme }
+        let (proxies, cors, page) = (front.proxies.clone(), front.cors.clone(), front.page.clone());
+        Self { hosts, origins, proxies, cors, page, base, scheme }
     }
 
     /// Returns the base URL of links.
@@ -135,7 +137,9 @@ async fn answer(
     let line = Line::begin(&request, forwarded.client);
     let (meter, client) = (Arc::new(Meter::default()), forwarded.client);
     let page = names.cors.origin(&request);
-    let checked = check(&names, &request, forwarded, page.is_some());
+    let is_of_edge_page = |page: &EdgePage| page.covers(request.uri().path()) && page.sent(request.headers());
+    let may_call = page.is_some() || names.page.as_ref().is_some_and(is_of_edge_page);
+    let checked = check(&names, &request, forwarded, may_call);
     let mut response = match checked {
         Ok(()) if page.is_some() && cors::is_preflight(&request) => cors::preflight(),
         Ok(()) => {
@@ -159,13 +163,18 @@ fn check(names: &ServerNames, request: &Request, forwarded: Forwarded<'_>, may_c
     // A target in absolute form also names a host, which takes precedence over the `Host` header (RFC 9112, 3.2.2).
     let target = request.uri().authority().map(Authority::as_str);
     let target_is_ours = target.is_none_or(|target| names.allows_host(target));
+    // The page's own server terminates TLS for its browsers, so the scheme of this server does not apply to them.
+    let is_for_page = |page: &EdgePage| {
+        page.covers(request.uri().path()) && forwarded.host.is_some_and(|host| page.is_host(host))
+    };
+    let is_for_page = names.page.as_ref().is_some_and(is_for_page);
     let host_is_ours = match forwarded.host {
-        Some(host) => names.allows_host(host),
+        Some(host) => is_for_page || names.allows_host(host),
         None => has_one_of(request.headers(), &HOST, &names.hosts),
     };
     // A client that used plain HTTP to reach the proxy learns the correct URL before it sends credentials.
     let scheme_is_ours = match (forwarded.scheme, names.scheme) {
-        (Some(used), Some(public)) => used.eq_ignore_ascii_case(public),
+        (Some(used), Some(public)) => is_for_page || used.eq_ignore_ascii_case(public),
         _ => true,
     };
     if !target_is_ours || !host_is_ours || !scheme_is_ours {

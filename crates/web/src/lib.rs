@@ -6,7 +6,7 @@
 //!
 //! | content | module |
 //! |---|---|
-//! | the caller and their rights | [`auth`], [`needs`]; [`access`]: when a caller's access ends; [`sign_in`] at a provider; [`identity`]: principals, issuers and providers; `tokens`, `logins`, `links`, `seal`, `secrets`; `guard` checks Host and Origin ([`cors`]: pages that may call an edge), [`public_endpoint`] knows the public address and the proxies |
+//! | the caller and their rights | [`auth`], [`needs`]; [`access`]: when a caller's access ends; [`sign_in`] at a provider; [`identity`]: principals, issuers and providers; `tokens`, `logins`, `links`, `seal`, `secrets`; `guard` checks Host and Origin ([`cors`]: pages that may call an edge, [`edge_page`]: a page that may use an edge with a cookie), [`public_endpoint`] knows the public address and the proxies |
 //! | bodies, queries, keys, the trace of a request | [`body`], [`query`], [`idempotency`], [`trace_context`], `accept` |
 //! | refusals: problem+json; the id of a request | [`problem`]; `request_id` |
 //! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`quota`], [`connections`], `patient_stream` |
@@ -28,6 +28,7 @@ pub mod connections;
 pub mod cors;
 pub mod decide;
 pub mod deliveries;
+pub mod edge_page;
 pub mod feed;
 pub mod guard;
 pub mod idempotency;

@@ -19,6 +19,7 @@ use holdshort_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
+use crate::edge_page::EdgePage;
 use crate::limits::{LOGIN_CODE_MS, LOGIN_CODES, LOGIN_CODES_OF_PERSON, LOGIN_MS, LOGINS, LOGINS_OF_PERSON};
 use crate::secrets::{self, Error};
 
@@ -34,6 +35,8 @@ pub struct Logins {
     /// Name of the cookie. The name contains the port, so that two servers on one host do not sign each other's
     /// browsers out.
     cookie: String,
+    /// Name of the cookie of an edge's page. Its name has no prefix, because it is not for all paths.
+    page_cookie: String,
     /// True if browsers may send the cookie only over TLS. The name then begins with `__Host-`, so that other hosts of
     /// the domain cannot set the cookie.
     is_secure: bool,
@@ -110,7 +113,18 @@ pub struct Login {
     /// Person who created the login link of this login, if that is not the person who is signed in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
+    /// True if the login is for the page of an edge. The cookie of such a login is valid without a secret, and only on
+    /// this edge.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    page: bool,
     pub expires_at: Timestamp,
+}
+
+/// Digests by which a login is recognized.
+struct LoginProof {
+    cookie: Option<Digest>,
+    secret: Digest,
+    page: bool,
 }
 
 impl Login {
@@ -161,6 +175,7 @@ impl Logins {
         Ok(Self {
             path,
             cookie: format!("{}holdshort_{port}", if is_secure { "__Host-" } else { "" }),
+            page_cookie: format!("holdshort_{port}_page"),
             is_secure,
             operator,
             codes: Mutex::default(),
@@ -199,9 +214,7 @@ impl Logins {
         Ok((code, expires_at))
     }
 
-    /// Redeems a code. Returns `None` if the code is unknown, used or expired, or if its person was removed after its
-    /// creation. A code is used up even if the sign-in fails. `began`: digests of the sign-ins at the provider that
-    /// this browser began, according to its cookies.
+    /// Redeems a code. Returns `None` if the code is not valid ([`Logins::take`]).
     pub fn redeem(
         &self,
         code: &str,
@@ -209,6 +222,39 @@ impl Logins {
         known: &System,
         now: Timestamp,
     ) -> Result<Option<Issued>, Error> {
+        let Some(invited) = self.take(code, began, known, now) else { return Ok(None) };
+        let (cookie, secret) = (secrets::draw()?, secrets::draw()?);
+        let digest = Digest::of_bytes(cookie.as_bytes());
+        let secret_digest = Digest::of_bytes(secret.as_bytes());
+        let proof = LoginProof { cookie: Some(digest), secret: secret_digest, page: false };
+        let expires_at = self.keep(&invited, &proof, now)?;
+        let cookie = self.set_cookie(&cookie, invited.lasts_ms / 1_000);
+        Ok(Some(Issued { person: invited.person, cookie, secret, expires_at, to: invited.to }))
+    }
+
+    /// Signs in a browser that uses the page of an edge. Returns the `Set-Cookie` values.
+    pub(crate) fn issue_for_page(
+        &self,
+        invited: &Invitation,
+        page: &EdgePage,
+        now: Timestamp,
+    ) -> Result<[String; 2], Error> {
+        let (cookie, unused) = (secrets::draw()?, secrets::draw()?);
+        let [digest, secret] = [&cookie, &unused].map(|text| Digest::of_bytes(text.as_bytes()));
+        self.keep(invited, &LoginProof { cookie: Some(digest), secret, page: true }, now)?;
+        Ok(page.set_cookies(&self.page_cookie, &cookie, invited.lasts_ms / 1_000))
+    }
+
+    /// Takes the invitation of a code. Returns `None` if the code is unknown, used or expired, or if its person was
+    /// removed after its creation. A code is used up even if the sign-in fails. `began`: digests of the sign-ins at the
+    /// provider that this browser began, according to its cookies.
+    pub(crate) fn take(
+        &self,
+        code: &str,
+        began: &[Digest],
+        known: &System,
+        now: Timestamp,
+    ) -> Option<Invitation> {
         let digest = Digest::of_bytes(code.as_bytes());
         let mut codes = lock(&self.codes);
         let found = codes.iter().position(|code| code.digest == digest);
@@ -219,29 +265,19 @@ impl Logins {
                 && !code.is_over(known)
                 && code.invited.bound.is_none_or(|bound| began.contains(&bound))
         };
-        let Some(Code { mut invited, .. }) = found.filter(counts) else { return Ok(None) };
-        invited.seq = known.seq;
-        let (cookie, secret) = (secrets::draw()?, secrets::draw()?);
-        let digest = Digest::of_bytes(cookie.as_bytes());
-        let expires_at = self.keep(&invited, Some(digest), Digest::of_bytes(secret.as_bytes()), now)?;
-        let cookie = self.set_cookie(&cookie, invited.lasts_ms / 1_000);
-        Ok(Some(Issued { person: invited.person, cookie, secret, expires_at, to: invited.to }))
+        let Code { invited, .. } = found.filter(counts)?;
+        Some(Invitation { seq: known.seq, ..invited })
     }
 
     /// Creates a token that signs a terminal in.
     pub fn issue(&self, invited: &Invitation, now: Timestamp) -> Result<Token, Error> {
         let token = format!("{TOKEN_PREFIX}{}", secrets::draw()?);
-        let expires_at = self.keep(invited, None, Digest::of_bytes(token.as_bytes()), now)?;
+        let secret = Digest::of_bytes(token.as_bytes());
+        let expires_at = self.keep(invited, &LoginProof { cookie: None, secret, page: false }, now)?;
         Ok(Token { token, expires_at })
     }
 
-    fn keep(
-        &self,
-        invited: &Invitation,
-        cookie: Option<Digest>,
-        secret: Digest,
-        now: Timestamp,
-    ) -> Result<Timestamp, Error> {
+    fn keep(&self, invited: &Invitation, proof: &LoginProof, now: Timestamp) -> Result<Timestamp, Error> {
         let expires_at = now.plus_ms(invited.lasts_ms);
         let is_theirs = |login: &Login| login.person == invited.person;
         self.change(|logins| {
@@ -252,8 +288,9 @@ impl Logins {
             }
             logins.push(Login {
                 person: invited.person.clone(),
-                cookie,
-                secret,
+                cookie: proof.cookie,
+                secret: proof.secret,
+                page: proof.page,
                 created_at: now,
                 seq: Some(invited.seq),
                 there: invited.there.clone(),
@@ -271,7 +308,8 @@ impl Logins {
     pub fn find(&self, headers: &HeaderMap, secret: &str, now: Timestamp) -> Option<Login> {
         let secret = Digest::of_bytes(secret.as_bytes());
         let logins = self.kept.borrow().clone();
-        let login = logins.iter().find(|login| login.secret == secret && login.expires_at > now)?;
+        let is_it = |login: &&Login| !login.page && login.secret == secret && login.expires_at > now;
+        let login = logins.iter().find(is_it)?;
         // A different server on this host may have set a cookie with the same name. Such a cookie must not sign the
         // browser out, so all cookies are tried.
         let mut cookies = self.cookies(headers);
@@ -288,6 +326,26 @@ impl Logins {
         let is_it =
             |login: &&Login| login.cookie.is_none() && login.secret == secret && login.expires_at > now;
         logins.iter().find(is_it).cloned()
+    }
+
+    /// Returns the login of a browser that uses the page of an edge. Check before the call that the page sent the
+    /// request.
+    pub(crate) fn find_page(&self, headers: &HeaderMap, now: Timestamp) -> Option<Login> {
+        let logins = self.kept.borrow().clone();
+        let mut cookies = self.page_cookies(headers).map(|cookie| Digest::of_bytes(cookie.as_bytes()));
+        cookies.find_map(|cookie| {
+            let is_it = |login: &&Login| login.page && login.cookie == Some(cookie) && login.expires_at > now;
+            logins.iter().find(is_it).cloned()
+        })
+    }
+
+    /// Returns true if a request has the cookie of an edge's page.
+    pub(crate) fn has_page_cookie(&self, headers: &HeaderMap) -> bool {
+        self.page_cookies(headers).next().is_some()
+    }
+
+    fn page_cookies<'a>(&'a self, headers: &'a HeaderMap) -> impl Iterator<Item = &'a str> {
+        cookies(headers, |name| name == self.page_cookie)
     }
 
     /// Returns a receiver of the list of logins.
@@ -552,6 +610,33 @@ mod tests {
 
         first.end(&login).unwrap();
         assert_eq!((find(&first), find(&open(data.path()))), (None, None));
+    }
+
+    /// The cookie of an edge's page is not accepted as a login of this server's own page, and vice versa.
+    #[test]
+    fn the_cookie_of_an_edges_page_is_no_other_credential() {
+        let data = tempfile::tempdir().unwrap();
+        let logins = open(data.path());
+        let page = EdgePage::new("/edges/mars/", ["/api", "/ws"], "http://localhost:3000".parse().unwrap());
+        let (code, _) = logins.invite("anna", 0, NOW).unwrap();
+        let invited = logins.take(&code, &[], &system_with_people(&["anna"]), NOW).unwrap();
+        assert!(logins.take(&code, &[], &system_with_people(&["anna"]), NOW).is_none(), "a code works once");
+        let [api, _] = logins.issue_for_page(&invited, &page, NOW).unwrap();
+        let (pair, _) = api.split_once("; ").unwrap();
+        let (name, value) = pair.split_once('=').unwrap();
+        let (own, secret, end) = sign_in(&logins);
+        let found = |logins: &Logins, text: &str, now| logins.find_page(&cookie(text), now).is_some();
+        assert!(found(&logins, pair, NOW) && found(&open(data.path()), pair, NOW));
+        assert!(found(&logins, &format!("{name}=planted; {pair}"), NOW));
+        for other in [format!("holdshort_4100={value}"), format!("{name}={own}"), format!("{name}={secret}")]
+        {
+            assert!(!found(&logins, &other, NOW), "{other}");
+        }
+        assert!(!found(&logins, pair, end), "it expires");
+        for secret in [value, &secret] {
+            assert!(logins.find(&cookie(&format!("holdshort_4100={value}")), secret, NOW).is_none());
+        }
+        assert!(logins.find_token(&format!("{TOKEN_PREFIX}{value}"), NOW).is_none());
     }
 
     #[test]

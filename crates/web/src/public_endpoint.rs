@@ -12,6 +12,7 @@ use ipnet::IpNet;
 use url::{Host, Url};
 
 use crate::cors::Cors;
+use crate::edge_page::EdgePage;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
@@ -26,6 +27,8 @@ pub struct PublicEndpoint {
     pub tls: Option<TlsFiles>,
     /// Origins whose pages may call an edge from a browser, and the path of this edge.
     pub cors: Cors,
+    /// Page of another system that may use its edge with a cookie. `None` if no page may.
+    pub page: Option<EdgePage>,
 }
 
 /// Files with the certificate chain and its private key, in PEM.

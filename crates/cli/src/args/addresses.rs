@@ -22,6 +22,10 @@ pub(crate) struct AddressArgs {
     /// repeated.
     #[arg(long, value_name = "ADDR_OR_CIDR", value_parser = proxy)]
     pub proxy: Vec<String>,
+    /// URL at which browsers open the web UI of MARS, such as `http://localhost:3000`. People sign in there and use the
+    /// MARS edge with a cookie [default: the edge accepts no cookie].
+    #[arg(long, value_name = "URL", value_parser = public_url)]
+    pub edge_origin: Option<PublicUrl>,
     /// Networks to which callbacks to agents of other frameworks may be sent: `public` (any public address), `allowed`
     /// (only the networks of --callback-allow-networks) or `off` [default: public].
     #[arg(long, value_name = "WHERE", value_parser = callback_reach)]

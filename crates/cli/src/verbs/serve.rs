@@ -1,7 +1,7 @@
 //! `serve`: runs a server until a signal stops it.
 
 use holdshort_protocol::Info;
-use holdshort_server::Crew;
+use holdshort_server::{Crew, EdgePage};
 use holdshort_store::postgres;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
@@ -30,6 +30,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     log::start("warn", settled.log_format)?;
     let model = settled.model.clone();
     let public_url = settled.front.public_url.as_ref().map(ToString::to_string);
+    let page = settled.front.page.as_ref().map(EdgePage::sign_in_url);
     let scheme = if settled.front.tls.is_some() { "https" } else { "http" };
     let mut plan = plan(scene, &data_dir, settled)?;
     plan.accept_loss = serve.accept_loss;
@@ -46,13 +47,16 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         if let Some(url) = public_url {
             started["public_url"] = url.into();
         }
+        if let Some(url) = page {
+            started["edge_sign_in"] = url.into();
+        }
         if local != listening {
             started["local"] = local.into();
         }
         output::print_json(&started)?;
     } else {
         let info: Info = embedded.client()?.get("/v1/info").await?;
-        greet(&embedded, &listening, &info, &model, &data_dir)?;
+        greet(&embedded, (&listening, page.as_deref()), &info, &model, &data_dir)?;
     }
     tokio::select! {
         _ = interrupt.recv() => {}
@@ -110,7 +114,7 @@ fn raise_files() {
 
 fn greet(
     embedded: &Embedded,
-    listening: &str,
+    (listening, page): (&str, Option<&str>),
     info: &Info,
     model: &ModelArgs,
     data_dir: &DataDir,
@@ -127,6 +131,9 @@ fn greet(
     line("tokens", "tokens.json in the data folder; agents of other frameworks use `agent`");
     let data = data_dir.arguments();
     line("browser", &invitation(embedded, &data, paint)?);
+    if let Some(url) = page {
+        line("MARS page", &format!("sign in at {url} with the link of `{} login`", holdshort()));
+    }
     output::print_text("");
     output::print_text("  In another terminal:");
     output::print_text(&format!("    {} run pair --workspace PATH \"task\"{data}", holdshort()));

@@ -3,7 +3,7 @@
 
 use holdshort_core::event;
 use holdshort_core::id::{InterruptId, RunId, StreamId};
-use holdshort_core::interrupt::{About, Offer, Opened, Outcome};
+use holdshort_core::interrupt::{About, Kind, Offer, Opened, Outcome};
 use holdshort_core::plan::Subtask;
 use holdshort_core::run::{Fact, Input};
 use holdshort_protocol::{Code, Decision, plain};
@@ -19,6 +19,9 @@ use super::frame::Resolve;
 use super::options::{self, ChosenOption};
 use crate::limits::MARS_PROMPT_CHARS;
 
+/// Id of the option that takes an edit.
+const EDIT: &str = "edit";
+
 /// Decides on an approval of this run. If the same decision had already been made, returns the id of the approval.
 pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> Answer<Option<InterruptId>> {
     let app = &caller.app;
@@ -31,10 +34,10 @@ pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> A
     };
     let sent = Some(&resolve.modifications).filter(|sent| !is_nothing(sent));
     let was_resolved = row.resolved_seq.is_some();
-    let (offer, text) = chosen(opened, &resolve)?;
+    let (offer, text) = chosen(opened, &resolve, sent.is_some())?;
     let edit = match sent {
         None => Edit::default(),
-        Some(_) if offer.id != "edit" => {
+        Some(_) if offer.id != EDIT => {
             let why = format!(
                 "cannot be sent with the option `{}`: choose the option for edits, or omit them",
                 options::name(opened, &offer.id)
@@ -82,7 +85,7 @@ fn is_nothing(modifications: &Value) -> bool {
 }
 
 /// Returns the option that the client chose, and the text that the client sent with it.
-fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Option<String>)> {
+fn chosen<'o>(opened: &'o Opened, resolve: &Resolve, has_edit: bool) -> Answer<(&'o Offer, Option<String>)> {
     let Resolve { resolution, approved, feedback, user_feedback, .. } = resolve;
     let said = match (resolution, approved) {
         (Some(said), _) => said.as_str(),
@@ -103,9 +106,10 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Optio
         ));
     };
     // Clients send both `resolution` and `approved`. The two members must not contradict each other.
+    let is_words_alone = offer.id == EDIT && opened.kind == Kind::ToolApproval && !has_edit;
     let releases = offer.effect.outcome() == Outcome::Approved;
     let (yes, no) = (*approved == Some(true), *approved == Some(false));
-    if resolution.is_some() && yes && offer.stops() || no && releases {
+    if !is_words_alone && (resolution.is_some() && yes && offer.stops() || no && releases) {
         return Err(Refused::invalid_at("/approved", format!("contradicts `{said}`")));
     }
     let mut text = match (feedback, user_feedback) {
@@ -126,7 +130,26 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Optio
     if options::is_submit(said) && text.as_ref().is_none_or(|text| text.trim().is_empty()) {
         return Err(Refused::invalid_at("/feedback", "is missing: `submit` needs a text"));
     }
+    if !is_words_alone {
+        return Ok((offer, text));
+    }
+    let offer = words_alone(opened, text.as_deref())?;
+    if *approved == Some(true) {
+        let why = "contradicts an edit with words alone, which refuses the call";
+        return Err(Refused::invalid_at("/approved", why));
+    }
     Ok((offer, text))
+}
+
+/// Returns the option for an edit of a call that carries words and no arguments: a refusal with the words as
+/// instructions (contract E43).
+fn words_alone<'o>(opened: &'o Opened, text: Option<&str>) -> Answer<&'o Offer> {
+    let has_words = text.is_some_and(|text| !text.trim().is_empty());
+    let instruction = options::instruction(opened);
+    instruction.filter(|_| has_words).ok_or_else(|| {
+        let words = if instruction.is_some() { ", or words for the agent as `feedback`" } else { "" };
+        Refused::invalid_at("/modifications", format!("is missing: send the edited arguments{words}"))
+    })
 }
 
 /// Converts the field paths and option ids of an error to the names of the MARS wire format.

@@ -21,10 +21,10 @@ use crate::limits::{MARS_PROMPT_CHARS, MARS_SAID_CHARS};
 pub(super) fn requested(run: &Run, opened: &Opened, with: &Value) -> Value {
     let display = config::display_of(&config::from_run(run));
     let text = |pointer: &str| with.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-    let title = plain::line(text("/title"));
+    let title = done_step(run, opened).unwrap_or_else(|| plain::line(text("/title")).into_owned());
     // The title contains only the beginning of a long question.
     let asks = opened.kind == Kind::Question && matches!(opened.about, About::Call(_));
-    let asked = if asks { quoted(text("/payload/question")) } else { title.to_string() };
+    let asked = if asks { quoted(text("/payload/question")) } else { title };
     let mut context = context(run, opened, with, display);
     let said = Some(text("/message")).filter(|said| !said.trim().is_empty()).map(quoted);
     let message = match said {
@@ -57,7 +57,7 @@ pub(super) fn requested(run: &Run, opened: &Opened, with: &Value) -> Value {
         "action": action(opened),
         "description": description,
         "message": message,
-        "options": options::names(opened),
+        "options": options::buttons(opened, is_copilot(run)),
         "option_details": options::drawn(opened).map(detail).collect::<Vec<_>>(),
         "checkpoint_type": options::style(run, opened),
         "position": options::position(run, opened),
@@ -70,6 +70,22 @@ pub(super) fn requested(run: &Run, opened: &Opened, with: &Value) -> Value {
 /// Returns the data of an `approval_requested` frame, to send an open request again.
 pub(super) fn asked_again(run: &Run, interrupt: &Interrupt) -> Value {
     requested(run, &interrupt.opened, &interrupt.content)
+}
+
+/// Returns true if the client shows the run in its copilot's view.
+fn is_copilot(run: &Run) -> bool {
+    config::is_mode("copilot", &config::from_run(run))
+}
+
+/// Returns the title of a request after a step. The title of a step of a plan has the number of the step and the first
+/// line of its description. The title of another step has the agent.
+fn done_step(run: &Run, opened: &Opened) -> Option<String> {
+    let About::AfterStep(step) = &opened.about else { return None };
+    let Some(part) = run.part(step) else {
+        return opened.agent.as_ref().map(|agent| format!("The step of `{agent}` is done"));
+    };
+    let first = part.subtask.description.lines().next().unwrap_or_default();
+    Some(format!("Step {} is done: {}", part.number, quoted(first)))
 }
 
 /// Returns the id of the step that the request is about, or else of the phase.

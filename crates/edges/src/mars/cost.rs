@@ -59,8 +59,14 @@ impl Cost {
         }
     }
 
+    /// Returns the number of tokens: of the total, the prompts and the completions.
     pub(super) fn tokens(&self) -> [u64; 3] {
         [self.input + self.output, self.input, self.output]
+    }
+
+    /// Returns the number of model requests.
+    pub(super) fn requests(&self) -> u64 {
+        self.requests
     }
 
     /// Returns the cost in US dollars, or 0 if no request has a price in US dollars.
@@ -73,10 +79,11 @@ impl Cost {
         self.paid.as_ref().map(|paid| json!({ "paid": paid.to_value() })).unwrap_or_default()
     }
 
+    /// Returns a row of a breakdown. No number is missing or null, because the client would crash (contract A33).
     pub(super) fn row(&self, named: &Value) -> Value {
-        let [tokens, input, output] = self.tokens();
+        let [tokens, prompts, completions] = self.tokens();
         let mut row = json!({
-            "cost": self.usd(), "tokens": tokens, "input_tokens": input, "output_tokens": output,
+            "cost": self.usd(), "tokens": tokens, "prompt_tokens": prompts, "completion_tokens": completions,
             "call_count": self.requests,
         });
         steps::merge(&mut row, &self.paid());

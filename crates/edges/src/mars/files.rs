@@ -112,15 +112,27 @@ impl WrittenFile {
 /// Returns each path that the run has changed, with the size of the file after the last commit. The size is `None` if
 /// the file was deleted.
 pub(super) fn left(run: &Run) -> BTreeMap<String, Option<u64>> {
+    let left = |change: &Change| change.after.as_ref().filter(|it| is_file(it)).map(bytes);
+    changes(run).iter().map(|change| (client_path(&change.path), left(change))).collect()
+}
+
+/// Returns the changes of file contents that the run has committed, in the order of the commits. Files inside git's own
+/// directory are omitted.
+fn changes(run: &Run) -> Vec<&Change> {
     let done = run.calls.values().filter(|call| call.state == CallState::Ended(CallEnd::Done));
     let mut done: Vec<(Option<u64>, &CallChanges)> =
         done.filter_map(|call| Some((call.ended_at, &**call.committing()?))).collect();
     done.sort_by_key(|(ended_at, _)| *ended_at);
     let changesets = done.iter().filter_map(|(_, found)| found.changeset.as_deref());
-    let changes = changesets.flat_map(changeset::Changeset::changes).filter(|change| change.is_of_content());
-    let kept = changes.filter(|change| !is_gits(change));
-    kept.map(|change| (client_path(&change.path), change.after.as_ref().filter(|it| is_file(it)).map(bytes)))
-        .collect()
+    let changes = changesets.flat_map(changeset::Changeset::changes);
+    changes.filter(|change| change.is_of_content() && !is_gits(change)).collect()
+}
+
+/// Returns the entry that the run's last change gave to a path, in the form that clients receive. Returns `None` if the
+/// run has not changed the path, or has deleted it.
+pub(super) fn last_entry(run: &Run, path: &str) -> Option<Entry> {
+    let last = changes(run).into_iter().rfind(|change| client_path(&change.path) == path)?;
+    last.after.clone().filter(is_file)
 }
 
 /// Returns the number of changed files that still exist and that `named` does not contain.

@@ -15,6 +15,8 @@ use super::start::{TaskId, translate_error};
 
 /// Path of the working directory in the errors of the native API.
 const WORKSPACE: &str = "/config/workspace";
+/// Key of the working directory in the client's config.
+pub(super) const WORK_DIR: &str = "work_dir";
 /// Number of hexadecimal digits in the name of a task's working directory.
 const DIGITS: usize = 16;
 
@@ -46,7 +48,7 @@ pub(super) async fn ensure_workspace(app: &App, task: &TaskId, translated: &mut 
         Ok(Ok(())) => {
             let folder = folder.to_string_lossy().into_owned();
             let why = format!("{}: the task works in {folder}", problem.message);
-            translated.idle.push(UnusedKey { key: "work_dir".to_owned(), why });
+            translated.idle.push(UnusedKey { key: WORK_DIR.to_owned(), why });
             translated.config.workspace = Some(folder);
         }
         failed => {

@@ -58,7 +58,8 @@ fn describe_frame(frame: &Frame) -> Option<HistoryEntry> {
             Some(HistoryEntry::new(kind, "message", by, whole, format!("[{agent}] {}", field("message"))))
         }
         "tool_call" => {
-            let given = json!({ "tool": data["tool_name"], "args": data["arguments"] });
+            // The client shows the arguments as text, and crashes on an object (contract A33).
+            let given = json!({ "tool": data["tool_name"], "args": data["arguments"].to_string() });
             let line = format!("[{agent}] {}: {}", field("tool_name"), field("result"));
             Some(HistoryEntry::new("tool_call", "invoked", given, json!({ "result": data["result"] }), line))
         }
@@ -70,7 +71,7 @@ fn describe_frame(frame: &Frame) -> Option<HistoryEntry> {
         "file_created" | "file_updated" => Some(HistoryEntry {
             event_type: "file_gen",
             subtype: &frame.event_type["file_".len()..],
-            inputs: json!({ "file": data["file_path"] }),
+            outputs: json!({ "file_path": data["file_path"] }),
             ..plain(None)
         }),
         "workflow_started" => said(format!("workflow started: {}", field("task_description"))),

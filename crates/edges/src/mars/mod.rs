@@ -8,7 +8,8 @@
 //!   (`files.rs`), `graph.rs` and `summary.rs`.
 //! - `replay.rs` sends a client the past and new frames of a run. `console.rs` splits streamed text into lines.
 //! - `config/` converts a config to a workflow, and `options.rs` is the table of option names.
-//! - `sessions.rs` and `tabs.rs` (with `past.rs` and `history.rs`) are the REST API.
+//! - `sessions.rs` and `tabs.rs` (with `past.rs` and `history.rs`) are the REST API. `providers.rs` answers the first
+//!   requests of the web UI, `file_content.rs` returns files, and `sign_in.rs` signs the web UI in.
 
 mod act;
 mod approval;
@@ -18,6 +19,7 @@ mod connections;
 mod console;
 mod cost;
 mod edit;
+mod file_content;
 mod files;
 mod folder;
 mod frame;
@@ -26,8 +28,10 @@ mod history;
 mod options;
 mod past;
 mod projector;
+mod providers;
 mod replay;
 mod sessions;
+mod sign_in;
 mod socket;
 mod start;
 mod steps;
@@ -44,9 +48,12 @@ use holdshort_core::rights::Permission;
 use holdshort_web::auth::AuthState;
 use holdshort_web::needs::{Needs, all};
 use holdshort_web::problem::Answer;
+use holdshort_web::route_limit::RouteLimit;
 
 use connections::TaskConnections;
 pub use start::shipped as base;
+
+use crate::credentials::PageRoute;
 
 /// Name of the channel that is recorded with events.
 const CHANNEL: &str = "mars";
@@ -71,8 +78,20 @@ pub(super) fn router() -> Router<AuthState> {
         .route("/api/runs/{id}/files", READ.on(get(tabs::files)))
         .route("/api/runs/{id}/costs", READ.on(get(tabs::costs)))
         .route("/api/runs/{id}/console-log", READ.on(get(tabs::console)))
+        .route("/api/runs/{id}/branch", STEER.on(post(tabs::branch)))
+        .route("/api/runs/{id}/play-from-node", STEER.on(post(tabs::play_from_node)))
         .route("/api/nodes/{id}/files", READ.on(get(tabs::node_files)))
         .route("/api/nodes/{id}/events", READ.on(get(tabs::node_events)))
+        .route("/api/credentials/status", READ.on(get(providers::status)))
+        .route("/api/models/config", READ.on(get(providers::models)))
+        .route("/api/files/content", READ.on(get(file_content::content)))
+        .route("/api/files/download", READ.on(get(file_content::download)))
+        .route("/api/files/serve-image", READ.on(get(file_content::image)))
+        .layer(Extension(PageRoute))
+        .route(
+            "/api/holdshort/sign-in",
+            get(sign_in::form).merge(RouteLimit::SignIns.on(post(sign_in::enter))),
+        )
         .layer(Extension(Arc::new(TaskConnections::default())))
 }
 

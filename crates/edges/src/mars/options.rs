@@ -3,7 +3,7 @@
 
 use holdshort_core::definition::PhaseKind;
 use holdshort_core::gate::Source;
-use holdshort_core::interrupt::{About, KEEP_SOME, Kind, Offer, Opened};
+use holdshort_core::interrupt::{About, Effect, KEEP_SOME, Kind, Offer, Opened};
 use holdshort_core::run::Run;
 
 /// An option: Holdshort's id, the wire name, and the aliases that clients may send. The aliases include the words that
@@ -191,6 +191,21 @@ pub(super) fn names(opened: &Opened) -> Vec<&str> {
     drawn(opened).map(|offer| name(opened, &offer.id)).collect()
 }
 
+/// Returns the wire names of the options that the client draws as buttons. `is_wordless` is true if a button of the
+/// client sends no words, as in the copilot's view (contract A33). Options that need words are then omitted, unless the
+/// client shows a text field for the request. If no option would remain, all options are returned.
+pub(super) fn buttons(opened: &Opened, is_wordless: bool) -> Vec<&str> {
+    let is_wordless = is_wordless && !takes_text(opened);
+    let can_press = |offer: &&Offer| !is_wordless || !(offer.needs_text || offer.needs_edit);
+    let pressed: Vec<&str> = drawn(opened).filter(can_press).map(|offer| name(opened, &offer.id)).collect();
+    if pressed.is_empty() { names(opened) } else { pressed }
+}
+
+/// Returns true if the client shows a text field for the request.
+pub(super) fn takes_text(opened: &Opened) -> bool {
+    matches!(opened.kind, Kind::Question | Kind::Turn)
+}
+
 /// Returns the options that clients show as buttons. `KEEP_SOME` is omitted, because it needs a list of paths, which
 /// clients cannot send.
 pub(super) fn drawn(opened: &Opened) -> impl Iterator<Item = &Offer> {
@@ -224,6 +239,16 @@ pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<ChosenOption<
     other(OWN_WORDS).map(|offer| ChosenOption { offer, is_own_words: true })
 }
 
+/// Returns the option that gives a person's words to the agent and does not run the call (contract E43). A client whose
+/// edit of a call carries words alone chooses this option.
+pub(super) fn instruction(opened: &Opened) -> Option<&Offer> {
+    let refusing = |id: &str| {
+        let offered = opened.options.iter().find(|offer| offer.id == id);
+        offered.filter(|offer| offer.effect == Effect::Refuse)
+    };
+    refusing("respond").or_else(|| refusing("reject")).filter(|_| opened.kind == Kind::ToolApproval)
+}
+
 /// Returns true if a client chose `submit`, the word for sending a text.
 pub(super) fn is_submit(said: &str) -> bool {
     canonical(said) == SUBMIT
@@ -236,7 +261,6 @@ fn canonical(said: &str) -> String {
 /// Returns `checkpoint_type`, by which clients choose how to show a request (contract A32).
 pub(super) fn style<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
     match opened.kind {
-        Kind::PlanApproval => Kind::PlanApproval.as_str(),
         Kind::Escalation => "ag2_dynamic",
         Kind::ToolApproval if is_of_an_agent(opened) => "ag2_dynamic",
         Kind::Turn => "copilot_turn",

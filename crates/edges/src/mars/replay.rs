@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use super::approval;
 use super::config::UnusedKey;
 use super::console::Console;
+use super::folder::WORK_DIR;
 use super::frame::{self, Frame, FrameId, Since};
 use super::projector::{self, FrameBody, Projector};
 use crate::assignment;
@@ -53,14 +54,23 @@ impl CurrentState {
     }
 
     /// Returns a `status` frame with the current state. For a new task, `idle` contains the config keys without effect,
-    /// and the frame lists these keys (contract E40).
+    /// and the frame lists these keys (contract E40). The message only counts these keys, because the client shows it as
+    /// one line of its console. A replaced working directory is also named in the message.
     pub(super) fn status(&self, idle: &[UnusedKey]) -> Frame {
         let mut data = projector::status(&self.run);
         if !idle.is_empty() {
-            let named = idle.iter().map(|UnusedKey { key, why }| format!("`{key}` {why}"));
             let message = data["message"].as_str().unwrap_or_default();
-            let all = named.collect::<Vec<_>>().join("; ");
-            data["message"] = format!("{message} Config keys without effect in this task: {all}.").into();
+            let (folders, others): (Vec<&UnusedKey>, Vec<&UnusedKey>) =
+                idle.iter().partition(|unused| unused.key == WORK_DIR);
+            let folders = folders.iter().map(|UnusedKey { key, why }| format!("`{key}` {why}."));
+            let counted = match others.len() {
+                0 => None,
+                1 => Some("1 config key has no effect in this task: see `ignored`.".to_owned()),
+                count => Some(format!("{count} config keys have no effect in this task: see `ignored`.")),
+            };
+            let all: Vec<String> =
+                std::iter::once(message.to_owned()).chain(folders).chain(counted).collect();
+            data["message"] = all.join(" ").into();
             data["ignored"] =
                 idle.iter().map(|UnusedKey { key, why }| json!({ "key": key, "why": why })).collect();
         }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use holdshort_core::id::RunId;
+use holdshort_core::run::Run;
 use holdshort_protocol::Code;
 use holdshort_store::Tables;
 use holdshort_web::auth::Caller;
@@ -17,6 +18,7 @@ use serde_json::{Value, json};
 use super::cost::Cost;
 use super::history::{self, text};
 use super::past::PastFrames;
+use super::projector::work_dir;
 use super::sessions::{NoQuery, person};
 use super::start::{self, TaskId};
 use super::{files, graph, steps};
@@ -139,7 +141,7 @@ pub(super) async fn files(
     let listed = written(&mut past, &left).await?;
     let named = listed.iter().map(|file| text(file, "file_path")).collect();
     let not_told = files::others(&left, &named);
-    let mut answer = json!({ "files": listed });
+    let mut answer = json!({ "files": in_folder(&past.run, listed) });
     if not_told > 0 {
         answer["not_told"] = not_told.into();
     }
@@ -156,7 +158,17 @@ pub(super) async fn node_files(
     let left = files::left(&past.run);
     let mut files = written(&mut past, &left).await?;
     files.retain(|file| file["node_id"] == *node);
-    Ok(past.answer(json!({ "node_id": node, "files": files })))
+    Ok(past.answer(json!({ "node_id": node, "files": in_folder(&past.run, files) })))
+}
+
+/// Returns the files with paths that begin with the task's folder. A client requests the content of a file only by this
+/// path, so the path must not depend on the run (`file_content.rs`).
+fn in_folder(run: &Run, mut files: Vec<Value>) -> Vec<Value> {
+    let folder = work_dir(run);
+    for file in files.iter_mut().filter(|_| !folder.is_empty()) {
+        file["file_path"] = format!("{folder}/{}", text(file, "file_path")).into();
+    }
+    files
 }
 
 /// Returns the written files in their current state, in the order of their first writes. Deleted files are omitted.
@@ -211,13 +223,29 @@ pub(super) async fn costs(
     let by_model = models.iter().map(|(model, cost)| cost.row(&json!({ "model": model })));
     let by_agent =
         agents.iter().map(|(agent, cost)| cost.row(&json!({ "agent": agent, "model": cost.model })));
-    let [tokens, input, output] = all.tokens();
+    let [tokens, prompts, completions] = all.tokens();
     let mut answer = json!({
-        "total_cost": all.usd(), "total_cost_usd": all.usd(), "total_tokens": tokens,
-        "input_tokens": input, "output_tokens": output,
+        "resolved_run_id": past.run.id.as_str(), "total_cost_usd": all.usd(), "total_tokens": tokens,
+        "total_prompt_tokens": prompts, "total_completion_tokens": completions,
+        "record_count": all.requests(),
         "model_breakdown": by_model.collect::<Vec<_>>(), "agent_breakdown": by_agent.collect::<Vec<_>>(),
         "step_breakdown": (1..).zip(&of_steps).map(step).collect::<Vec<_>>(),
     });
     steps::merge(&mut answer, &all.paid());
     Ok(past.answer(answer))
+}
+
+/// `POST …/branch`: refused, because runs cannot be branched yet. The client shows the message.
+pub(super) async fn branch(guest: AuthenticatedCaller, Id(id): Id<String>) -> Answer<Json<Value>> {
+    find(&person(guest)?, &id).await?;
+    let why = "this server cannot branch a run yet: start a new task with the changed instructions";
+    Err(Refused::new(Code::NotFound, why))
+}
+
+/// `POST …/play-from-node`: refused, because runs cannot be repeated from a node yet. The client shows the message.
+pub(super) async fn play_from_node(guest: AuthenticatedCaller, Id(id): Id<String>) -> Answer<Json<Value>> {
+    find(&person(guest)?, &id).await?;
+    let why = "this server cannot repeat a run from a node yet: start a new task, or undo the run's changes \
+               with `holdshort undo RUN` first";
+    Err(Refused::new(Code::NotFound, why))
 }

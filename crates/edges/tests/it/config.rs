@@ -1,7 +1,7 @@
 //! Configs of MARS clients, and the workflows to which the configs are converted.
 
 use holdshort_core::definition::{Definition, Phase, PhaseKind, PlanGate};
-use holdshort_core::interrupt::Kind;
+use holdshort_core::interrupt::{Effect, Kind};
 use holdshort_edges::mars::base as shipped;
 use holdshort_edges::mars::config::{self, Translated, translate};
 use serde_json::{Value, json};
@@ -294,6 +294,17 @@ fn defaults_are_those_of_each_phase() {
     );
     let checkpoint = made(&json!({"phases": [{"type": "hitl_checkpoint"}]}));
     assert!(checkpoint.agents.is_empty() && checkpoint.tools.is_empty(), "nothing that no phase needs");
+}
+
+/// Instructions on a call refuse the call, whatever the mode (contracts A33, E43).
+#[test]
+fn instructions_on_a_call_are_a_refusal() {
+    for mode in ["one-shot", "planning-control", "hitl-interactive", "copilot"] {
+        let definition = made(&json!({ "mode": mode }));
+        let gate = &definition.gates.kinds[&Kind::ToolApproval];
+        assert_eq!(gate.respond, Some(Effect::Refuse), "{mode}");
+        assert_eq!(gate.labels["respond"], "Give instructions", "{mode}");
+    }
 }
 
 #[test]

@@ -20,6 +20,7 @@ pub(super) fn set(definition: &mut Definition, made: &[Made], top: &RawConfig, p
         definition.gates.plan = PlanGate::Ask;
     }
     kinds::usual(definition);
+    kinds::instructions(definition);
     let mut reader = Reader { own: top, top: None, keys: &[], problems };
     tools(definition, &mut reader);
     agents(definition, made, &mut reader);

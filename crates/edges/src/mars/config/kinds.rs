@@ -4,7 +4,7 @@
 //! not.
 
 use holdshort_core::definition::{Definition, KindGate, Phase, PhaseKind};
-use holdshort_core::interrupt::{self, Kind as Interrupt, Offer};
+use holdshort_core::interrupt::{self, Effect, Kind as Interrupt, Offer};
 
 use super::raw_config::Reader;
 
@@ -51,6 +51,14 @@ pub(super) fn usual(definition: &mut Definition) {
     for (kind, ms) in USUAL {
         definition.gates.kinds.entry(kind).or_default().expires_in_ms.get_or_insert(ms);
     }
+}
+
+/// Makes the option that gives instructions on a call a refusal with the person's words (contracts A33, E43). The words
+/// are then never recorded as the output of the call.
+pub(super) fn instructions(definition: &mut Definition) {
+    let gate = definition.gates.kinds.entry(Interrupt::ToolApproval).or_default();
+    gate.respond = Some(Effect::Refuse);
+    gate.labels.entry("respond".to_owned()).or_insert_with(|| "Give instructions".to_owned());
 }
 
 /// Applies the config to a phase that is made from a template of `base`.

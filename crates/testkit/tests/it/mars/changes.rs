@@ -36,9 +36,16 @@ fn names(frames: &[Value]) -> Vec<(&str, &str)> {
         .collect()
 }
 
-fn listed(files: &Value) -> Vec<(&str, u64)> {
+/// Returns the listed files, by their paths in the workspace, with their sizes.
+fn listed(server: &TestServer, files: &Value) -> Vec<(String, u64)> {
+    let folder = format!("{}/", server.workspace().display());
+    let inner = |file: &Value| file["file_path"].as_str().unwrap().strip_prefix(&folder).unwrap().to_owned();
     let files = files["files"].as_array().unwrap().iter();
-    files.map(|file| (file["file_path"].as_str().unwrap(), file["size_bytes"].as_u64().unwrap())).collect()
+    files.map(|file| (inner(file), file["size_bytes"].as_u64().unwrap())).collect()
+}
+
+fn sizes<const N: usize>(expected: [(&str, u64); N]) -> Vec<(String, u64)> {
+    expected.map(|(path, bytes)| (path.to_owned(), bytes)).into()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -93,12 +100,12 @@ async fn a_change_is_told_with_the_request_and_its_files_after_the_commit() {
     assert_eq!((names(&mars.frames)[3], updated(&mars).0), (("file_updated", "made/b.txt"), json!(1)));
     let run = mars.run();
     let files = get(&server, &format!("runs/{run}/files")).await;
-    assert_eq!(listed(&files), [("a.txt", 2), ("kept.txt", 8), ("made/b.txt", 5)]);
+    assert_eq!(listed(&server, &files), sizes([("a.txt", 2), ("kept.txt", 8), ("made/b.txt", 5)]));
     mars.resolve(&asked, "allow", json!({})).await;
     mars.wait("workflow_completed").await;
     assert_eq!(updated(&mars), (json!(2), json!(["a.txt"])));
     let files = get(&server, &format!("runs/{run}/files")).await;
-    assert_eq!(listed(&files), [("kept.txt", 8), ("made/b.txt", 5), ("made/c", 1)]);
+    assert_eq!(listed(&server, &files), sizes([("kept.txt", 8), ("made/b.txt", 5), ("made/c", 1)]));
     assert_eq!(files.get("not_told"), None);
     check_invariants(&server, &mars).await;
     // A client that reconnects receives equal frames.
@@ -132,7 +139,7 @@ async fn what_is_refused_is_not_told_and_many_files_are_counted() {
     );
     mars.wait("workflow_completed").await;
     let files = get(&server, "runs/t1/files").await;
-    assert_eq!((listed(&files).len(), &files["not_told"]), (200, &json!(50)));
+    assert_eq!((listed(&server, &files).len(), &files["not_told"]), (200, &json!(50)));
     check_invariants(&server, &mars).await;
 }
 
@@ -200,7 +207,8 @@ async fn an_undo_is_a_run_of_the_session_that_a_client_may_follow() {
         let path = format!("/edges/mars/api/runs/{undo}/{tab}");
         reader::answer(&path, &server.get(&path).await.ok());
     }
-    assert_eq!(listed(&get(&server, &format!("runs/{undo}/files")).await), [("kept.txt", 4), ("old.txt", 4)]);
+    let files = get(&server, &format!("runs/{undo}/files")).await;
+    assert_eq!(listed(&server, &files), sizes([("kept.txt", 4), ("old.txt", 4)]));
     // This edge does not serve sessions of other surfaces.
     let elsewhere = server.post("/v1/sessions", &json!({})).await.ok();
     assert_eq!(

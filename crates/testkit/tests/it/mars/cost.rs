@@ -39,11 +39,16 @@ async fn a_reply_costs_what_the_workflow_says() {
     assert_eq!(dollars(&told), [(Some(0.00035), Some(0.00035)), (Some(0.00035), Some(0.0007))], "{told:#?}");
     assert_eq!(told[0]["paid"], json!({"amount": "0.00035", "currency": "USD"}));
     assert_eq!(native["amount"], "0.0007");
-    for key in ["total_cost", "total_cost_usd"] {
-        assert_eq!(costs[key].as_f64(), Some(0.0007), "{costs:#}");
-    }
+    assert_eq!(costs["total_cost_usd"].as_f64(), Some(0.0007), "{costs:#}");
+    let totals = ["total_prompt_tokens", "total_completion_tokens", "record_count"].map(|key| &costs[key]);
+    assert_eq!(totals, [200, 20, 2].map(Value::from).each_ref(), "{costs:#}");
     for key in ["model_breakdown", "agent_breakdown", "step_breakdown"] {
-        assert_eq!(costs[key][0]["cost"].as_f64(), Some(0.0007), "{costs:#}");
+        let row = &costs[key][0];
+        let tokens = ["tokens", "prompt_tokens", "completion_tokens"].map(|key| &row[key]);
+        assert_eq!(
+            (row["cost"].as_f64(), tokens),
+            (Some(0.0007), [220, 200, 20].map(Value::from).each_ref())
+        );
     }
 }
 
@@ -54,7 +59,7 @@ async fn another_currency_is_no_dollar() {
     let (told, costs, _) = paid(models).await;
     assert_eq!(dollars(&told), [(Some(0.0), Some(0.0)); 2], "{told:#?}");
     assert_eq!(told[1]["paid"], json!({"amount": "0.00035", "currency": "EUR"}));
-    assert_eq!(costs["total_cost"].as_f64(), Some(0.0));
+    assert_eq!(costs["total_cost_usd"].as_f64(), Some(0.0));
     assert_eq!(costs["paid"], json!({"amount": "0.0007", "currency": "EUR"}), "{costs:#}");
 }
 
@@ -63,5 +68,5 @@ async fn without_a_price_it_is_zero_and_never_null() {
     let (told, costs, _) = paid("").await;
     assert_eq!(dollars(&told), [(Some(0.0), Some(0.0)); 2], "{told:#?}");
     assert!(told[0].get("paid").is_none() && costs.get("paid").is_none(), "{costs:#}");
-    assert_eq!(costs["total_cost"].as_f64(), Some(0.0));
+    assert_eq!(costs["total_cost_usd"].as_f64(), Some(0.0));
 }

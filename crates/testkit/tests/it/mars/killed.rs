@@ -68,7 +68,7 @@ fn states() -> Vec<State> {
         State {
             lines: 0,
             ..state(
-                "plan_approval",
+                "after_planning",
                 minimal(json!({})),
                 vec![
                     ("planner", vec![Scripted::text(plan).repeat()]),

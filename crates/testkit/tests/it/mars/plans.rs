@@ -27,7 +27,7 @@ async fn a_plan_is_shown_and_approved_with_a_note() {
     assert_eq!(options(&asked), ["approve", "modify", "revise", "reject"]);
     assert_eq!(
         [&asked["action"], &asked["checkpoint_type"], &asked["position"]],
-        [&json!("plan_approval"), &json!("plan_approval"), &json!("after_planning")]
+        [&json!("plan_approval"), &json!("after_planning"), &json!("after_planning")]
     );
     let steps = asked["context"]["plan"].as_array().unwrap();
     assert_eq!(

@@ -19,6 +19,34 @@ impl<'de> Deserialize<'de> for NonEmptyText {
     }
 }
 
+/// Text that the UI shows as one line of its console.
+#[derive(Debug)]
+struct ConsoleLine;
+
+impl<'de> Deserialize<'de> for ConsoleLine {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let is_line = (1..=LINE).contains(&text.chars().count()) && !text.contains('\n');
+        if is_line { Ok(Self) } else { Err(serde::de::Error::custom("is no short line")) }
+    }
+}
+
+/// Maximum characters of a line that a person reads in the console. A path may be part of the line.
+const LINE: usize = 500;
+
+/// Name by which the UI selects the title of a request. The UI has no title for the names of earlier versions.
+#[derive(Debug)]
+struct Title;
+
+impl<'de> Deserialize<'de> for Title {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match &*String::deserialize(deserializer)? {
+            "" | "plan_approval" | "during_planning" => Err(serde::de::Error::custom("has no title")),
+            _ => Ok(Self),
+        }
+    }
+}
+
 /// Deserializes a field that is required but may be null.
 fn there<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     Option::deserialize(deserializer)
@@ -36,7 +64,7 @@ macro_rules! schema {
 
 schema! {
     Envelope { event_type: NonEmptyText, timestamp: NonEmptyText, #[serde(default)] run_id: Option<NonEmptyText>, data: Map<String, Value> }
-    Status { message: NonEmptyText }
+    Status { message: ConsoleLine }
     Output { data: NonEmptyText }
     Started { run_id: NonEmptyText, task_description: NonEmptyText, agent: String, model: NonEmptyText, work_dir: String }
     StateChanged { status: State }
@@ -74,7 +102,7 @@ schema! {
     }
     Asked {
         approval_id: NonEmptyText, step_id: String, action: NonEmptyText, description: NonEmptyText, message: NonEmptyText, options: Vec<NonEmptyText>,
-        checkpoint_type: NonEmptyText, context: Context,
+        checkpoint_type: Title, context: Context,
     }
     Received { approval_id: NonEmptyText, approved: bool, feedback: String }
     Problem { error_type: NonEmptyText, message: NonEmptyText }
@@ -99,19 +127,42 @@ schema! {
         id: NonEmptyText, timestamp: NonEmptyText, event_type: NonEmptyText, status: NonEmptyText,
         #[serde(deserialize_with = "there")] node_id: Option<NonEmptyText>,
         #[serde(deserialize_with = "there")] agent_name: Option<NonEmptyText>,
-        inputs: Map<String, Value>, outputs: Map<String, Value>, meta: Map<String, Value>,
+        inputs: Inputs, outputs: Outputs, meta: Meta,
     }
+    Inputs { code: Option<String>, language: Option<NonEmptyText>, tool: Option<NonEmptyText>, args: Option<String>, message: Option<String> }
+    Outputs { full_content: Option<String>, result: Option<String>, file_path: Option<NonEmptyText> }
+    Meta { language: Option<NonEmptyText>, tool_name: Option<NonEmptyText>, files_written: Option<Vec<NonEmptyText>> }
     Events { events: Vec<Happened> }
     Made {
         id: NonEmptyText, file_path: NonEmptyText, file_name: NonEmptyText, file_type: String, size_bytes: u64, node_id: NonEmptyText,
         agent_name: NonEmptyText, created_at: NonEmptyText,
     }
     Files { files: Vec<Made> }
-    Share { cost: f64, tokens: u64, input_tokens: u64, output_tokens: u64, call_count: u64 }
-    Costs {
-        total_cost: f64, total_tokens: u64, input_tokens: u64, output_tokens: u64,
-        model_breakdown: Vec<Share>, agent_breakdown: Vec<Share>, step_breakdown: Vec<Share>,
+    ModelShare { model: NonEmptyText, cost: f64, tokens: u64, prompt_tokens: u64, completion_tokens: u64, call_count: u64 }
+    AgentShare {
+        agent: NonEmptyText, model: NonEmptyText, cost: f64, tokens: u64, prompt_tokens: u64, completion_tokens: u64, call_count: u64,
     }
+    StepShare { step_id: NonEmptyText, cost: f64, tokens: u64, prompt_tokens: u64, completion_tokens: u64 }
+    Costs {
+        run_id: NonEmptyText, resolved_run_id: NonEmptyText, total_cost_usd: f64, total_tokens: u64, total_prompt_tokens: u64,
+        total_completion_tokens: u64, record_count: u64, model_breakdown: Vec<ModelShare>, agent_breakdown: Vec<AgentShare>,
+        step_breakdown: Vec<StepShare>,
+    }
+    Summary { total: u64, valid: u64, invalid: u64, not_configured: u64, errors: u64 }
+    Tested { provider: NonEmptyText, status: KeyState, message: NonEmptyText, error_details: Option<NonEmptyText> }
+    Providers { openai: Tested, azure_openai: Tested, azure_openai_fallback: Tested, anthropic: Tested, vertex: Tested }
+    Credentials { status: NonEmptyText, summary: Summary, results: Providers, timestamp: f64 }
+    ModelOption { value: NonEmptyText, label: NonEmptyText }
+    ModelSettings {
+        available_models: Vec<ModelOption>, global_defaults: BTreeMap<String, String>,
+        workflow_defaults: BTreeMap<String, BTreeMap<String, BTreeMap<String, String>>>,
+    }
+    FileContent {
+        path: NonEmptyText, r#type: ContentType, size: u64,
+        #[serde(deserialize_with = "there")] content: Option<String>,
+        #[serde(deserialize_with = "there")] mime_type: Option<NonEmptyText>,
+    }
+    Detailed { detail: NonEmptyText }
     Log { content: NonEmptyText, total_lines: u64 }
 }
 
@@ -148,6 +199,22 @@ enum SessionState {
     Suspended,
     Completed,
     Expired,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum KeyState {
+    Valid,
+    Invalid,
+    Error,
+    NotConfigured,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ContentType {
+    Text,
+    Binary,
 }
 
 #[derive(Debug, Deserialize)]
@@ -223,6 +290,9 @@ pub(crate) fn answer(path: &str, body: &Value) {
         ("files", check::<Files>),
         ("costs", check::<Costs>),
         ("console-log", check::<Log>),
+        ("status", check::<Credentials>),
+        ("config", check::<ModelSettings>),
+        ("content", check::<FileContent>),
     ]);
     let is_of_a_run = parts.get(2) == Some(&"runs");
     let read = match parts[0] {
@@ -234,6 +304,14 @@ pub(crate) fn answer(path: &str, body: &Value) {
     if let Err(error) = read {
         panic!("the client cannot read the answer of {path}: {error}\n{body:#}");
     }
+}
+
+/// Reads a refusal, whose `detail` the UI shows.
+pub(crate) fn refusal(body: &Value) -> String {
+    if let Err(error) = check::<Detailed>(body) {
+        panic!("the client cannot read the refusal: {error}\n{body:#}");
+    }
+    body["detail"].as_str().unwrap().to_owned()
 }
 
 /// The reader rejects frames that the web UI would drop or misread, or on which it would crash.
@@ -248,7 +326,7 @@ fn what_the_client_would_misread_is_refused() {
     let asked = |plan: Value, description: &str| {
         json!({
             "approval_id": "i", "step_id": "", "action": "plan_approval", "description": description,
-            "message": "m", "options": ["approve"], "checkpoint_type": "plan_approval", "context": { "plan": plan },
+            "message": "m", "options": ["approve"], "checkpoint_type": "after_planning", "context": { "plan": plan },
         })
     };
     let step = json!({ "sub_task": "build", "sub_task_agent": null, "bullet_points": [] });
@@ -263,6 +341,8 @@ fn what_the_client_would_misread_is_refused() {
         ("approval_requested", asked(json!({ "sub_tasks": [step] }), "d"), false),
         ("approval_requested", asked(json!([step]), ""), false),
         ("status", json!({ "status": "planning" }), false),
+        ("status", json!({ "message": "Planning." }), true),
+        ("status", json!({ "message": "x".repeat(LINE + 1) }), false),
         ("output", json!({ "data": "line" }), true),
         ("output", json!({ "data": "two\nlines" }), false),
         ("output", json!({ "released": {} }), false),
@@ -274,4 +354,57 @@ fn what_the_client_would_misread_is_refused() {
     ] {
         assert_eq!(read(event_type, &data), is_read, "{event_type}: {data}");
     }
+    let untitled = {
+        let mut asked = asked(json!([step]), "d");
+        asked["checkpoint_type"] = json!("plan_approval");
+        asked
+    };
+    assert!(!read("approval_requested", &untitled));
+}
+
+/// The reader rejects answers on which the tabs of the web UI would crash, or with which it would send no task.
+#[test]
+fn what_a_tab_would_crash_on_is_refused() {
+    let is_read = |path: &str, body: &Value| std::panic::catch_unwind(|| answer(path, body)).is_ok();
+    let costs = json!({
+        "run_id": "r", "resolved_run_id": "r", "total_cost_usd": 0.0, "total_tokens": 0, "total_prompt_tokens": 0,
+        "total_completion_tokens": 0, "record_count": 0, "model_breakdown": [], "agent_breakdown": [],
+        "step_breakdown": [],
+    });
+    let event = json!({"events": [{
+        "id": "1", "timestamp": "t", "event_type": "tool_call", "status": "completed", "node_id": null,
+        "agent_name": null, "inputs": {"tool": "t", "args": "{}"}, "outputs": {"result": "r"}, "meta": {},
+    }]});
+    let tested = json!({"provider": "p", "status": "valid", "message": "m"});
+    let keys = ["openai", "azure_openai", "azure_openai_fallback", "anthropic", "vertex"];
+    let results: Map<String, Value> = keys.map(|key| (key.to_owned(), tested.clone())).into_iter().collect();
+    let status = json!({
+        "status": "success", "results": results, "timestamp": 0,
+        "summary": {"total": 5, "valid": 5, "invalid": 0, "not_configured": 0, "errors": 0},
+    });
+    let content =
+        json!({"path": "/w/a", "content": "a", "type": "text", "size": 1, "mime_type": "text/plain"});
+    let table: [(&str, &Value, &[&str]); 5] = [
+        ("runs/r/costs", &costs, &["/total_prompt_tokens", "/total_completion_tokens", "/record_count"]),
+        ("runs/r/history", &event, &["/events/0/inputs", "/events/0/agent_name"]),
+        ("credentials/status", &status, &["/results/openai", "/results/vertex/status", "/summary"]),
+        ("files/content?path=a", &content, &["/content", "/type", "/size"]),
+        (
+            "models/config",
+            &json!({"available_models": [], "global_defaults": {}, "workflow_defaults": {}}),
+            &["/available_models"],
+        ),
+    ];
+    for (path, body, needed) in table {
+        assert!(is_read(path, body), "{path}: {body}");
+        for pointer in needed {
+            let (parent, key) = pointer.rsplit_once('/').unwrap();
+            let mut less = body.clone();
+            less.pointer_mut(parent).unwrap().as_object_mut().unwrap().remove(key);
+            assert!(!is_read(path, &less), "{path} without {pointer}");
+        }
+    }
+    let mut object = event.clone();
+    object["events"][0]["inputs"]["args"] = json!({"path": "a"});
+    assert!(!is_read("runs/r/history", &object), "an object is drawn nowhere");
 }

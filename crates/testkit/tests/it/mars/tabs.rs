@@ -29,7 +29,7 @@ async fn asked_about_a_step() -> (ScriptedModel, TestServer, Page) {
     let mut form = form("hitl-interactive", &json!({"nPlanReviews": 0}));
     form["approvalMode"] = json!("both");
     let mut page = Page::start(&server, "t1", form).await;
-    for (kind, option) in [("plan_approval", "approve"), ("before_step", "approve"), ("on_error", "retry")] {
+    for (kind, option) in [("after_planning", "approve"), ("before_step", "approve"), ("on_error", "retry")] {
         page.drawn(kind).await;
         page.choose(option, "").await;
     }
@@ -58,7 +58,8 @@ async fn every_tab_of_a_run_has_data() {
         files[0]["node_id"],
         files[0]["agent_name"]
     ]);
-    assert_eq!(file, json!(["notes/plan.md", "plan.md", 4, "s1", "engineer"]));
+    let path = page.folder().join("notes/plan.md");
+    assert_eq!(file, json!([path, "plan.md", 4, "s1", "engineer"]));
     // A client that has not received a frame yet can use the task id instead of the run id.
     assert_eq!(get(&server, "runs/t1/files").await["files"], files);
     assert_eq!(get(&server, &format!("nodes/s1/files?run_id={run}")).await["files"], files);

@@ -1,5 +1,7 @@
 //! The web UI as a client (contract A32): its form, its single panel, and how it reconnects.
 
+use std::path::PathBuf;
+
 use holdshort_testkit::model::Scripted;
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
@@ -59,6 +61,12 @@ impl Page {
         self.mars = Mars::connect(server, &self.task).await;
         self.mars.say(&self.first).await;
         self.heard = 0;
+    }
+
+    /// Returns the working directory of the task, which `workflow_started` names.
+    pub(crate) fn folder(&self) -> PathBuf {
+        let started = self.mars.frames.iter().find(|frame| frame["event_type"] == "workflow_started");
+        PathBuf::from(started.expect("the task has started")["data"]["work_dir"].as_str().unwrap())
     }
 
     async fn receive_frame(&mut self) -> Value {
@@ -136,11 +144,13 @@ async fn the_form_begins_in_every_mode() {
             status["ignored"].as_array().unwrap().iter().filter_map(|each| each["key"].as_str()).collect();
         assert!(named.contains(&"saveMarkdown") && named.contains(&"enablePlanning"), "{mode}: {status}");
         let message = status["message"].as_str().unwrap();
-        assert!(message.contains("`saveMarkdown` is for reading papers"), "{mode}: {message}");
+        let why =
+            status["ignored"].as_array().unwrap().iter().find(|each| each["key"] == "saveMarkdown").unwrap();
+        assert!(why["why"].as_str().unwrap().contains("is for reading papers"), "{mode}: {status}");
         let started = page.until("workflow_started").await;
         page.until(begins).await;
         assert!(
-            page.lines("error: ") == 0 && page.lines("saveMarkdown") == 1,
+            page.lines("error: ") == 0 && page.lines("config keys have no effect") == 1,
             "{mode}: {:?}",
             page.panel.console
         );
@@ -184,13 +194,13 @@ async fn a_plan_and_its_steps_are_decided_on_in_the_panel() {
         [one(count("one")), done(), one(count("two")), done(), one(count("two")), done()],
     );
     let mut page = Page::start(&server, "t1", hitl(&json!({"maxHumanIterations": 3}))).await;
-    let asked = page.drawn("plan_approval").await;
+    let asked = page.drawn("after_planning").await;
     let shown = asked["description"].as_str().unwrap();
     assert!(shown.contains("1. build (engineer)\n   - carefully") && shown.contains(&long), "{shown}");
     assert_eq!(asked["context"]["plan"].as_array().map(Vec::len), Some(2));
     page.choose("revise", "add tests").await;
     page.until("approval_received").await;
-    let asked = page.drawn("plan_approval").await;
+    let asked = page.drawn("after_planning").await;
     assert_eq!(asked["context"]["previous_feedback"][0]["feedback"], "add tests");
     page.choose("approve", "").await;
     let asked = page.drawn("before_step").await;
@@ -230,17 +240,17 @@ async fn a_plan_is_modified_or_rejected_in_the_panel() {
     let (_model, server) = planned(&[plan(&[("build", "engineer")]), plan(&[("build", "engineer")])]).await;
     let mut page = Page::start(&server, "t1", hitl(&json!({"hitlVariant": "planning_only"}))).await;
     // A text that is not a plan is refused, and the panel shows the request again.
-    page.drawn("plan_approval").await;
+    page.drawn("after_planning").await;
     page.decide("modify", "", "{\"step_1\": \"other\"}").await;
     assert_eq!(error_summary(&page.until("error_occurred").await).0, "invalid_request");
-    let mut steps = page.drawn("plan_approval").await["context"]["plan"].clone();
+    let mut steps = page.drawn("after_planning").await["context"]["plan"].clone();
     steps[0]["sub_task"] = json!("build in Rust");
     page.decide("modify", "", &json!({ "plan": steps }).to_string()).await;
     page.until("workflow_completed").await;
     assert_eq!(page.panel.nodes, [("s1".to_owned(), "completed".to_owned())]);
 
     let mut page = Page::start(&server, "t2", hitl(&json!({}))).await;
-    page.drawn("plan_approval").await;
+    page.drawn("after_planning").await;
     page.choose("reject", "wrong").await;
     page.until("workflow_failed").await;
     assert!(page.lines("wrong") > 0 && page.panel.session.is_some(), "{:?}", page.panel.console);
@@ -304,7 +314,7 @@ async fn a_second_request_is_not_lost() {
 async fn a_refused_decision_loses_no_panel() {
     let (_model, server) = planned(&[plan(&[("build", "engineer")])]).await;
     let mut page = Page::start(&server, "t1", hitl(&json!({}))).await;
-    let asked = page.drawn("plan_approval").await;
+    let asked = page.drawn("after_planning").await;
     page.choose("revise", "").await;
     let refused = page.until("error_occurred").await;
     assert_eq!(error_summary(&refused), ("invalid_request", "/feedback"));
@@ -344,13 +354,13 @@ async fn a_refused_decision_loses_no_panel() {
 async fn a_page_that_comes_back_is_told_nothing_twice() {
     let (model, mut server) = planned(&[plan(&[("build", "engineer")])]).await;
     let mut page = Page::start(&server, "t1", hitl(&json!({}))).await;
-    page.drawn("plan_approval").await;
+    page.drawn("after_planning").await;
     let bubbles = page.panel.bubbles.clone();
     let tokens = page.panel.tokens;
     page.panel.asked = None;
     page.comes_back(&server).await;
     assert!(page.until("status").await["ignored"].is_null(), "named once");
-    page.drawn("plan_approval").await;
+    page.drawn("after_planning").await;
     assert_eq!((&page.panel.bubbles, page.panel.tokens), (&bubbles, tokens));
 
     // A page that was disconnected receives the missed frames.

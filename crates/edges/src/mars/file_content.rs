@@ -1,0 +1,172 @@
+//! Contents of the files that runs changed (contract A33). The web UI names a file only by its path, so the newest run
+//! that works in a folder above the path is searched first. A content is read from the journal, never from the disk:
+//! nothing outside the changes of a run can be read here.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use holdshort_core::changeset::Entry;
+use holdshort_protocol::Code;
+use holdshort_store::{Bodies, Log, RunFilter, Tables};
+use holdshort_web::app::App;
+use holdshort_web::limits::PAGE_BYTES;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::Params;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::config::WORKFLOW;
+use super::files;
+use super::projector::work_dir;
+use super::sessions::person;
+use crate::credentials::AuthenticatedCaller;
+use crate::limits::MARS_FILE_RUNS;
+
+/// Media types by the end of the file's name. Only images are sent with their own type.
+const IMAGES: [(&str, &str); 9] = [
+    ("png", "image/png"),
+    ("jpg", "image/jpeg"),
+    ("jpeg", "image/jpeg"),
+    ("gif", "image/gif"),
+    ("bmp", "image/bmp"),
+    ("svg", "image/svg+xml"),
+    ("webp", "image/webp"),
+    ("tiff", "image/tiff"),
+    ("tif", "image/tiff"),
+];
+const BINARY: &str = "application/octet-stream";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PathQuery {
+    #[expect(dead_code, reason = "read during authentication")]
+    token: Option<String>,
+    path: String,
+}
+
+/// `GET /api/files/content?path=`.
+pub(super) async fn content(
+    guest: AuthenticatedCaller,
+    Params(query): Params<PathQuery>,
+) -> Answer<Json<Value>> {
+    let app = person(guest)?.app;
+    let bytes = read(&app, &query.path).await?;
+    let size = bytes.len();
+    let shown = match String::from_utf8(bytes) {
+        Ok(text) => json!({ "content": text, "type": "text", "mime_type": "text/plain" }),
+        Err(_) => json!({
+            "content": null, "type": "binary", "mime_type": image_type(&query.path).unwrap_or(BINARY),
+            "message": "This file is not text: download it.",
+        }),
+    };
+    let mut answer = json!({ "path": query.path, "size": size });
+    super::steps::merge(&mut answer, &shown);
+    Ok(Json(answer))
+}
+
+/// `GET /api/files/download?path=`.
+pub(super) async fn download(
+    guest: AuthenticatedCaller,
+    Params(query): Params<PathQuery>,
+) -> Answer<Response> {
+    let app = person(guest)?.app;
+    let bytes = Bytes::from(read(&app, &query.path).await?);
+    let name: String = file_name(&query.path).chars().filter(|c| is_plain(*c)).collect();
+    let attachment = format!("attachment; filename=\"{name}\"");
+    Ok(([(CONTENT_TYPE, BINARY.to_owned()), (CONTENT_DISPOSITION, attachment)], bytes).into_response())
+}
+
+/// `GET /api/files/serve-image?path=`.
+pub(super) async fn image(guest: AuthenticatedCaller, Params(query): Params<PathQuery>) -> Answer<Response> {
+    let app = person(guest)?.app;
+    let Some(media_type) = image_type(&query.path) else {
+        return Err(Refused::new(Code::InvalidQuery, "path: is not the path of an image"));
+    };
+    let bytes = Bytes::from(read(&app, &query.path).await?);
+    Ok(([(CONTENT_TYPE, media_type)], bytes).into_response())
+}
+
+/// Returns the content that a run's last change gave to a file.
+async fn read(app: &App, path: &str) -> Answer<Vec<u8>> {
+    let Entry::File { digest, bytes, .. } = find(app, path).await? else {
+        return Err(Refused::new(Code::NotFound, format!("{path} is a link: open it in the task's folder")));
+    };
+    if bytes > PAGE_BYTES as u64 {
+        let why = format!("{path} has {bytes} bytes, more than the {PAGE_BYTES} that one response may have");
+        return Err(Refused::new(Code::LimitReached, format!("{why}: open it in the task's folder")));
+    }
+    let stored = match app.journal().body(&digest).await? {
+        Some(body) => Some(body),
+        // An earlier version stored file contents as blobs.
+        None => app.journal().blob(&digest).await?,
+    };
+    let gone = || Refused::new(Code::NotFound, format!("the journal no longer has the content of {path}"));
+    stored.ok_or_else(gone)
+}
+
+/// Returns the entry of a file in the newest run that changed it. The run works in a folder above the path.
+async fn find(app: &App, path: &str) -> Answer<Entry> {
+    let filter = RunFilter { workflow: Some(WORKFLOW.to_owned()), ..RunFilter::default() };
+    for row in app.journal().runs(&filter, None, MARS_FILE_RUNS).await?.items {
+        let begun = app.driver.load_at(&row.run, 1).await?;
+        let Some(inner) = below(path, work_dir(&begun)) else { continue };
+        let run = app.run_now(&row.run).await?;
+        if let Some(entry) = files::last_entry(&run, inner) {
+            return Ok(entry);
+        }
+    }
+    let why = format!(
+        "no run of the last {MARS_FILE_RUNS} changed the file {path}: name a file that /api/runs/ID/files lists"
+    );
+    Err(Refused::new(Code::NotFound, why))
+}
+
+/// Returns the part of a path below a folder.
+fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
+    let inner = path.strip_prefix(folder)?.strip_prefix('/')?;
+    (!folder.is_empty() && !inner.is_empty()).then_some(inner)
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn image_type(path: &str) -> Option<&'static str> {
+    let (_, end) = file_name(path).rsplit_once('.')?;
+    IMAGES.iter().find(|(name, _)| end.eq_ignore_ascii_case(name)).map(|(_, media_type)| *media_type)
+}
+
+/// Returns true if a character can be part of a quoted file name in a header.
+fn is_plain(c: char) -> bool {
+    (c.is_ascii_graphic() || c == ' ') && !matches!(c, '"' | '\\')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_below_its_folder_and_no_other() {
+        let table = [
+            ("/work/a.txt", "/work", Some("a.txt")),
+            ("/work/b/a.txt", "/work", Some("b/a.txt")),
+            ("/workshop/a.txt", "/work", None),
+            ("/work/", "/work", None),
+            ("/work", "/work", None),
+            ("a.txt", "", None),
+            ("/a.txt", "", None),
+        ];
+        for (path, folder, inner) in table {
+            assert_eq!(below(path, folder), inner, "{path} in {folder}");
+        }
+    }
+
+    #[test]
+    fn an_image_is_known_by_its_name_and_a_name_fits_a_header() {
+        let found = ["/w/a.PNG", "/w/b.svg", "/w/c.png.txt", "/w.png/d", "png"].map(image_type);
+        assert_eq!(found, [Some("image/png"), Some("image/svg+xml"), None, None, None]);
+        let name: String = file_name("/w/a\"b\\c\r\né d.txt").chars().filter(|c| is_plain(*c)).collect();
+        assert_eq!(name, "abc d.txt");
+    }
+}

@@ -1,0 +1,157 @@
+//! Routes that the web UI requests before its first frame (contract A33): the providers of models and their states, and
+//! the names of the models. The UI sends no task unless the provider `openai` is valid, so `openai` stands for the
+//! server's model, whichever provider it has. The keys of providers stay on the server.
+
+use axum::Json;
+use holdshort_core::pricing::DEFAULT;
+use holdshort_models::Description;
+use holdshort_web::app::App;
+use holdshort_web::problem::Answer;
+use holdshort_web::query::Params;
+use serde_json::{Map, Value, json};
+
+use super::config::WORKFLOW;
+use super::sessions::{NoQuery, person};
+use super::start;
+use crate::credentials::AuthenticatedCaller;
+
+/// Providers that the UI knows: key, name, and the server's provider that they stand for. `None`: the server has no
+/// such provider.
+const PROVIDERS: [(&str, &str, Option<&str>); 5] = [
+    ("openai", "OpenAI", None),
+    ("azure_openai", "Azure OpenAI", None),
+    ("azure_openai_fallback", "Azure OpenAI (fallback)", None),
+    ("anthropic", "Anthropic", Some("anthropic")),
+    ("vertex", "Vertex AI", Some("gemini")),
+];
+/// Provider that stands for the server's model.
+const OWN: &str = "openai";
+
+/// State of the server's model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum ModelState {
+    /// The model is configured, and its server responds if it has a URL of its own.
+    Usable,
+    /// Agents play the script of the server's workflow.
+    Rehearsed,
+    Missing,
+    /// The model's server does not respond, with the reason.
+    Silent(String),
+}
+
+impl ModelState {
+    async fn read(app: &App) -> Self {
+        if app.model.rehearsal {
+            let is_played = app.library.has_rehearsal(WORKFLOW);
+            return if is_played { Self::Rehearsed } else { Self::Missing };
+        }
+        match &app.model.base_url {
+            Some(url) => match holdshort_models::answers(url).await {
+                Ok(()) => Self::Usable,
+                Err(why) => Self::Silent(why),
+            },
+            None => Self::Usable,
+        }
+    }
+
+    /// Returns the result for the server's model in the form that the UI shows.
+    fn describe(&self, model: &Description) -> Value {
+        let Description { name, provider, base_url, .. } = model;
+        let at = base_url.as_deref().map(|url| format!(" at {url}")).unwrap_or_default();
+        match self {
+            Self::Usable => json!({
+                "status": "valid",
+                "message": format!("This server uses {name} ({provider}){at}. Its key stays on the server."),
+            }),
+            Self::Rehearsed => json!({
+                "status": "valid",
+                "message": "This server has no model: agents play the script of the workflow `mars`.",
+            }),
+            Self::Missing => json!({
+                "status": "not_configured",
+                "message": "This server has no model: start it with --model NAME.",
+            }),
+            Self::Silent(why) => json!({
+                "status": "error",
+                "message": format!("The model server{at} does not respond."),
+                "error_details": why,
+            }),
+        }
+    }
+}
+
+/// `GET /api/credentials/status`.
+pub(super) async fn status(guest: AuthenticatedCaller, _: Params<NoQuery>) -> Answer<Json<Value>> {
+    let app = person(guest)?.app;
+    let state = ModelState::read(&app).await;
+    let results = results(&state, &app.model);
+    let count = |status: &str| results.values().filter(|each| each["status"] == *status).count();
+    let summary = json!({
+        "total": results.len(), "valid": count("valid"), "invalid": count("invalid"),
+        "not_configured": count("not_configured"), "errors": count("error"),
+    });
+    let timestamp = app.now().as_millis() / 1_000;
+    Ok(Json(json!({ "status": "success", "summary": summary, "results": results, "timestamp": timestamp })))
+}
+
+fn results(state: &ModelState, model: &Description) -> Map<String, Value> {
+    let result = |(key, name, stands_for): (&str, &str, Option<&str>)| {
+        let is_own = key == OWN || (stands_for == Some(model.provider) && *state != ModelState::Rehearsed);
+        let mut result = if is_own {
+            state.describe(model)
+        } else {
+            json!({ "status": "not_configured", "message": "This server does not use this provider." })
+        };
+        result["provider"] = name.into();
+        (key.to_owned(), result)
+    };
+    PROVIDERS.into_iter().map(result).collect()
+}
+
+/// `GET /api/models/config`: the server's model, and the models that its workflow `mars` names.
+pub(super) async fn models(guest: AuthenticatedCaller, _: Params<NoQuery>) -> Answer<Json<Value>> {
+    let app = person(guest)?.app;
+    let base = start::base(&app)?;
+    let named = base.models.keys().map(String::as_str).filter(|name| *name != DEFAULT);
+    let own = Some(app.model.name.as_str()).filter(|_| !app.model.rehearsal);
+    let mut models: Vec<&str> = own.into_iter().collect();
+    models.extend(named.filter(|name| Some(*name) != own));
+    let models: Vec<Value> = models.iter().map(|name| json!({ "value": name, "label": name })).collect();
+    Ok(Json(json!({ "available_models": models, "global_defaults": {}, "workflow_defaults": {} })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(provider: &'static str, base_url: Option<&str>) -> Description {
+        let base_url = base_url.map(str::to_owned);
+        Description { name: "m".to_owned(), provider, rehearsal: provider == "rehearsal", base_url }
+    }
+
+    /// The UI sends tasks if `openai` is valid, and offers the models of the other valid providers.
+    #[test]
+    fn the_own_model_is_what_lets_the_page_send_a_task() {
+        let local = Some("http://127.0.0.1:1/v1");
+        let silent = ModelState::Silent("connection refused".to_owned());
+        let table = [
+            (ModelState::Usable, model("openai", None), ["valid", "not_configured", "not_configured"]),
+            (ModelState::Usable, model("ollama", local), ["valid", "not_configured", "not_configured"]),
+            (ModelState::Usable, model("anthropic", None), ["valid", "valid", "not_configured"]),
+            (ModelState::Usable, model("gemini", None), ["valid", "not_configured", "valid"]),
+            (ModelState::Rehearsed, model("rehearsal", None), ["valid", "not_configured", "not_configured"]),
+            (ModelState::Missing, model("rehearsal", None), ["not_configured"; 3]),
+            (silent, model("ollama", local), ["error", "not_configured", "not_configured"]),
+        ];
+        for (state, model, expected) in table {
+            let results = results(&state, &model);
+            let found = ["openai", "anthropic", "vertex"].map(|key| results[key]["status"].clone());
+            assert_eq!(found, expected.map(Value::from), "{state:?} {model:?}");
+            assert!(
+                ["azure_openai", "azure_openai_fallback"]
+                    .iter()
+                    .all(|key| { results[*key]["status"] == "not_configured" })
+            );
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Sign-in of the web UI (contract A33). A person pastes the link of `holdshort login` into a form, which this server
+//! serves below the page's own address. The browser then has a cookie for the page. The sign-in exists only if the
+//! server was started with `--edge-origin`.
+
+use axum::extract::State;
+use axum::http::header::{LOCATION, SET_COOKIE};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{AppendHeaders, Html, IntoResponse, Response};
+use holdshort_web::auth::AuthState;
+use holdshort_web::body::Body;
+use holdshort_web::problem::{Answer, Refused};
+use serde::Deserialize;
+
+/// Path of the page to which a browser goes after the sign-in.
+const AFTER: &str = "/";
+/// Mark in the form at which a refusal is shown.
+const REFUSED: &str = "<!-- refused -->";
+const FORM: &str = r#"<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Sign in</title>
+<h1>Sign in</h1>
+<!-- refused -->
+<p>Run <code>holdshort login</code>, and paste the link that it prints. The link works once.</p>
+<form method="post">
+<p><label>Link or code <input name="code" required autofocus autocomplete="off" size="60"></label></p>
+<p><button>Sign in</button></p>
+</form>
+</html>
+"#;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fields {
+    code: String,
+}
+
+/// `GET /api/holdshort/sign-in`.
+pub(super) async fn form(State(door): State<AuthState>) -> Answer<Html<&'static str>> {
+    check_page(&door)?;
+    Ok(Html(FORM))
+}
+
+/// `POST /api/holdshort/sign-in`: redeems the code. A refusal is shown above the form.
+pub(super) async fn enter(State(door): State<AuthState>, headers: HeaderMap, body: Body) -> Answer<Response> {
+    check_page(&door)?;
+    let Fields { code } = body.form().await?;
+    match door.redeem_for_page(&headers, code_of(&code)).await {
+        Ok(cookies) => {
+            let cookies = AppendHeaders(cookies.map(|cookie| (SET_COOKIE, cookie)));
+            Ok((StatusCode::SEE_OTHER, [(LOCATION, AFTER)], cookies).into_response())
+        }
+        Err(refused) => {
+            let status = StatusCode::from_u16(refused.code().status()).unwrap_or(StatusCode::FORBIDDEN);
+            Ok((status, Html(with_refusal(&refused))).into_response())
+        }
+    }
+}
+
+fn check_page(door: &AuthState) -> Answer<()> {
+    door.page_sign_in()
+        .map(drop)
+        .ok_or_else(|| Refused::not_found("page: start the server with --edge-origin"))
+}
+
+/// Returns the code in a pasted text. In a login link, the code follows the `#`.
+fn code_of(text: &str) -> &str {
+    let text = text.trim();
+    text.rsplit_once('#').map_or(text, |(_, code)| code)
+}
+
+fn with_refusal(refused: &Refused) -> String {
+    let title = refused.code().title();
+    let why = refused.0.detail.trim_end_matches('.').replace('&', "&amp;").replace('<', "&lt;");
+    FORM.replace(REFUSED, &format!("<p role=\"alert\">{title}: {why}.</p>"))
+}
+
+#[cfg(test)]
+mod tests {
+    use holdshort_protocol::Code;
+
+    use super::*;
+
+    #[test]
+    fn a_code_is_what_follows_the_hash() {
+        for (text, code) in
+            [("http://127.0.0.1:7349/login#abc", "abc"), (" abc\r\n", "abc"), ("#abc", "abc"), ("", "")]
+        {
+            assert_eq!(code_of(text), code, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_shown_as_text() {
+        let shown = with_refusal(&Refused::new(Code::ForbiddenRole, "`<b>` & more"));
+        assert!(shown.contains(" this request: `&lt;b>` &amp; more.</p>"), "{shown}");
+    }
+}

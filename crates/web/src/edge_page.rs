@@ -1,0 +1,135 @@
+//! Page of another system whose scripts use one edge from a browser, such as the web UI of MARS. The page's own server
+//! forwards the requests below two paths to the edge, so the browser cannot send a token. Instead, a person signs the
+//! browser in, and the browser then sends a cookie.
+//!
+//! The cookie alone is the credential. It is therefore valid only on the edge, only for requests that come from the page,
+//! and only in the role of an operator. `docs/security.md` says what the cookie gives up.
+
+use axum::http::header::{ORIGIN, REFERER};
+use axum::http::{HeaderMap, HeaderName};
+use url::Url;
+
+use crate::guard::SEC_FETCH_SITE;
+use crate::public_endpoint::PublicUrl;
+
+/// Path of the sign-in below the first forwarded path.
+const SIGN_IN: &str = "/holdshort/sign-in";
+
+/// Page that may use one edge with a cookie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EdgePage {
+    /// Prefix of the edge's paths on this server.
+    base: &'static str,
+    /// Paths of the page's server that are forwarded to the edge.
+    paths: [&'static str; 2],
+    url: PublicUrl,
+}
+
+impl EdgePage {
+    pub fn new(base: &'static str, paths: [&'static str; 2], url: PublicUrl) -> Self {
+        Self { base, paths, url }
+    }
+
+    /// Returns the origin of the page, as a browser writes it.
+    pub fn origin(&self) -> String {
+        self.url.origin()
+    }
+
+    /// Returns the URL at which a person signs a browser in for the page.
+    pub fn sign_in_url(&self) -> String {
+        format!("{}{}{SIGN_IN}", self.origin(), self.paths[0])
+    }
+
+    /// Returns true if a path of this server belongs to the edge.
+    pub(crate) fn covers(&self, path: &str) -> bool {
+        path.starts_with(self.base)
+    }
+
+    /// Returns true if `host` is the host of the page's own server. The server may be a trusted proxy, which reports this
+    /// host for the requests that it forwards.
+    pub(crate) fn is_host(&self, host: &str) -> bool {
+        self.url.hosts().iter().any(|own| own.eq_ignore_ascii_case(host))
+    }
+
+    /// Returns true if the page sent a request. Browsers omit `Origin` when a page reads from its own origin, so the
+    /// header `Referer` then names the page. A script can set none of these headers.
+    pub(crate) fn sent(&self, headers: &HeaderMap) -> bool {
+        let origin = self.origin();
+        let is_origin = match (&values(headers, &ORIGIN)[..], &values(headers, &REFERER)[..]) {
+            ([said], _) => said.eq_ignore_ascii_case(&origin),
+            ([], [page]) => Url::parse(page).is_ok_and(|page| page.origin().ascii_serialization() == origin),
+            _ => false,
+        };
+        is_origin && matches!(values(headers, &SEC_FETCH_SITE)[..], [] | ["same-origin"])
+    }
+
+    /// Returns the `Set-Cookie` values for a sign-in: the same cookie for each forwarded path, because the browser must
+    /// not send the cookie to other paths of the page's server.
+    pub(crate) fn set_cookies(&self, name: &str, value: &str, seconds: u64) -> [String; 2] {
+        let secure = if self.url.is_https() { "; Secure" } else { "" };
+        self.paths.map(|path| {
+            format!("{name}={value}; HttpOnly; SameSite=Strict; Path={path}; Max-Age={seconds}{secure}")
+        })
+    }
+}
+
+/// Returns the values of a header. An unreadable value becomes an empty text.
+fn values<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Vec<&'h str> {
+    headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(url: &str) -> EdgePage {
+        EdgePage::new("/edges/mars/", ["/api", "/ws"], url.parse().unwrap())
+    }
+
+    #[test]
+    fn only_the_page_itself_sent_it() {
+        let (own, other) = ("http://localhost:3000", "http://localhost:4000");
+        let at = |origin: &str| format!("{origin}/sessions?x=1");
+        let table: [(&[(&HeaderName, &str)], bool); 14] = [
+            (&[(&ORIGIN, own)], true),
+            (&[(&ORIGIN, "HTTP://LOCALHOST:3000")], true),
+            (&[(&ORIGIN, own), (&SEC_FETCH_SITE, "same-origin")], true),
+            (&[(&REFERER, &at(own))], true),
+            (&[(&REFERER, &at(own)), (&SEC_FETCH_SITE, "same-origin")], true),
+            (&[(&ORIGIN, own), (&SEC_FETCH_SITE, "same-site")], false),
+            (&[(&REFERER, &at(own)), (&SEC_FETCH_SITE, "none")], false),
+            (&[(&ORIGIN, other)], false),
+            (&[(&ORIGIN, other), (&REFERER, &at(own))], false),
+            (&[(&ORIGIN, own), (&ORIGIN, own)], false),
+            (&[(&ORIGIN, "null")], false),
+            (&[(&REFERER, &at(other))], false),
+            (&[(&SEC_FETCH_SITE, "same-origin")], false),
+            (&[], false),
+        ];
+        let page = page(own);
+        for (list, expected) in table {
+            let mut headers = HeaderMap::new();
+            for (name, value) in list {
+                headers.append(*name, value.parse().unwrap());
+            }
+            assert_eq!(page.sent(&headers), expected, "{list:?}");
+        }
+    }
+
+    #[test]
+    fn a_cookie_is_for_the_forwarded_paths_alone() {
+        let [api, ws] = page("http://localhost:3000").set_cookies("c", "v", 60);
+        assert_eq!(api, "c=v; HttpOnly; SameSite=Strict; Path=/api; Max-Age=60");
+        assert_eq!(ws, "c=v; HttpOnly; SameSite=Strict; Path=/ws; Max-Age=60");
+        let [api, _] = page("https://mars.example").set_cookies("c", "v", 60);
+        assert!(api.ends_with("; Secure"), "{api}");
+        let page = page("https://mars.example");
+        assert_eq!(page.sign_in_url(), "https://mars.example/api/holdshort/sign-in");
+        assert_eq!(
+            ["mars.example", "MARS.example:443", "other.example"].map(|host| page.is_host(host)),
+            [true, true, false]
+        );
+        let covered = ["/edges/mars/ws/t", "/edges/crew/x", "/v1/runs", "/edges/marsh/x"];
+        assert_eq!(covered.map(|path| page.covers(path)), [true, false, false, false]);
+    }
+}
