@@ -9,3 +9,4 @@ mod retry_after;
 mod sending;
 mod sign;
 mod sink;
+mod summary;

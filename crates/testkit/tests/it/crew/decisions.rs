@@ -184,7 +184,7 @@ async fn the_actor_is_whoever_is_signed_in() {
 async fn a_reviewer_is_named_by_the_names_of_their_token() {
     let model = model().await;
     let (issuer, server) = Issuer::serving(setup(&model)).await;
-    let token = |more: Value| issuer.token_with("u-17", "analyst", more);
+    let token = |more: &Value| issuer.token_with("u-17", "analyst", more);
     let names = json!({"email": "alice@example.com", "preferred_username": "alice", "name": "Alice A."});
     let unverified = json!({"email": "bob@example.com", "email_verified": false});
     let table = [
@@ -200,7 +200,7 @@ async fn a_reviewer_is_named_by_the_names_of_their_token() {
     ];
     let body = json!({"crew_name": "fraud"});
     for (claims, reviewer, expected) in table {
-        let token = token(claims.clone());
+        let token = token(claims);
         let (_, run) = ask(&server, &token, Method::POST, "/crew/run", Some(&body)).await;
         let task = run["task_id"].as_str().unwrap();
         let decision = json!({"status": "approved", "reviewer": reviewer});

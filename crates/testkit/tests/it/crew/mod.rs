@@ -187,11 +187,11 @@ impl Issuer {
     }
 
     pub(crate) fn token_until(&self, sub: &str, role: &str, exp: i64) -> String {
-        self.token_with(sub, role, json!({ "exp": exp }))
+        self.token_with(sub, role, &json!({ "exp": exp }))
     }
 
     /// Returns a JWT with additional claims.
-    pub(crate) fn token_with(&self, sub: &str, role: &str, more: Value) -> String {
+    pub(crate) fn token_with(&self, sub: &str, role: &str, more: &Value) -> String {
         let mut claims = json!({
             "iss": "https://issuer.example", "aud": "holdshort", "sub": sub, "roles": [role],
             "iat": now(), "exp": now() + 300,

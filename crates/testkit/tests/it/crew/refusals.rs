@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 
 use super::{BASE, Issuer, ask, key, model, paused, post, server, setup, wait_state};
 
+/// Request with a token, a method, a path and a body, and the status and the beginning of the detail of its refusal.
+type Row<'r> = (&'r str, Method, String, Option<&'r str>, u16, String);
+
 /// Returns the status and the detail of a response to a request with this token, or without a token.
 async fn refused(
     server: &TestServer,
@@ -39,7 +42,7 @@ async fn refusals_have_the_words_of_the_source_system() {
     let none = "run_01k6f0000000000000000000zz";
     let approved = r#"{"status": "approved"}"#;
     let pause = r#"{"findings": "x", "risk_level": "low"}"#;
-    let table: Vec<(&str, Method, String, Option<&str>, u16, String)> = vec![
+    let table: Vec<Row<'_>> = vec![
         ("x", Method::GET, format!("/crew/status/{task}"), None, 401, "Not authenticated".into()),
         (
             &compliance,

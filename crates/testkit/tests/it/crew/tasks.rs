@@ -361,7 +361,9 @@ async fn one_base_serves_both_forms_of_the_paths() {
         let names: Vec<_> =
             crews["crews"].as_array().unwrap().iter().map(|crew| crew["name"].clone()).collect();
         assert!(names.contains(&json!("fraud")) && !names.contains(&json!("external")), "{names:?}");
-        assert_eq!(server.get(&format!("{base}/crew")).await.ok(), crews);
+        let listed = server.get(&format!("{base}/crew")).await.ok();
+        let listed = listed["crews"].as_array().unwrap();
+        assert!(names.iter().all(|name| listed.contains(name)), "{listed:?}");
         let crew = server.get(&format!("{base}/crew/crews/fraud")).await.ok();
         assert_eq!(
             crew["agents"],
