@@ -1,4 +1,4 @@
-//! Reads information from a provider's raw stream frames that the provider library omits or changes.
+//! Reads a provider's raw stream frames, because the provider library omits or changes some of their information.
 //!
 //! The library reads the stream, and this module also reads each frame. It records whether the reply ended and which
 //! model replied. For the chat-completions API it also records the tool calls, because a call must be exactly what the
@@ -19,7 +19,7 @@ pub(crate) const MAX_REPLY: usize = 16 * 1024 * 1024;
 /// Maximum number of tool calls in a received reply. A request whose reply has more tool calls fails.
 pub(crate) const MAX_CALLS: usize = 128;
 
-/// Information from the frames of one model request.
+/// Information read from the stream frames of the reply to one model request.
 #[derive(Default)]
 pub(crate) struct Frames(Mutex<FrameSummary>);
 
@@ -28,13 +28,13 @@ pub(crate) struct FrameSummary {
     /// Number of frames with data.
     pub(crate) count: u64,
     bytes: usize,
-    /// True if the provider is used over the chat-completions API.
+    /// True if requests to the provider use the chat-completions API.
     pub(crate) chat_completions: bool,
     /// True if the provider marked the end of the reply. `stop` is the provider's stop reason, if there is one.
     pub(crate) ended: bool,
     pub(crate) stop: Option<String>,
     pub(crate) model: Option<String>,
-    /// Usage of the request. `None` except for the chat-completions API.
+    /// Token usage of the request. `None` unless the request used the chat-completions API.
     pub(crate) usage: Option<Usage>,
     calls: Vec<PartialCall>,
 }
@@ -68,7 +68,8 @@ impl FrameSummary {
         (self.calls.len() > MAX_CALLS).then(|| format!("the reply contains more than {MAX_CALLS} calls"))
     }
 
-    /// Returns the tool calls in the order in which they began. Empty except for the chat-completions API.
+    /// Returns the tool calls of the reply in the order in which they began. The list is empty unless the request used
+    /// the chat-completions API.
     pub(crate) fn take_calls(&mut self) -> Vec<RequestedCall> {
         std::mem::take(&mut self.calls)
             .into_iter()
@@ -143,8 +144,8 @@ impl FrameSummary {
                 .any(|place| frame.pointer(place).and_then(Value::as_str).is_some_and(|at| !at.is_empty()));
     }
 
-    /// Adds a piece to the last call with the same index. A piece with a new name and a new id begins a new call, no
-    /// matter which index it has, because some servers use the index 0 for all calls.
+    /// Appends a streamed piece of a tool call to the last call with the same index. A piece with a new name and a new
+    /// id begins a new call, whatever its index is, because some servers use the index 0 for all calls.
     fn take_call(&mut self, delta: &Value) {
         let text = |place| delta.pointer(place).and_then(Value::as_str).unwrap_or_default();
         let (id, tool) = (text("/id"), text("/function/name"));

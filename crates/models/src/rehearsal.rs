@@ -130,7 +130,7 @@ fn check(expect: &Expect, request: &Request, scene: &Scene<'_>) -> Result<(), St
         if !scene.news().any(|text| text.contains(wanted)) {
             let there: Vec<&str> = scene.news().collect();
             return Err(format!(
-                "expects a message with “{wanted}”, but there is: {}",
+                "expects a message with “{wanted}”, but the messages are: {}",
                 quote_excerpt(&there.join(" | "))
             ));
         }
@@ -139,7 +139,7 @@ fn check(expect: &Expect, request: &Request, scene: &Scene<'_>) -> Result<(), St
         if !request.tools.iter().any(|tool| tool.name == *wanted) {
             let offered: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
             return Err(format!(
-                "expects the tool `{wanted}`, but there is: {}",
+                "expects the tool `{wanted}`, but the offered tools are: {}",
                 quote_excerpt(&offered.join(", "))
             ));
         }

@@ -77,7 +77,7 @@ impl fmt::Debug for Source {
 /// Reason why no provider is configured. The text says how to configure a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// Neither a model nor a key nor a base URL is set.
+    /// No model, no key and no base URL is set.
     Everything,
     /// The variable `variable` is set, but no model is named.
     Name { variable: &'static str },

@@ -34,7 +34,8 @@ const WORDS: &[(Stop, &[&str])] = &[
     ),
 ];
 
-/// Stop reasons of a reply with tool calls. If a reply with such a stop reason has no tool calls, the calls were lost.
+/// Stop reasons of a reply with tool calls. If a reply has such a stop reason but contains no tool calls, the calls
+/// were lost.
 const CALLED: &[&str] = &["tool_calls", "tool_call", "function_call", "tool_use"];
 
 pub(crate) fn from_reason(word: &str, has_calls: bool) -> Stop {

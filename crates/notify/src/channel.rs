@@ -30,11 +30,12 @@ pub enum Error {
         "channel `{channel}`: `from` is not an address such as `Holdshort <holdshort@example.org>`: {why}"
     )]
     From { channel: String, why: String },
-    #[error("channel `{channel}`: `{address}` is not an address: {why}")]
+    #[error("channel `{channel}`: `{address}` is not a mail address: {why}")]
     To { channel: String, address: String, why: String },
     #[error("channel `{channel}`: {source}")]
     Guard { channel: String, source: guard::Error },
-    #[error("channel `{channel}`: no channel of type `email` is configured, so no server accepts its mails")]
+    #[error("channel `{channel}`: it sends mails over a channel of type `email`, but no such channel is \
+             configured")]
     NoServer { channel: String },
 }
 
@@ -248,8 +249,8 @@ impl Channel {
         Self { guard: self.guard.closed(), ..self }
     }
 
-    /// Rejects a URL whose host is an IP address that is not allowed. A host name is only looked up and checked when a
-    /// message is sent.
+    /// Rejects a URL whose host is an IP address that is not allowed. A host name is looked up and checked later, when
+    /// a message is sent.
     pub fn check_address(&self) -> Result<(), Error> {
         // The mail server comes from the channels file, so it is not checked.
         if self.mailbox.is_some() {

@@ -119,10 +119,10 @@ impl Channel {
         }
         let contact = self.url.as_str();
         let Some(authorization) = browser.vapid.authorization(&browser.endpoint, contact, now) else {
-            return unsent("it cannot be signed");
+            return unsent("the notification cannot be signed");
         };
         let Ok(body) = browser.key.seal(&browser.auth, push.payload.to_string().into_bytes()) else {
-            return unsent("it cannot be encrypted");
+            return unsent("the notification cannot be encrypted");
         };
         let topic = push.topic.map(|topic| ("Topic", topic));
         let headers = [

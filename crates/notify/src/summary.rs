@@ -6,8 +6,8 @@ use serde_json::Value;
 use crate::limits::SUMMARY_CHARS;
 use crate::message::line;
 
-/// Number of digits from which a number is redacted: it may be the number of an account, a card or a phone, or a birth
-/// date.
+/// Minimum number of digits of a number that is redacted. A number with so many digits may identify an account, a card
+/// or a phone, or be a birth date.
 const ACCOUNT_DIGITS: usize = 8;
 
 /// Text that replaces an address or a number of a customer.
@@ -19,7 +19,7 @@ pub fn summary(payload: &Value) -> Option<String> {
     let title = payload.get("title").and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     let findings: Vec<&str> = match payload.get("findings") {
         Some(Value::String(text)) => text.lines().collect(),
-        // Findings that are data are details.
+        // A finding that is not text is a detail. Details are omitted.
         Some(Value::Array(lines)) => lines.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
@@ -31,14 +31,14 @@ pub fn summary(payload: &Value) -> Option<String> {
         (None, false) => findings,
         (None, true) => return None,
     };
-    // Only the beginning is shown, so only the beginning is searched.
+    // Only the beginning of the text is shown, so only the beginning is redacted.
     let begins: String = told.chars().take(4 * SUMMARY_CHARS).collect();
     let line = line(&redact(&begins), SUMMARY_CHARS);
     (!line.is_empty()).then_some(line)
 }
 
-/// Replaces e-mail addresses, and numbers as long as those of accounts, cards, phones and birth dates. An amount has a
-/// decimal point or thousands separators, so its groups are shorter.
+/// Replaces e-mail addresses, and numbers with as many digits as numbers of accounts, cards and phones or birth dates.
+/// An amount has a decimal point or thousands separators, so its groups are shorter.
 fn redact(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -61,8 +61,9 @@ fn redact(text: &str) -> String {
     out
 }
 
-/// Returns the bytes of the number at the start of a text, such as `DE02 1203 0000`, `+49 170 1234567` or `1980-02-01`,
-/// or 0 if no number starts there. Groups of digits are separated by one space, `-` or `/`.
+/// Returns the length, in bytes, of the number at the start of a text, such as `DE02 1203 0000`, `+49 170 1234567` or
+/// `1980-02-01`. Returns 0 if the text does not start with a number. Groups of digits are separated by one space, `-`
+/// or `/`.
 fn number(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_letter = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_uppercase);

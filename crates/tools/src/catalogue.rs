@@ -117,7 +117,8 @@ fn search_codebase() -> Spec {
             },
             "path": {
                 "type": "string",
-                "description": "File or directory to search, relative to the workspace. Default: all of it.",
+                "description": "File or directory to search, relative to the workspace. Default: the whole \
+                                workspace.",
             },
         }),
     )
@@ -134,7 +135,8 @@ fn run_command() -> Spec {
         Runs::Here { effect: Effect::Write, category: Category::Bash, on_crash: OnCrash::Ask },
         &["command"],
         &json!({
-            "command": {"type": "string", "minLength": 1, "description": "The command line, for /bin/sh -c."},
+            "command": {"type": "string", "minLength": 1, "description": "The command line, which is run \
+                with /bin/sh -c."},
             "cwd": {
                 "type": "string",
                 "description": "Working directory, relative to the workspace. Default: the workspace.",
@@ -188,7 +190,7 @@ fn ask(name: &str) -> Spec {
             "context": {"type": "string", "description": "Background that the person needs to answer."},
             kind: {
                 "enum": KINDS,
-                "description": "The kind of message. The person answers messages of every kind.",
+                "description": "The kind of message. The person answers every message, whatever its kind is.",
             },
             "choices": {
                 "type": "array",
@@ -219,7 +221,7 @@ fn phase_tools() -> Vec<Spec> {
 
 fn phase_tool(name: &str, tool: PhaseTool) -> Spec {
     let (description, required, properties) = phase_form(tool);
-    let waits = "The result comes after the phase has ended, and reports how it ended.";
+    let waits = "The tool returns after the phase has ended. The result states how the phase ended.";
     spec(name, format!("{description} {waits}"), Runs::Begins(tool), required, &properties)
 }
 
@@ -292,8 +294,8 @@ fn chain() -> Spec {
     let count = || json!({"type": "integer", "minimum": 1, "maximum": 100});
     spec(
         "chain_phases",
-        "Runs several phases one after the other, until one of them fails. In a text, `$previous` stands for \
-         the result of the phase before. The result is that of the last phase."
+        "Runs several phases one after the other, until one of them fails. In an argument, `$previous` \
+         stands for the result of the previous phase. The tool returns the result of the last phase."
             .into(),
         Runs::Begins(PhaseTool::Chain),
         &["phases"],
@@ -302,7 +304,8 @@ fn chain() -> Spec {
                 "type": "array",
                 "minItems": 1,
                 "maxItems": 10,
-                "description": "The phases in their order, each with the arguments of its own tool.",
+                "description": "The phases in the order in which they run. Each phase has the arguments of \
+                                the tool of this phase.",
                 "items": {
                     "type": "object",
                     "additionalProperties": false,
@@ -322,7 +325,8 @@ fn chain() -> Spec {
             },
             "pass_context": {
                 "type": "boolean",
-                "description": "True if each phase receives the result of the phase before. Default: `true`.",
+                "description": "True if each phase receives the result of the previous phase. Default: \
+                                `true`.",
             },
         }),
     )
@@ -347,7 +351,8 @@ fn create_plan() -> Spec {
                 "properties": {
                     "id": {"type": "string", "minLength": 1, "description": "A short id, unique in the plan."},
                     "description": {"type": "string", "minLength": 1, "description": "The work to do."},
-                    "agent": {"type": "string", "description": "Agent that does it. Default: the plan's agent."},
+                    "agent": {"type": "string", "description": "Agent for this subtask. Default: the plan's \
+                        agent."},
                     "depends_on": {
                         "type": "array",
                         "items": {"type": "string"},
@@ -355,7 +360,8 @@ fn create_plan() -> Spec {
                     },
                     "estimated_time": {
                         "type": "string",
-                        "description": "Expected duration, such as `5 min`. Omit it if you cannot tell.",
+                        "description": "Expected duration of the subtask, such as `5 min`. Omit this field \
+                                        if you cannot estimate the duration.",
                     },
                 },
             },
@@ -387,7 +393,8 @@ fn request_review() -> Spec {
             "regulatory_implications": {
                 "type": "array",
                 "items": {"type": "string"},
-                "description": "Consequences of the findings under regulations, such as a report that is due.",
+                "description": "Obligations under regulations that follow from the findings, such as a \
+                                required report.",
             },
         }),
     )

@@ -173,9 +173,9 @@ impl RunLayer {
         }
     }
 
-    /// Applies the changes to the layer, and replaces what the layer holds at their paths. Skips paths that exist in
-    /// the workspace by now, because the layer would hide them. Removes the whole layer on failure: an incomplete cache
-    /// may mislead a command, and an empty cache does not. Blocks.
+    /// Applies the changes to the layer, and replaces the layer's entries at the changed paths. Skips a path that
+    /// exists in the workspace now, because the layer would hide the workspace's entry. Removes the whole layer on
+    /// failure: an incomplete cache may mislead a command, and an empty cache does not. Blocks.
     pub(crate) fn commit(
         &self,
         workspace: &Path,

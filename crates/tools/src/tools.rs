@@ -128,7 +128,8 @@ impl Inner {
     /// Returns the sandbox level that this host offers for commands of this run.
     pub(crate) fn level(&self) -> SandboxLevel {
         let level = |network| sandbox::level(&self.settings.sandbox_program, network);
-        // The level must also hold without network, because a read-only command never has network access.
+        // The level must also be available without network access, because a read-only command never has network
+        // access.
         if self.settings.network { level(true).min(level(false)) } else { level(false) }
     }
 }
@@ -263,11 +264,11 @@ impl Tools {
         Some(turns::wait(Path::new(self.0.workspace.path())).await)
     }
 
-    /// Brings every path of a changeset from its `before` to its `after`. Changes nothing if one path differs from its
-    /// `before`.
+    /// Changes every path of a changeset from its `before` state to its `after` state. Changes nothing if at least one
+    /// path is not in its `before` state.
     ///
-    /// `body` returns the bytes of a file by its digest. `resumed` is true if the commit was started before a crash:
-    /// then some paths may already have their `after`. To undo a changeset, commit its inverse. Blocks.
+    /// `body` returns the bytes of a file by its digest. `resumed` is true if the commit was started before a crash, so
+    /// that some paths may already be in their `after` state. To undo a changeset, commit its inverse. Blocks.
     pub fn commit(
         &self,
         changeset: &Changeset,
@@ -418,8 +419,8 @@ fn counted(what: &str, shown: usize, left_out: usize) -> Value {
 
 fn only_in_layer(path: &str) -> Refusal {
     let message = format!(
-        "`{}` exists only in the layer of this run, because git ignores it: change it with run_command, or \
-         use write_file to write it to the workspace",
+        "`{}` is stored only for the commands of this run, because git ignores it; change the file with \
+         run_command, or write it to the workspace with write_file",
         files::escape_path(path)
     );
     Refusal::new("only_in_layer", message)

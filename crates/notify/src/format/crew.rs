@@ -25,7 +25,7 @@ pub fn body(message: &Message) -> Value {
         "task_id": notice.run,
         "review_id": review,
         "crew_name": notice.workflow,
-        // Without a summary, the text says only what is asked for.
+        // Without a summary, this field contains the title or the headline, which states only the kind of request.
         "summary": message.title.clone().unwrap_or_else(|| message.headline()),
         "risk_level": risk_word(notice.risk),
         "status": status(message),
@@ -45,8 +45,8 @@ fn review_id(message: &Message) -> String {
     format!("REV-{}", id.strip_prefix("int_").unwrap_or(id).to_ascii_uppercase())
 }
 
-/// Returns the event type. The first notice of a review has the type that the source document defines. The types of
-/// later notices are additional.
+/// Returns the event type. The source document defines a type only for the first notice of a review. This project
+/// defines the types of later notices.
 fn event_type(message: &Message) -> &'static str {
     match (message.notice.occasion, message.notice.outcome) {
         (Occasion::Opened, _) => "compliance_review",

@@ -75,7 +75,8 @@ fn urgency(message: &Message) -> &'static str {
     if is_high && message.notice.occasion.asks() { HIGH } else { NORMAL }
 }
 
-/// Returns the time to live. For a message that asks for a decision it ends when the interrupt expires.
+/// Returns the time for which the push service keeps the message. For a message that asks for a decision, this time
+/// ends when the interrupt expires.
 fn ttl(message: &Message, now: Timestamp) -> u64 {
     let asks = message.notice.occasion.asks();
     let ends = message.notice.expires_at.filter(|_| asks).map(|at| at.ms_since(now) / 1_000);

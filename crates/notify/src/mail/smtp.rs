@@ -83,8 +83,8 @@ async fn hand_over(
     let checked = channel.guard.check(&channel.url, within).await.map_err(unreached)?;
     if smtp.security == Security::None && !checked.addresses().iter().all(|at| channel.guard.allows(at.ip()))
     {
-        let why = "`security: none` is only for addresses that `allow` names, but the server has a different \
-            address";
+        let why = "`security: none` is only allowed for addresses in `allow`, but the server's address is \
+                   not in `allow`";
         return Err(Failed::Unreached(why.to_owned()));
     }
     let hello = ClientId::Domain(smtp.from.email.domain().to_owned());

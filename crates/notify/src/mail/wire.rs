@@ -1,7 +1,8 @@
 //! Connection to a mail server. It limits the number of received bytes and returns them line by line.
 //!
-//! The reader's buffer stays when the connection switches to TLS. A read never returns bytes after a line end. A
-//! response that was received before the switch is therefore never treated as received over TLS (RFC 3207, 5).
+//! A read stops at the line end and leaves later bytes unread. The reader keeps its buffer when the connection switches
+//! to TLS. A response that was received before the switch is therefore never treated as received over TLS (RFC 3207,
+//! 5).
 
 use std::io;
 use std::net::SocketAddr;

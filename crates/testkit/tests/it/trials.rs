@@ -366,7 +366,7 @@ async fn what_is_too_large_to_keep_changes_nothing_and_is_told() {
     let run = server.start_run("solo", "Do it.").await;
     server.wait_status(&run, &["completed"]).await;
     let told = last_told(&model);
-    assert!(told.contains("not kept: it changed `large`, a file of more than 128 MiB"), "{told}");
+    assert!(told.contains("not kept: the command changed `large`, a file of more than 128 MiB"), "{told}");
     assert!(told.contains("It was only tried: nothing has changed."), "{told}");
     let tried = server.events_of(&run, "tool_tried").await;
     assert_eq!(tried[0]["data"]["changed"], 0);

@@ -24,7 +24,7 @@ use super::temporary::{self, Temporary};
 /// Result of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Committed {
-    /// Every path has its `after`, and the changes are synced to disk.
+    /// Every path is in its `after` state, and the changes are synced to disk.
     Done,
     /// `paths` have an unexpected state. `done` lists the paths that were changed before the conflict was detected.
     /// `done` is empty unless another process changes the paths at the same time, or the commit was resumed.
@@ -44,8 +44,8 @@ enum State {
     Other,
 }
 
-/// Returns the paths that prevent the commit: paths that no longer have their `before`, paths without a parent folder,
-/// and unexpected entries in a folder that would be removed. Changes nothing.
+/// Returns the paths that prevent the commit: paths that are no longer in their `before` state, paths without a parent
+/// folder, and unexpected entries in a folder that would be removed. Changes nothing.
 pub(crate) fn conflicts(root: &Root, changeset: &Changeset) -> io::Result<Vec<String>> {
     let changes = changeset.changes();
     let body = |_| Err(io::ErrorKind::Unsupported.into());
@@ -57,7 +57,7 @@ pub(crate) fn conflicts(root: &Root, changeset: &Changeset) -> io::Result<Vec<St
     })
 }
 
-/// Returns true if a path already has the state that the commit of its change would leave.
+/// Returns true if a path is already in the `after` state of its change.
 pub(crate) fn is_as_wanted(root: &Root, change: &Change) -> bool {
     look(root, change).is_ok_and(|seen| state(change, &seen) == State::After)
 }
@@ -252,7 +252,7 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
     ) -> io::Result<()> {
         let content = (self.body)(digest)?;
         if Digest::of_bytes(&content) != digest {
-            return Err(io::Error::other("its stored content does not match the released content"));
+            return Err(io::Error::other("the stored content of the file differs from the released content"));
         }
         let (owner, flags) = match stands {
             ObservedPath::Entry(_, stat) => (Some((stat.st_uid, stat.st_gid)), RenameFlags::empty()),
@@ -289,7 +289,8 @@ fn is_removed(change: &Change) -> bool {
 fn look(root: &Root, change: &Change) -> io::Result<ObservedPath> {
     let path = bytes(&change.path);
     let size = |entry: &Entry| if let Entry::File { bytes, .. } = entry { *bytes } else { 0 };
-    // A file that is larger than `before` and `after` equals neither of them.
+    // A file that is larger than both the `before` file and the `after` file cannot equal either, so the rest is not
+    // read.
     let limit = change.before.iter().chain(&change.after).map(size).max().unwrap_or_default();
     match root.parent(&path) {
         Ok((folder, name)) => observe_path(folder, name, limit),

@@ -67,7 +67,7 @@ impl RepositorySummary {
         };
         let shown = path.escape_debug();
         let line = match path.split('/').collect::<Vec<_>>()[..] {
-            [""] => format!("`.git` {what}: git in this directory uses another repository"),
+            [""] => format!("`.git` {what}, so git in this directory uses another repository"),
             ["objects", ..] => {
                 match what {
                     "deleted" => self.objects_gone += 1,
@@ -107,7 +107,7 @@ impl RepositorySummary {
     fn into_lines(mut self) -> Vec<String> {
         for (count, what) in [(self.objects_made, "added"), (self.objects_gone, "deleted")] {
             if count > 0 {
-                self.lines.push(format!("{count} of git's objects {what}"));
+                self.lines.push(format!("git objects {what}: {count}"));
             }
         }
         self.lines

@@ -17,8 +17,8 @@ use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, RenameFlags};
 
 use super::folder;
 
-/// Maximum number of names tried for the temporary file. A name can be in use only while another change runs in the
-/// folder.
+/// Maximum number of names tried for the temporary file. A name is in use only if another process is changing a file in
+/// the same folder.
 const NAMES: u32 = 100;
 const PREFIX: &str = ".holdshort-";
 const SUFFIX: &str = ".tmp";
@@ -84,8 +84,8 @@ fn lock(file: impl AsFd) -> Option<bool> {
     }
 }
 
-/// Returns true if the file still has its name. A different process may have deleted it as a leftover before it was
-/// locked.
+/// Returns true if the temporary file still has its name. Another process may have deleted the file as a leftover
+/// before this process locked the file.
 fn is_ours(file: &File) -> bool {
     lock(file) != Some(false) && rustix::fs::fstat(file).is_ok_and(|found| found.st_nlink > 0)
 }
@@ -93,7 +93,7 @@ fn is_ours(file: &File) -> bool {
 /// Removes temporary files that a crash left in the folder. Temporary files that cannot be read or removed are harmless
 /// and stay.
 pub(super) fn remove_left(folder: BorrowedFd<'_>) {
-    // Opens without blocking, since a named pipe may have replaced the file.
+    // Opens the file without blocking, because a named pipe may have replaced the file.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     for name in folder::list(folder).into_iter().flatten().filter(|name| is_temporary(name)) {
         let is_left = rustix::fs::openat(folder, &name, flags, Mode::empty()).is_ok_and(|file| {

@@ -1,8 +1,7 @@
 //! Follows a command from its start until all its processes have ended: collects the output, enforces the time limit,
 //! and stops the command on request.
 //!
-//! Continues after its caller is gone, until no process of the command is left. Must never decide
-//! how the end of a command is described to the model.
+//! If the caller no longer waits, the work continues until no process of the command is left.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -118,7 +117,7 @@ pub(super) async fn drive(
     loop {
         let stop = tokio::select! {
             more = line.read_buf(&mut sent) => match more {
-                // The stages have ended, and so has every process that they supervised.
+                // All stages have ended, and all processes that the stages supervised have ended too.
                 Ok(0) | Err(_) => break,
                 Ok(_) if !begins && Report::has_begun(&sent) => {
                     begins = true;
@@ -148,8 +147,8 @@ pub(super) async fn drive(
         };
         if let (Some(how), None) = (stop, &stopped) {
             stopped = Some(how);
-            // Closing the connection tells the stages to end, and the timer now limits how long that takes. An error
-            // means that the stages have already ended: the next read reports that.
+            // Closing the connection signals the stages to end. From now on the timer limits the time until the stages
+            // end. An error means that the stages have already ended, which the next read detects.
             let _ = line.shutdown().await;
             let takes = if guarded.is_some() { limits::SET_ASIDE_TIME } else { limits::STOP_TIME };
             time_is_up.as_mut().reset(tokio::time::Instant::now() + takes);

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use crate::limits;
 use crate::workspace::Workspace;
 
-/// Returns `{files, at_most?, at_least?}`. `at_most` is true if the command selects among these files. `at_least` is
-/// true if there are more files, or folders that cannot be read. Returns `None` if the files of this command are not
-/// counted, or if its paths are unknown.
+/// Returns `{files, at_most?, at_least?}`. `at_most` is true if the command may reach only some of these files.
+/// `at_least` is true if there are further files, or folders that cannot be read. Returns `None` if the files of this
+/// command are not counted, or if its paths are unknown.
 pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Option<Value> {
     let command = holdshort_command::parse(line);
     let moves = |part: &Part| matches!(part.program.as_str(), "cd" | "pushd" | "popd");
@@ -23,7 +23,8 @@ pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Optio
         return None;
     }
     let at_most = named.iter().any(|named| named.picks);
-    // A program whose files are not counted may reach more files, unless it is known to only read.
+    // The command may reach more files if it contains a program whose files are not counted, unless this program is
+    // known to only read.
     let others = command.parts.iter().any(|part| {
         self::command_paths(part).is_none()
             && !part.is_read_only()
@@ -61,7 +62,7 @@ const RUNS_ANOTHER: [&str; 9] = ["sh", "bash", "dash", "env", "nohup", "time", "
 /// Paths that one part of a command line (one program with its arguments) names.
 struct CommandPaths<'p> {
     paths: Vec<&'p str>,
-    /// True if the program selects among the entries below the paths.
+    /// True if the program may reach only some of the entries below the paths.
     picks: bool,
 }
 

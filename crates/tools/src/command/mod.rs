@@ -31,9 +31,9 @@ use crate::turns::{self, Turn};
 /// chunks.
 const WAITING_CHUNKS: usize = 256;
 
-const NOTE: &str = "You approve this command line, and the present content of the workspace files that it \
-                    names to run. All other files, such as libraries, files that a tool finds by itself, and \
-                    system programs, are used as they are when the command starts.";
+const NOTE: &str = "You approve this command line and the current content of the workspace files that the \
+                    command line runs by name. Your approval does not cover the content of other files, \
+                    such as libraries, files that a tool finds by itself, and system programs.";
 
 /// A valid command line.
 pub(crate) struct Command {
@@ -89,8 +89,8 @@ impl Command {
         {
             inspection.ask_because.push("unguarded".to_owned());
         }
-        // The content of scripts matters only if the command can execute files of the workspace. A read-only command
-        // cannot.
+        // A read-only command cannot execute files of the workspace, so the content of scripts matters only for other
+        // commands.
         if scripts.unbound && !holdshort_command::parse(&self.line).is_read_only() {
             inspection.ask_because.push("script_unbound".to_owned());
         }
@@ -280,7 +280,8 @@ pub(crate) fn prepare(
         .map(|path| Identity::read(&path))
         .collect::<io::Result<Vec<_>>>()
         .map_err(|e| Refusal::new("not_found", format!("the working directory no longer exists: {e}")))?;
-    // The comparison comes after the identities were read: from then on the sandbox detects every exchange of a folder.
+    // The folders are compared after their identities were read, because the sandbox detects every folder that is
+    // replaced after that time.
     let is_other = |shown: &&Precondition| files::identity(&inner.workspace, &shown.path) != shown.sha256;
     let changed: Vec<String> = folders.iter().filter(is_other).map(|shown| shown.path.clone()).collect();
     if !changed.is_empty() {
@@ -344,7 +345,7 @@ impl EndedCommand {
         let (timed_out, exit_code) = (self.how == ExitReason::TimedOut, self.how.exit_code());
         let failed = matches!(self.how, ExitReason::Failed(_) | ExitReason::NoLayer(_));
         let aside = self.aside.unwrap_or_default();
-        // If guarded paths were set aside, the command did run, and its outcome is reported below.
+        // If guarded paths were set aside, the command has run, and the code below reports its outcome.
         if failed && aside == SetAside::default() {
             return Outcome::Failed { text: format!("{}{end}", self.transcript.text()) };
         }
@@ -386,8 +387,8 @@ impl EndedCommand {
     }
 }
 
-/// Adds to the result which guarded paths the command created and what happened to them. Returns false if the command
-/// created none.
+/// Adds the guarded paths that the command created to the result, and states which of them were set aside (renamed).
+/// Returns false if the command created no guarded path.
 fn tell_of(aside: &SetAside, text: &mut String, data: &mut Value) -> bool {
     if *aside == SetAside::default() {
         return false;

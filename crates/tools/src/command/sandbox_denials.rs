@@ -95,8 +95,8 @@ pub(super) fn describe_memory_limit(printed: &str) -> Option<String> {
     let gib = limits::RLIMIT_ADDRESS_BYTES >> 30;
     printed.lines().any(says_so).then(|| {
         format!(
-            "It ran out of memory: it may have reached the limit of {gib} GiB of address space per process \
-             (`RLIMIT_AS`), or the machine has no memory left."
+            "The command ran out of memory. It may have reached the limit of {gib} GiB of address space per \
+             process (`RLIMIT_AS`), or the machine has no memory left."
         )
     })
 }

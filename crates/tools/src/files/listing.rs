@@ -23,7 +23,7 @@ pub(crate) fn folder(workspace: &Workspace, path: Option<&str>) -> Result<Worksp
     }
 }
 
-/// Text of a result, number of results shown, and number of paths left out.
+/// Text of a listing or search, number of results that the text contains, and number of omitted paths.
 #[derive(Debug)]
 pub(crate) struct Listed {
     pub text: String,

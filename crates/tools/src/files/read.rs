@@ -84,7 +84,8 @@ pub(crate) fn too_large(path: &str, limit: u64) -> Refusal {
     Refusal::new(
         "too_large",
         format!(
-            "`{}` is larger than {} KiB; use search_codebase, or run_command with sed, for a part of it",
+            "`{}` is larger than {} KiB; use search_codebase, or run_command with sed, to read a part of \
+             the file",
             escape_path(path),
             limit / 1024
         ),
@@ -155,7 +156,7 @@ fn open(workspace: &Workspace, place: &WorkspacePath, limit: u64) -> io::Result<
 
 fn open_in(folder: &Dir, name: &str, limit: u64) -> io::Result<Opened> {
     let mut options = OpenOptions::new();
-    // Opens without blocking, since a named pipe may have replaced the file.
+    // Opens the file without blocking, because a named pipe may have replaced the file.
     options.read(true).follow(FollowSymlinks::No).custom_flags(nix::libc::O_NONBLOCK);
     let file = folder.open_with(name, &options)?;
     let metadata = file.metadata()?;

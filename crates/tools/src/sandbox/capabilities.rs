@@ -43,7 +43,7 @@ pub(super) fn give_up(is_root: bool) -> io::Result<()> {
         match thread::capability_is_in_bounding_set(capability) {
             Ok(true) => {}
             Ok(false) => continue,
-            // The kernel knows neither this capability nor any capability with a higher number.
+            // The kernel does not support this capability or any capability with a higher number.
             Err(_) => break,
         }
         // Ignores the error of a process that may not change this set: the set matters only for processes with

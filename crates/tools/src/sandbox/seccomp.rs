@@ -94,7 +94,7 @@ pub(super) fn take_on(plan: &Plan) -> io::Result<()> {
 }
 
 /// Denies system calls with x32 numbers. A kernel may accept x32 numbers as a second set of numbers for the same calls,
-/// and the other filters do not know x32 numbers. Instructions (`seccomp(2)`): load the number, compare it, return.
+/// and the other filters do not match x32 numbers. Instructions (`seccomp(2)`): load the number, compare it, return.
 #[cfg(target_arch = "x86_64")]
 const OTHER_NUMBERS: [sock_filter; 4] = [
     sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 },

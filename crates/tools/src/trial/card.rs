@@ -145,7 +145,7 @@ fn render_change(change: &Change, source: &impl Source, left: &mut usize) -> Val
                 shown["diff"] = diff;
             }
             Err(Undrawn::NotText) => shown["not_text"] = json!(true),
-            // The card shows a file that is too large without a diff.
+            // A file that is too large for a diff is shown without a diff.
             Err(Undrawn::TooLarge) => {}
         }
     }

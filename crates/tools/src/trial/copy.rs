@@ -16,9 +16,9 @@ use crate::sandbox::take_after;
 /// Reason why a workspace cannot be copied.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
-    #[error("it has more than {} files and directories to copy", limits::COPIED_PATHS)]
+    #[error("the workspace has more than {} files and directories to copy", limits::COPIED_PATHS)]
     TooMany,
-    #[error("it has more than {} MiB to copy", limits::COPIED_BYTES / 1024 / 1024)]
+    #[error("the workspace has more than {} MiB to copy", limits::COPIED_BYTES / 1024 / 1024)]
     TooLarge,
     #[error("`{path}` cannot be copied: {source}")]
     Unreadable { path: String, source: io::Error },

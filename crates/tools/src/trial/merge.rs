@@ -24,7 +24,8 @@ pub(crate) fn merge(
     paths: &BTreeSet<String>,
 ) -> io::Result<Trial> {
     let Some(layer) = layer.open() else {
-        let why = "the run has no ignored files: none were written, or they are discarded";
+        let why = "the run has no files that git ignores: its commands wrote none, or the files were \
+                   discarded";
         return Err(io::Error::other(why));
     };
     let mut changes = Vec::new();
@@ -59,7 +60,7 @@ pub(crate) fn merge(
             changes.push(Change { path: text, before, after: Some(after), ignored: true });
             if changes.len() > limits::CHANGED_PATHS || bytes > limits::CHANGED_BYTES {
                 return Err(io::Error::other(
-                    "the run has too many ignored files for one merge: name some of their paths",
+                    "the run has too many git-ignored files for one merge; name some of their paths",
                 ));
             }
         }

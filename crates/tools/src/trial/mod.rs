@@ -359,8 +359,8 @@ fn note_of_layer(changes: &[Change]) -> String {
     }
     let named = paths[..paths.len().min(NAMED)].join(", ");
     format!(
-        "\nignored by git, so stored only for the commands of this run and not written to the workspace: \
-        {named}{more}"
+        "\nthese files are ignored by git, so they are stored only for the commands of this run and not \
+         written to the workspace: {named}{more}"
     )
 }
 

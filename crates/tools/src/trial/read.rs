@@ -21,11 +21,13 @@ pub(super) type Time = (i64, i64);
 /// Reason why the changes of a trial do not become a changeset.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
-    #[error("it changed more than {} files, directories and links", limits::CHANGED_PATHS)]
+    #[error("the command changed more than {} files, directories and links", limits::CHANGED_PATHS)]
     TooMany,
-    #[error("the files it changed are larger than {} MiB in total", limits::CHANGED_BYTES / 1024 / 1024)]
+    #[error("the files that the command changed are larger than {} MiB in \
+             total", limits::CHANGED_BYTES / 1024 / 1024)]
     TooManyBytes,
-    #[error("it changed `{path}`, a file of more than {} MiB", limits::CHANGED_FILE_BYTES / 1024 / 1024)]
+    #[error("the command changed `{path}`, a file of more than {} \
+             MiB", limits::CHANGED_FILE_BYTES / 1024 / 1024)]
     TooLarge { path: String },
     #[error("a path is longer than {} bytes", limits::PATH_BYTES)]
     TooLong,

@@ -75,7 +75,7 @@ async fn git_in_words() {
                 "index changed",
                 "commit made: Say two",
                 "branch `main` moved",
-                "3 of git's objects added",
+                "git objects added: 3",
             ],
         ),
         ("", "git branch side", &["branch `side` made"]),

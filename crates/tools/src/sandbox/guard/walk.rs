@@ -154,7 +154,7 @@ impl<'a> Walk<'a> {
             ] {
                 if count > limits::GUARDED_NAMES {
                     let most = limits::GUARDED_NAMES;
-                    return Err(io::Error::other(format!("it contains more than {most} {of}")));
+                    return Err(io::Error::other(format!("the workspace contains more than {most} {of}")));
                 }
             }
         }
@@ -232,7 +232,7 @@ impl<'a> Walk<'a> {
             }
             self.left = self.left.checked_sub(1).ok_or_else(|| {
                 io::Error::other(format!(
-                    "it contains more than {} files, too many to search for git's configuration",
+                    "the workspace contains more than {} files, too many to search for git's configuration",
                     limits::GUARD_ENTRIES
                 ))
             })?;
