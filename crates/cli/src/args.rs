@@ -52,9 +52,9 @@ pub(crate) struct Args {
     pub verb: Verb,
 }
 
-/// Verbs that start their own server and refuse `--server`.
+/// Verbs that start their own server, and therefore refuse `--server`.
 const OWN_SERVER: [&str; 2] = ["demo", "serve"];
-/// Verbs that work on files of this machine and refuse `--server`.
+/// Verbs that read or write files on this machine, and therefore refuse `--server`.
 const NO_SERVER: [&str; 5] = ["backup", "export", "import", "init", "rebuild"];
 
 impl Args {
@@ -114,7 +114,8 @@ fn help() -> String {
 /// Arguments that select the server.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Reach {
-    /// The data folder: journal and tokens [default: ~/.local/share/holdshort; `demo`: a new temporary folder].
+    /// Data folder, which contains the journal and the tokens [default: ~/.local/share/holdshort; `demo`: a new
+    /// temporary folder].
     #[arg(
         long,
         global = true,
@@ -124,7 +125,7 @@ pub(crate) struct Reach {
         hide_env = true
     )]
     pub data: Option<PathBuf>,
-    /// The address of a running server [default: the one that uses the data folder].
+    /// Address of a running server [default: the server that uses the data folder].
     #[arg(
         long,
         global = true,
@@ -157,8 +158,8 @@ pub(crate) struct StoreArgs {
     /// Name of this server (node) among the servers that share the database [default: the host name].
     #[arg(long, value_name = "NAME", requires = "store")]
     pub node: Option<String>,
-    /// Time without a sign of life after which other nodes take over the runs of this node, from `2s` to `10m`
-    /// [default: 15s].
+    /// Time after which other nodes take over the runs of this node if this node sends no sign of life, from `2s` to
+    /// `10m` [default: 15s].
     #[arg(long, value_name = "TIME", value_parser = lease, requires = "store")]
     pub lease: Option<u64>,
 }
@@ -242,7 +243,7 @@ pub(crate) enum Verb {
         #[arg(long)]
         follow: bool,
     },
-    /// Send a message to a run; its agents read it with their next request
+    /// Send a message to a run; the agents of the run read the message with their next request
     Message {
         /// `run_…`
         run: String,
@@ -285,7 +286,7 @@ pub(crate) enum Verb {
         #[arg(long)]
         text: Option<String>,
     },
-    /// Undo the changes that a run made in its workspace: shown first, undone after your approval
+    /// Show the changes that a run made in its workspace, and undo these changes after your approval
     Undo {
         /// `run_…`
         run: String,
@@ -293,7 +294,7 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "EVENT", default_value_t = 0)]
         to: u64,
     },
-    /// Copy the files of a run that Git ignores into the workspace: shown first, copied after your approval
+    /// Show a run's files that Git ignores, and copy these files into the workspace after your approval
     ///
     /// If a command of a run creates a file that Git ignores, such as the output of a build, the file is stored outside
     /// the workspace, and only commands of the same run see it.
@@ -310,7 +311,7 @@ pub(crate) enum Verb {
         /// Print new events until the run has ended.
         #[arg(long)]
         follow: bool,
-        /// Print only events with a higher sequence number.
+        /// Print only events with a sequence number higher than this one.
         #[arg(long, value_name = "SEQ", default_value_t = 0)]
         since: u64,
     },
@@ -396,7 +397,7 @@ pub(crate) enum Verb {
     },
     /// Hide an open interrupt from your inbox for a time
     Snooze(Snooze),
-    /// Withdraw your vote while other votes are still missing
+    /// Withdraw your vote before the other approvers have voted
     Withdraw {
         /// `int_…`
         interrupt: String,
@@ -432,7 +433,8 @@ pub(crate) enum Verb {
     Nodes,
     /// Check whether the server is ready, for scripts and supervisors
     Ready {
-        /// Repeat the check until the server is ready, for at most this time, such as `30s` or `1m`.
+        /// Maximum time for which the check is repeated until the server is ready, such as `30s` or `1m` [default: one
+        /// check].
         #[arg(long, value_name = "TIME", value_parser = duration)]
         wait: Option<u64>,
     },
@@ -497,8 +499,8 @@ pub(crate) struct Run {
     /// Start the run on the running server and return at once.
     #[arg(long)]
     pub detach: bool,
-    /// No person can decide: checkpoints are approved automatically if the workflow allows it; all other interrupts
-    /// wait.
+    /// Run without a person: checkpoints are approved automatically if the workflow allows that; all other interrupts
+    /// wait for a later decision.
     #[arg(long)]
     pub unattended: bool,
 }

@@ -37,7 +37,8 @@ const SILENCE: Duration = Duration::from_secs(50);
 pub(crate) struct Refused(pub(crate) Problem);
 
 impl Refused {
-    /// Returns true if the request itself was wrong. A missing permission (403) is not a wrong request.
+    /// Returns true if the request itself was invalid. A request that was refused because of a missing permission (403)
+    /// is not invalid.
     pub(crate) fn is_usage(&self) -> bool {
         matches!(self.0.status, 400 | 401 | 413 | 415 | 421 | 422)
     }
@@ -394,7 +395,8 @@ impl Client {
         match serde_json::from_str::<Problem>(&text) {
             Ok(problem) => Err(self.refused(problem, named.as_deref())),
             Err(_) => anyhow::bail!(
-                "{} answered {status}: it is not a Holdshort server, or it has another version",
+                "{} answered {status}: the address is not of a Holdshort server, or the server has another \
+                 version",
                 self.address()
             ),
         }
@@ -455,15 +457,16 @@ impl Client {
         }
         if from == From::Environment && token.starts_with("hs_key_") {
             return format!(
-                "the server at {at} does not know the key in HOLDSHORT_TOKEN, or the key has ended; `{} keys` lists \
-                 the valid keys",
+                "the server at {at} rejects the key in HOLDSHORT_TOKEN, because the key is unknown, expired \
+                 or revoked; `{} keys` lists the valid keys",
                 holdshort()
             );
         }
         if from == From::Environment {
             return format!(
-                "the server at {at} does not know the token in HOLDSHORT_TOKEN; unset the variable and name the \
-                 server's folder with --data DIR, or set it to the `operator` of tokens.json in that folder"
+                "the server at {at} rejects the token in HOLDSHORT_TOKEN; unset the variable and name the \
+                 server's folder with --data DIR, or set the variable to the token `operator` in \
+                 tokens.json of that folder"
             );
         }
         format!(

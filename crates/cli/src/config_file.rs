@@ -451,7 +451,8 @@ fn read(path: &Path) -> anyhow::Result<(File, String)> {
     let mode = file.metadata().with_context(|| format!("{shown}"))?.permissions().mode() & 0o777;
     if mode & 0o022 != 0 {
         return Err(usage(format!(
-            "{shown} can be changed by others (mode {mode:03o}), but it controls who may sign in: run `chmod go-w`"
+            "{shown} can be changed by other users (mode {mode:03o}), but the file controls who may sign \
+             in; run `chmod go-w`"
         )));
     }
     let mut text = String::new();

@@ -125,8 +125,8 @@ pub trait Asker {
     /// Returns true if this asker reads the answer to the interrupt.
     fn asks(&self, interrupt: &Interrupt) -> bool;
 
-    /// Returns the screen of a question. `open` is the number of open questions. None shows the card of the product, as
-    /// for a question that is answered with a form.
+    /// Returns the screen of a question. `open` is the number of open questions. Returns `None` for a question that has
+    /// no screen of the pack, such as a question with a form; the usual card is then shown.
     fn screen(&mut self, interrupt: &Interrupt, open: usize, paint: Paint) -> Option<Vec<String>>;
 
     /// Returns the reaction to a line that a person typed as an answer.

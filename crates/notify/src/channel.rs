@@ -34,8 +34,10 @@ pub enum Error {
     To { channel: String, address: String, why: String },
     #[error("channel `{channel}`: {source}")]
     Guard { channel: String, source: guard::Error },
-    #[error("channel `{channel}`: it sends mails over a channel of type `email`, but no such channel is \
-             configured")]
+    #[error(
+        "channel `{channel}`: it sends mails over a channel of type `email`, but no such channel is \
+             configured"
+    )]
     NoServer { channel: String },
 }
 

@@ -32,8 +32,8 @@ pub(crate) enum Audit {
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Verify {
-    /// A head that `audit head` printed, a file with one head per line, or a file of checkpoints: verify that the
-    /// journal contains, unchanged, all events that each of them covers.
+    /// Also verify that the journal still contains all events of earlier heads, unchanged. The value is a head that
+    /// `audit head` printed, a file with one head per line, or a file of checkpoints.
     #[arg(long, value_name = "HEAD")]
     pub against: Option<String>,
     /// The public key of the checkpoints, as printed by `audit checkpoint`.

@@ -18,8 +18,8 @@ pub(crate) struct Decide {
     /// Send an earlier answer that `show` lists under this id.
     #[arg(long, value_name = "INT", conflicts_with_all = ["text", "edit"])]
     pub from: Option<String>,
-    /// Also release this other open interrupt, which the grant of your decision covers: one of the ids that `show`
-    /// lists. May be repeated.
+    /// Id of another open interrupt that the grant of your decision covers, and that is released too. `show` lists
+    /// these ids. May be repeated.
     #[arg(long, value_name = "INT")]
     pub also: Vec<String>,
     /// Decide only if the interrupt still has this version.

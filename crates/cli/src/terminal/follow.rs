@@ -38,9 +38,9 @@ const SHIFTS: [&str; 5] = ["phase_ended", "step_started", "step_ended", "step_re
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Lines for a person, who may also decide.
+    /// Prints lines for a person, and lets the person decide.
     Told,
-    /// Events as JSON lines, without prompts.
+    /// Prints events as JSON lines, without prompts.
     Json,
 }
 
@@ -57,7 +57,7 @@ pub(crate) enum LeaveReason {
     Detached,
     /// The process received Ctrl-C or a signal to terminate.
     Signal,
-    /// The run waits for a person, and there is no terminal to ask.
+    /// The run waits for a decision, and there is no terminal in which a person can decide.
     Nobody,
 }
 
@@ -228,7 +228,7 @@ impl Follower<'_> {
             if is_ours && event.kind == "interrupt_resolved" {
                 self.asking = None;
                 print_message("");
-                // The message is about an event after the held events, so the held events are printed first.
+                // The message is about a later event than the held events, so the held events are printed first.
                 self.print_held_events();
                 self.progress.hide();
                 print_message(match event.actor.role {

@@ -21,7 +21,7 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
         Some(at) => {
             format!("Without a decision until {}: {}.", time::at(at), plain::line(&interrupt.on_expiry))
         }
-        None => "It has no deadline; nothing is lost while you think.".to_owned(),
+        None => "This request has no deadline, so it waits until you decide.".to_owned(),
     };
     out.extend(paint.fold(&format!("  {expiry}"), 2).iter().map(|line| paint.dim(line)));
     let edited = if interrupt.editable().is_some() {

@@ -39,8 +39,8 @@ struct Step {
     agent: String,
     /// `step work`, or `subtask build (2 of 3)`.
     name: String,
-    /// True if the step judges a call, routes a task or writes a summary. The run uses the text of such a step; people
-    /// do not see the text.
+    /// True if the step assesses a call, routes a task or writes a summary. Only the run uses the text of such a step,
+    /// so people do not see the text.
     aside: bool,
     /// True if the step writes a plan. The plan has its own card.
     plans: bool,
@@ -195,7 +195,7 @@ impl Projector {
                 "changed" => {
                     let name = self.name(string("call"));
                     vec![format!(
-                        "  {} {name}: a file has changed since; nothing was done",
+                        "  {} {name}: not run, because a file changed after the call was checked",
                         paint.yellow("!")
                     )]
                 }

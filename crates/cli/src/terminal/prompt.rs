@@ -187,12 +187,12 @@ impl Prompt {
                 }
                 Reaction::Decide(self.decision(&option, Some(line.to_owned())))
             }
-            Stage::Words(_) => Reaction::Ask(vec!["  No words, no decision.".to_owned()]),
+            Stage::Words(_) => Reaction::Ask(vec!["  You typed no text, so nothing is decided.".to_owned()]),
             Stage::Fill(filling) => self.fill(filling, line, paint),
             Stage::Freeze => {
                 self.stage = filling(&self.interrupt).map_or(Stage::Choose, Stage::Fill);
                 match line {
-                    "" => Reaction::Ask(vec!["  No reason, no freeze.".to_owned()]),
+                    "" => Reaction::Ask(vec!["  You gave no reason, so nothing is frozen.".to_owned()]),
                     reason => Reaction::Freeze(reason.to_owned()),
                 }
             }
@@ -432,7 +432,10 @@ impl Prompt {
         let Some((suggestion, decision)) =
             chosen.and_then(|chosen| Some((chosen, earlier_answers::decision(&self.interrupt, chosen)?)))
         else {
-            return Reaction::Ask(vec![format!("  There is no h{number}: only {} found.", all.len())]);
+            return Reaction::Ask(vec![format!(
+                "  There is no h{number}; earlier answers found: {}.",
+                all.len()
+            )]);
         };
         let mut shown = vec![format!("  {}", self.sentence(&decision.option))];
         shown.extend(quote(&readable(&suggestion.answer), "   ", Cap::None, paint));

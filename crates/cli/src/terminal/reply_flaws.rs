@@ -4,7 +4,7 @@ const WORDS: [(&str, &str); 9] = [
     ("cut", "its reply was cut"),
     ("filtered", "its reply was filtered"),
     ("call_as_text", "it wrote a tool call as text"),
-    ("asks", "it asked in words"),
+    ("asks", "it asked in plain text instead of using the tool for questions"),
     ("announces", "it announced work instead of doing it"),
     ("not_finished", "it has not called `finish`"),
     ("unassumed", "it has not recorded what it assumes"),

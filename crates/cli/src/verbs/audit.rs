@@ -139,7 +139,9 @@ fn heads(against: &str, keys: &[String]) -> anyhow::Result<HeadsToCompare> {
         Err(malformed) => malformed,
     };
     if !Path::new(against).is_file() {
-        return Err(usage(format!("--against {against}: {malformed}; or name a file with such heads")));
+        return Err(usage(format!(
+            "--against {against}: {malformed}; a file with one head per line is accepted too"
+        )));
     }
     let text = std::fs::read_to_string(against).map_err(|error| usage(format!("{against}: {error}")))?;
     // A saved mail has CRLF line ends.
@@ -250,13 +252,13 @@ fn print_report(report: &Verification) {
     let paint = Paint::stdout();
     let size = format!("{} in {}", count(report.events, "event"), count(report.streams, "stream"));
     if report.intact {
-        print_text(&format!("{} {size}, every one as it was written.", paint.green("✓")));
+        print_text(&format!("{} {size} verified. No change was detected.", paint.green("✓")));
         for compared in &report.against {
             print_text(&format!("  The journal continues from {}.", plain::line(&compared.head)));
         }
         if report.unsealed > 0 {
             print_text(&format!(
-                "  {} not in the hash chain yet: a server adds new events in a second; verify again.",
+                "  {} not in the hash chain yet. A server adds new events within a second; verify again.",
                 is_or_are(report.unsealed)
             ));
         }

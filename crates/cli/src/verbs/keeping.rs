@@ -76,15 +76,16 @@ pub(super) async fn erase(
             print_text(&format!("{run}  erased"));
         }
         for run in &done.not_ended {
-            print_text(&format!("{run}  has not ended: nothing is erased. Retry after its end"));
+            print_text(&format!("{run}  has not ended, so nothing is erased. Retry after the run has ended"));
         }
         for run in &done.held {
             print_text(&format!(
-                "{run}  is under a legal hold: nothing is erased. `hold {run}` shows who placed it and why"
+                "{run}  is under a legal hold, so nothing is erased. `hold {run}` shows who placed the hold \
+                 and why"
             ));
         }
         for run in &done.failed {
-            print_text(&format!("{run}  cannot be read or changed: the server's log says why"));
+            print_text(&format!("{run}  cannot be read or changed; the reason is in the server's log"));
         }
         if is_nothing(&done) {
             print_message("No run has this subject.");

@@ -17,7 +17,7 @@ use crate::terminal::time;
 pub(super) async fn login(scene: &Scene, person: Option<String>) -> anyhow::Result<Exit> {
     let who = person.as_deref().map_or_else(|| "you".to_owned(), |who| format!("`{}`", plain::line(who)));
     let link: Link = scene.client()?.post("/v1/login-links", &LoginLinkRequest { person }).await?;
-    show(scene, &link, &format!("It signs one browser in as {who}, once"))
+    show(scene, &link, &format!("The link signs one browser in as {who}, once"))
 }
 
 /// `link`: prints a decision link.
@@ -34,7 +34,7 @@ pub(super) async fn decision(
     show(
         scene,
         &link,
-        &format!("Anyone who opens it{here} acts on this interrupt as you, with your permissions"),
+        &format!("Anyone who opens the link{here} acts on this interrupt as you, with your permissions"),
     )
 }
 
@@ -44,7 +44,8 @@ fn show(scene: &Scene, link: &Link, what: &str) -> anyhow::Result<Exit> {
     } else {
         print_text(&link.url);
         let paint = Paint::stderr();
-        let note = paint.message(&format!("{what}. It is valid until {}.", time::at(&link.expires_at)), 0);
+        let note =
+            paint.message(&format!("{what}. The link is valid until {}.", time::at(&link.expires_at)), 0);
         print_message_lines(&note.iter().map(|line| paint.dim(line)).collect::<Vec<_>>());
     }
     Ok(Exit::Ok)

@@ -132,9 +132,10 @@ async fn doubt(client: &Client, of: &FreezeOf) -> Option<String> {
         return None;
     }
     let what = if of.agent.is_some() {
-        "No workflow here has an agent of this name; an agent that runs elsewhere may have it."
+        "No workflow on this server has an agent with this name; an agent that runs elsewhere may have this \
+         name."
     } else {
-        "No workflow here has this name."
+        "No workflow on this server has this name."
     };
     let likely = nearest(name, there.iter().map(String::as_str));
     let likely = likely.map(|likely| format!(" Did you mean `{likely}`?")).unwrap_or_default();
@@ -154,11 +155,11 @@ pub(super) async fn unfreeze(scene: &Scene, of: args::FreezeOf) -> anyhow::Resul
     let what = part(&of).map(|part| capital(&plain::line(&part)));
     let mut lines = vec![match (stood, what) {
         (true, _) if system.freezes.is_empty() => "It goes on.".to_owned(),
-        (true, Some(what)) => format!("{what} is not frozen on its own any more."),
-        (true, None) => "Not everything is frozen any more.".to_owned(),
-        (false, Some(what)) => format!("{what} is not frozen on its own."),
+        (true, Some(what)) => format!("{what} no longer has its own freeze, but other freezes remain."),
+        (true, None) => "The freeze of everything is lifted, but other freezes remain.".to_owned(),
+        (false, Some(what)) => format!("{what} has no freeze of its own."),
         (false, None) if system.freezes.is_empty() => "Nothing is frozen.".to_owned(),
-        (false, None) => "Not everything is frozen.".to_owned(),
+        (false, None) => "No freeze of everything is active.".to_owned(),
     }];
     for frozen in &system.freezes {
         lines.push(format!(

@@ -83,8 +83,8 @@ pub(super) async fn check(scene: &Scene, paths: &[PathBuf], file: Option<&Path>)
     Ok(if problems.is_empty() { Exit::Ok } else { Exit::Usage })
 }
 
-const NOBODY_GIVEN: &str = "No people are configured, so only the operator decides here: use --people FILE, or start the server that has \
-                            the people.";
+const NOBODY_GIVEN: &str = "No people are configured, so the check assumes that only the operator decides. \
+                            Use --people FILE, or start the server that has the people.";
 
 /// Returns the people of the server. `None` if no server runs, or if the server does not list its people.
 async fn of_server(scene: &Scene) -> Option<People> {

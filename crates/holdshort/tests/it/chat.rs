@@ -186,7 +186,7 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     let ended = terminal.expect("✓ Done.");
     assert!(!ended.contains("by operator") && !ended.contains("Holding short"), "{ended}");
     terminal.type_raw("/plan\r");
-    let told = terminal.expect("No task is running. The last one is done. This was its plan:");
+    let told = terminal.expect("No task is running. The last task is done. The plan of this task was:");
     assert!(!told.contains("Write hello.txt"), "{told}");
     terminal.expect("Write hello.txt");
     terminal.type_raw("/done\r");
@@ -310,11 +310,11 @@ fn it_is_paused_and_grants_are_taken_back_while_the_agent_works() {
     terminal.type_raw("use tabs\r");
     terminal.type_raw("/grants\r");
     terminal.expect("1 ");
-    terminal.expect("/grants revoke N revokes one");
+    terminal.expect("/grants revoke N revokes grant N");
     terminal.type_raw("/grants revoke 2\r");
     terminal.expect("There is no grant with this number");
     terminal.type_raw("/grants all\r");
-    terminal.expect("/grants lists them, /grants revoke N revokes one.");
+    terminal.expect("/grants lists the grants, /grants revoke N revokes grant N.");
     assert_eq!(scene.text("a.txt").as_deref(), Some("a\n"));
 
     // The grant is revoked while the agent works, so the next write needs a decision.

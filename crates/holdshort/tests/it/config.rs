@@ -198,7 +198,7 @@ fn what_is_wrong_is_told_with_its_line() {
     let path = write(&home, "");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
     let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);
-    assert!(ran.code == 2 && ran.err.contains("can be changed by others"), "{ran:?}");
+    assert!(ran.code == 2 && ran.err.contains("can be changed by other users"), "{ran:?}");
     let ran = home.run(&["serve", "--config", "/nowhere/holdshort.toml"]);
     assert!(ran.code == 2 && ran.err.contains("does not exist"), "{ran:?}");
 }

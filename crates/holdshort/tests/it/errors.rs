@@ -82,8 +82,7 @@ fn what_is_not_there_is_said() {
     let mut command = home.command(real());
     let ran = command.args(["inbox", "--data", home.data().to_str().unwrap()]).env("HOLDSHORT_TOKEN", "xx");
     let ran = holdshort_testkit::home::CommandOutput::from_output(ran.output().unwrap());
-    let said =
-        format!("the server at {address} does not know the token in HOLDSHORT_TOKEN; unset the variable");
+    let said = format!("the server at {address} rejects the token in HOLDSHORT_TOKEN; unset the variable");
     assert!(ran.code == 2 && ran.err.contains(&said), "{ran:?}");
     assert!(!ran.err.contains("Bearer") && !ran.err.contains("another data folder"), "{ran:?}");
 }

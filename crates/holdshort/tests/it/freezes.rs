@@ -48,10 +48,10 @@ fn a_slip_in_a_name_is_said_and_another_reason_refused() {
     let serving = home.serve(&[]);
     let ran = home.run(&["freeze", "--workflow", "piar", "--reason", "a look"]);
     assert_eq!(ran.code, 0);
-    assert!(ran.err.contains("No workflow here has this name. Did you mean `pair`?"), "{ran:?}");
+    assert!(ran.err.contains("No workflow on this server has this name. Did you mean `pair`?"), "{ran:?}");
     assert!(ran.err.contains("unfreeze --workflow piar`"), "{ran:?}");
     let ran = home.run(&["freeze", "--agent", "nobody", "--reason", "a look"]);
-    assert!(ran.err.contains("No workflow here has an agent of this name"), "{ran:?}");
+    assert!(ran.err.contains("No workflow on this server has an agent with this name"), "{ran:?}");
     let ran = home.run(&["freeze", "--workflow", "pair", "--reason", "a look"]);
     assert_eq!((ran.code, &*ran.err), (0, ""));
 
@@ -62,15 +62,15 @@ fn a_slip_in_a_name_is_said_and_another_reason_refused() {
     // If the target is not frozen, the output lists all freezes, and the commands that lift them on the same server.
     let address = serving.started["listening"].as_str().expect("an address");
     let ran = home.run(&["unfreeze", "--server", address, "--workflow", "pai"]);
-    assert!(ran.out.starts_with("Workflow pai is not frozen on its own.\n"), "{ran:?}");
+    assert!(ran.out.starts_with("Workflow pai has no freeze of its own.\n"), "{ran:?}");
     let lift = ran.out.lines().find(|line| line.contains("workflow pair: a look")).expect("it is listed");
     assert!(lift.contains(&format!("unfreeze --workflow pair --server {address}`")), "{ran:?}");
     let ran = home.run(&["unfreeze"]);
-    assert!(ran.out.starts_with("Not everything is frozen.\n"), "{ran:?}");
+    assert!(ran.out.starts_with("No freeze of everything is active.\n"), "{ran:?}");
     // The output names the lifted freeze and the remaining freezes.
     for (name, lifted) in [("pair", "Workflow pair"), ("piar", "Workflow piar")] {
         let ran = home.run(&["unfreeze", "--workflow", name]);
-        let said = format!("{lifted} is not frozen on its own any more.\n");
+        let said = format!("{lifted} no longer has its own freeze, but other freezes remain.\n");
         assert!(ran.out.starts_with(&said) && ran.out.contains("agent nobody: a look"), "{ran:?}");
     }
     assert_eq!(home.run(&["unfreeze", "--agent", "nobody"]).out, "It goes on.\n");
@@ -78,7 +78,10 @@ fn a_slip_in_a_name_is_said_and_another_reason_refused() {
     home.run(&["freeze", "--agent", "nobody", "--reason", "a look"]);
     home.run(&["freeze", "--reason", "all of it"]);
     let ran = home.run(&["unfreeze"]);
-    assert!(ran.out.starts_with("Not everything is frozen any more.\n"), "{ran:?}");
+    assert!(
+        ran.out.starts_with("The freeze of everything is lifted, but other freezes remain.\n"),
+        "{ran:?}"
+    );
     assert!(ran.out.contains("agent nobody: a look"), "{ran:?}");
 }
 

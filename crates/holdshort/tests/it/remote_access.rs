@@ -269,7 +269,7 @@ fn links_name_the_public_url_and_cookies_are_for_tls_alone() {
     let asked: Value = send_plain(&at, "POST /v1/interrupts", &[ours[0], &agent], &review).json();
     let ran = home.run(&["link", asked["id"].as_str().unwrap()]);
     let path = ran.out.trim_end().strip_prefix("https://holdshort.example/d/").expect(&ran.out);
-    assert!(ran.err.contains("Anyone who opens it acts"), "{ran:?}");
+    assert!(ran.err.contains("Anyone who opens the link acts"), "{ran:?}");
     let page = send_plain(&at, &format!("GET /d/{path}"), &[ours[0]], "");
     assert!(page.status == 200 && page.body.contains("A text"), "{page:?}");
 }

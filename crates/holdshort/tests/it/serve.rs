@@ -24,7 +24,7 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     let nothing = format!("0:{}", "0".repeat(24));
     assert_eq!(
         home.run(&["audit", "verify"]).out,
-        format!("✓ 0 events in 0 streams, every one as it was written.\n  Its head is {nothing}\n")
+        format!("✓ 0 events in 0 streams verified. No change was detected.\n  Its head is {nothing}\n")
     );
     assert_eq!(home.run(&["audit", "head"]).out, format!("{nothing}\n"));
     assert_eq!(home.json(&["freeze", "--reason", "a look"])["frozen"], true);

@@ -197,8 +197,14 @@ async fn an_expectation_holds_or_fails_loudly() {
     let steps = |step| vec![says("first"), step];
     assert_eq!(text(steps(expecting(&["exit code", "late"], &["read_file"])), &request).await, "ok");
     for (step, expected) in [
-        (expecting(&["early"], &[]), "expects a message with “early”, but the messages are: “exit code 1 | late”"),
-        (expecting(&[], &["run_command"]), "expects the tool `run_command`, but the offered tools are: “read_file”"),
+        (
+            expecting(&["early"], &[]),
+            "expects a message with “early”, but the messages are: “exit code 1 | late”",
+        ),
+        (
+            expecting(&[], &["run_command"]),
+            "expects the tool `run_command`, but the offered tools are: “read_file”",
+        ),
     ] {
         assert_eq!(
             script_failure(steps(step), &request).await,

@@ -54,8 +54,10 @@ pub(super) fn render_message(message: &Message) -> Body {
 /// --against` accepts the saved text as a file.
 pub(super) fn render_checkpoint(notice: &CheckpointNotice) -> Body {
     let events = super::events(notice.covered.size);
-    let headline = format!("This mail contains a signed checkpoint of the journal, which covers {events}. \
-                            Keep this mail.");
+    let headline = format!(
+        "This mail contains a signed checkpoint of the journal, which covers {events}. \
+                            Keep this mail."
+    );
     let (note, key) = (&notice.note, format!("Its key: {}", notice.key));
     let words = Phrases::for_language(None);
     let plain = format!("{headline}\n\n{note}\n{key}\n\n-- \n{}\n", words.no_reply);

@@ -193,7 +193,7 @@ const TABLE: [Tampering; 17] = [
         },
         hides: Everything,
         found: No,
-        said: "as it was written",
+        said: "No change was detected",
     },
 ];
 

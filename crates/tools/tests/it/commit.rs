@@ -128,7 +128,10 @@ async fn a_file_at_the_limit_is_committed_and_undone_and_a_larger_one_changes_no
     assert_eq!(tree(&bench.at("")), before);
     match tried(&bench.tools, &grow(CHANGED_FILE_BYTES + 1)).await {
         CommandTrialOutcome::Stopped { text, data } => {
-            assert!(text.contains("not kept: the command changed `large`, a file of more than 128 MiB"), "{text}");
+            assert!(
+                text.contains("not kept: the command changed `large`, a file of more than 128 MiB"),
+                "{text}"
+            );
             assert_eq!((&data["not_kept"], &data["exit_code"]), (&json!("file_too_large"), &json!(0)));
         }
         other => panic!("{other:?}"),

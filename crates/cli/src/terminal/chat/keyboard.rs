@@ -91,9 +91,9 @@ struct Edited {
 }
 
 impl Edited {
-    /// Prints text above the line and draws the line again unchanged, so that the editor's idea of the cursor stays
-    /// correct. The printer of the editor library is not used, because it waits for a key when several texts arrive at
-    /// once.
+    /// Prints text above the line and draws the line again unchanged, so that the cursor is still where the editor
+    /// expects it. The printer of the editor library is not used, because it waits for a key when several texts arrive
+    /// at once.
     fn above(&self, text: &str) {
         self.redraw(text, &self.text);
     }

@@ -113,11 +113,12 @@ struct Chat<'a> {
     open: VecDeque<String>,
     asking: Option<Asking>,
     speech: Speech,
-    /// Text of steps that are still unknown: a preview may arrive before the event that starts its step.
+    /// Text of steps that are still unknown, because a preview of a step may arrive before the event that starts the
+    /// step.
     early: BTreeMap<(String, String), String>,
     /// Messages that were typed here and whose events have not arrived yet. The screen already shows these messages.
     mine: Vec<String>,
-    /// Open turns. The next message goes to them.
+    /// Open turns of the person. The next message is sent to the runs of these turns.
     turns: Vec<Turn>,
     /// Runs that were interrupted here, each with a sequence number. The entry is removed when the events up to this
     /// number have arrived.

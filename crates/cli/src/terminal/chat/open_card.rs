@@ -46,7 +46,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Prints text that was typed for a removed card, and that it was not sent.
+    /// Prints text that was typed for a removed card, and a notice that the text was not sent.
     pub(super) fn not_sent(&self, text: &str) {
         self.note(&format!("Not sent: {}", plain::line(text.trim())));
     }

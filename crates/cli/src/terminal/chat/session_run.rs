@@ -1,4 +1,4 @@
-//! A run of the session, up to the last printed event: the lines to print, and the agent of each step.
+//! State of a run of the session, up to the last printed event: the lines to print, and the agent of each step.
 
 use std::collections::BTreeMap;
 

@@ -11,16 +11,16 @@ use crate::terminal::card::{self, View};
 use crate::terminal::{plan, quote, time};
 
 const HELP: [(&str, &str); 10] = [
-    ("/plan", "show the plan of the current task, or of the last one"),
+    ("/plan", "show the plan of the current task, or of the last task"),
     ("/continue", "after an interruption: let the agent continue as before"),
     ("/pause", "pause the work; /resume continues it"),
     ("/done", "end the task; your next message starts a new one"),
-    ("/grants", "list the grants of this session; /grants revoke N revokes one"),
-    ("/undo", "undo the changes of the last task: shown first, then released by you"),
+    ("/grants", "list the grants of this session; /grants revoke N revokes grant N"),
+    ("/undo", "show the changes of the last task, and undo these changes after your approval"),
     ("/cost", "show tokens, requests and time of the last task and of the session"),
     ("/help", "show this list"),
     ("/quit", "leave; the conversation is kept"),
-    ("Ctrl-C", "interrupt the agent, even during a reply or a command; twice leaves"),
+    ("Ctrl-C", "interrupt the agent, even during a reply or a command; press twice to leave"),
 ];
 
 /// Workflow of an undo. A run of this workflow is not counted as work.
@@ -102,7 +102,7 @@ impl Chat<'_> {
         let mut lines: Vec<String> =
             plans.items.iter().flat_map(|each| plan::render(each, self.paint)).collect();
         if lines.is_empty() {
-            // The last plan that an agent proposed on its own, open or decided.
+            // Latest plan that an agent proposed on its own, whether or not a person has already decided on it.
             let asked = self.client.list("/v1/interrupts", &[("run", run)]).await?;
             let asked: Vec<Interrupt> =
                 asked.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
@@ -117,10 +117,10 @@ impl Chat<'_> {
         let is_over = self.live_front().is_none();
         match (is_over, lines.is_empty()) {
             (true, true) => {
-                self.note("No task is running. The last one is done and had no plan.");
+                self.note("No task is running. The last task is done and had no plan.");
             }
             (true, false) => {
-                self.note("No task is running. The last one is done. This was its plan:");
+                self.note("No task is running. The last task is done. The plan of this task was:");
             }
             (false, true) => self.note("There is no plan."),
             (false, false) => {}
@@ -168,7 +168,7 @@ impl Chat<'_> {
             return self.revoke(number.trim()).await;
         }
         if !rest.is_empty() {
-            self.note("/grants lists them, /grants revoke N revokes one.");
+            self.note("/grants lists the grants, /grants revoke N revokes grant N.");
             return Ok(());
         }
         let items = self.client.list(&format!("/v1/sessions/{}/grants", self.session), &[]).await?;
@@ -192,7 +192,7 @@ impl Chat<'_> {
         if lines.is_empty() {
             self.note("This session has no grants.");
         } else {
-            lines.push(self.paint.dim("  /grants revoke N revokes one"));
+            lines.push(self.paint.dim("  /grants revoke N revokes grant N"));
         }
         self.keyboard.print(&lines);
         Ok(())
