@@ -225,7 +225,7 @@ pub(crate) enum Verb {
         #[arg(long)]
         everywhere: bool,
     },
-    /// Follow a run: see its events, and decide where it holds short
+    /// Follow a run: see its events, and decide when it waits for you
     Attach {
         /// `run_…`
         run: String,
@@ -569,9 +569,9 @@ pub(crate) struct Serve {
     /// `http://localhost:4318`; also `OTEL_EXPORTER_OTLP_ENDPOINT` [default: no traces].
     #[arg(long, value_name = "URL", value_parser = otlp_endpoint)]
     pub otlp_endpoint: Option<Url>,
-    /// Start although the journal lacks this number of acknowledged events. The error of the refused start contains the
-    /// number, and every later audit reports the missing events [default: a server refuses to start with such a
-    /// journal].
+    /// Start although this number of acknowledged events is missing from the journal. The error message of a refused
+    /// start states the number. Every later audit reports the missing events [default: a server refuses to start with
+    /// such a journal].
     #[arg(long, value_name = "EVENTS")]
     pub accept_loss: Option<u64>,
 }

@@ -470,8 +470,8 @@ impl Client {
             );
         }
         format!(
-            "the server at {at} uses another data folder: pass that folder with --data DIR, or set HOLDSHORT_TOKEN to \
-             the token `operator` in its tokens.json"
+            "the server at {at} uses another data folder; pass that folder with --data DIR, or set \
+             HOLDSHORT_TOKEN to the token `operator` in tokens.json of that folder"
         )
     }
 }

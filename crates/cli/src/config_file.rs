@@ -587,7 +587,7 @@ fn model<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error>
     let text = String::deserialize(from)?;
     let is_empty = text.trim().is_empty();
     if is_empty {
-        Err(de::Error::custom("is empty: name a model, or remove the key"))
+        Err(de::Error::custom("is empty; set `model` to the name of a model, or remove the key"))
     } else {
         Ok(Some(text))
     }

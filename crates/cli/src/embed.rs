@@ -120,7 +120,7 @@ impl Embedded {
         Client::with_token(&format!("http://{}", self.local), self.server.token(), &self.words)
     }
 
-    /// Gives running work a moment to end, and then closes the journal.
+    /// Waits a short time for running work to end, and then closes the journal.
     pub(crate) async fn stop(self) {
         let Self { server, announced, .. } = self;
         server.stop().await;

@@ -248,7 +248,9 @@ impl Tools {
                 trial::run(&self.0, request, preconditions, self.1.clone(), output).await
             }
             Ok(Request::Files(_) | Request::Fetch(_) | Request::Added(_)) => {
-                CommandTrialOutcome::Impossible { why: "it is not a command".to_owned() }
+                CommandTrialOutcome::Impossible {
+                    why: "this call is not a command, so it cannot run as a trial".to_owned(),
+                }
             }
             Err(refusal) => CommandTrialOutcome::Failed { text: refusal.message },
         }

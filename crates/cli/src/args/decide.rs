@@ -11,7 +11,7 @@ pub(crate) struct Decide {
     /// Answer, reason or feedback.
     #[arg(long)]
     pub text: Option<String>,
-    /// File with the replacement of the arguments, the plan or the output: JSON, or plain text if the original is text
+    /// File with the new arguments, the new plan or the new output, as JSON, or as plain text if the original is text
     /// (`-`: standard input).
     #[arg(long, value_name = "FILE")]
     pub edit: Option<PathBuf>,

@@ -78,7 +78,7 @@ pub(crate) fn cut_lines(interrupt: &Interrupt, view: View<'_>) -> usize {
     if cut == whole {
         return 0;
     }
-    // Marker lines such as `… 9 more lines`.
+    // Counts marker lines such as `… 9 more lines`, which only the cut card contains.
     let marks = cut.iter().filter(|line| !whole.contains(line)).count();
     (whole.len() + marks).saturating_sub(cut.len()).max(1)
 }

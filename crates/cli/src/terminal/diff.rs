@@ -31,7 +31,7 @@ pub(crate) fn hunks(diff: &Diff, cap: Cap, paint: Paint) -> Vec<String> {
     {
         let more = lines.len() - cap;
         lines.truncate(cap);
-        lines.push(paint.yellow(&format!("… {more} more lines: v shows all of it")));
+        lines.push(paint.yellow(&format!("… {more} more lines; v shows all lines")));
     }
     lines
 }

@@ -35,7 +35,8 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
         plain::line(&interrupt.run)
     );
     let natural = naming::natural(interrupt).map(|offer| plain::line(&offer.label).into_owned());
-    let alone = natural.map(|label| format!("without an option mean “{label}”, after you confirm the text"));
+    let alone =
+        natural.map(|label| format!("typed without an option select “{label}”, after you confirm the text"));
     if let Some(alone) = &alone {
         out.extend(paint.fold(&format!("  {} {alone}", paint.bold("your own words  ")), HANG));
     }

@@ -203,7 +203,10 @@ impl Projector {
             },
             "tool_doubted" => {
                 let name = self.name(string("call"));
-                vec![format!("  {} {name}: its outcome is unknown after a crash", paint.yellow("!"))]
+                vec![format!(
+                    "  {} {name}: interrupted by a crash, so the outcome is unknown",
+                    paint.yellow("!")
+                )]
             }
             "result_held" => vec![format!("  {} result awaits review: {}", paint.yellow("!"), title())],
             "output_released" => vec![format!("  {} released: {}", paint.green("✓"), title())],

@@ -291,8 +291,8 @@ impl Prompt {
         self.interrupt.kind == Kind::Question && takes_data && filling(&self.interrupt).is_none()
     }
 
-    /// Parses a line that is typed while a filled-in form is shown back. Returns `None` if the line is about something
-    /// else than the form.
+    /// Parses a line that is typed while a filled-in form is shown back. Returns `None` if the line does not concern
+    /// the form.
     fn beside_a_form(&mut self, decision: &Decision, line: &str, paint: Paint) -> Option<Reaction> {
         let filled = self.filled.as_ref()?;
         if line == "o" {

@@ -28,7 +28,8 @@ async fn create(scene: &Scene, name: String, role: &str, expires_in_ms: Option<u
         scene.client()?.post("/v1/keys", &MakeKey { name, role: Some(role), expires_in_ms }).await?;
     let (name, id) = (plain::line(&made.key.name), &made.key.id);
     let end = made.key.expires_at.as_deref().map(|at| format!(" until {}", time::at(at))).unwrap_or_default();
-    let what = format!("{id} is `{name}`, {}{end}. Its secret is shown only once.", kind(made.key.role));
+    let what =
+        format!("The key {id} is `{name}`, {}{end}. The secret is shown only once.", kind(made.key.role));
     show(scene, &made, &what)
 }
 

@@ -20,7 +20,9 @@ pub(super) async fn nodes(scene: &Scene) -> anyhow::Result<Exit> {
         let here = if node.here { ", answered this command" } else { "" };
         let state = match (node.alive, &node.alive_until) {
             (true, _) => String::new(),
-            (false, Some(at)) => format!("  lease ended {}: other servers take over its runs", time::ago(at)),
+            (false, Some(at)) => {
+                format!("  lease ended {}, so other servers take over the runs of this server", time::ago(at))
+            }
             (false, None) => "  its lease ended".to_owned(),
         };
         let name = paint.bold(&plain::line(&node.name));

@@ -60,7 +60,7 @@ async fn written(client: &Client, run: &Run) -> anyhow::Result<()> {
         }
         print_lines(&card::render(plan, View { paint, uncut: true, alone: true, said: "" }));
         let decide = format!("{} decide {} OPTION{}", holdshort(), plan.id, client.server_arguments());
-        print_lines(&paint.fold(&format!("  It waits for a person: `{decide}`"), 2));
+        print_lines(&paint.fold(&format!("  The plan waits for a decision: `{decide}`"), 2));
     }
     if plans.is_empty() {
         let yet = if run.status.is_terminal() { "" } else { " yet" };

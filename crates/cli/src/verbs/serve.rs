@@ -128,7 +128,7 @@ fn greet(
     line("data", &info.data);
     line("model", &answering(info, model));
     line("sandbox", &sandbox(&info.sandbox));
-    line("tokens", "tokens.json in the data folder; agents of other frameworks use `agent`");
+    line("tokens", "tokens.json in the data folder; agents of other frameworks use the token `agent`");
     let data = data_dir.arguments();
     line("browser", &invitation(embedded, &data, paint)?);
     if let Some(url) = page {

@@ -63,7 +63,8 @@ fn warning(frozen: &Frozen, words: &str) -> String {
     let why = reason.as_ref().map(|reason| format!(": {}", reason.trim_end_matches('.')));
     let why = why.unwrap_or_default();
     let line = format!(
-        "{what} is frozen since {at} by {by}{why}. Decisions are accepted, but start nothing until `{}`. For an agent that runs elsewhere, only decisions that stop it are accepted.",
+        "{what} is frozen since {at} by {by}{why}. Decisions are accepted, but start nothing until you run \
+         `{}`. For an agent that runs elsewhere, only decisions that stop the agent are accepted.",
         lift(&of, words)
     );
     plain::line(&line).into_owned()

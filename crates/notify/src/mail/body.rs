@@ -55,8 +55,7 @@ pub(super) fn render_message(message: &Message) -> Body {
 pub(super) fn render_checkpoint(notice: &CheckpointNotice) -> Body {
     let events = super::events(notice.covered.size);
     let headline = format!(
-        "This mail contains a signed checkpoint of the journal, which covers {events}. \
-                            Keep this mail."
+        "This mail contains a signed checkpoint of the journal, which covers {events}. Keep this mail."
     );
     let (note, key) = (&notice.note, format!("Its key: {}", notice.key));
     let words = Phrases::for_language(None);

@@ -73,7 +73,7 @@ pub(crate) fn open(folder: impl AsFd, name: &OsStr) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = rustix::fs::openat(folder, name, flags, Mode::empty())?;
     if FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) != FileType::RegularFile {
-        return Err(io::Error::other("it is no longer a regular file"));
+        return Err(io::Error::other("the file is no longer a regular file"));
     }
     Ok(file)
 }

@@ -256,7 +256,9 @@ async fn follow(
     }
     match driven.await {
         Ok(Ok(ended)) => Ok(ended),
-        Ok(Err(e)) => Err(format!("the sandbox could not be watched, so it was stopped: {e}")),
+        Ok(Err(e)) => {
+            Err(format!("the server could not monitor the sandbox, so the command was stopped: {e}"))
+        }
         Err(e) => Err(format!("the command stopped unexpectedly: {e}")),
     }
 }

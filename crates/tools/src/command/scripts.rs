@@ -28,7 +28,8 @@ pub(super) struct Scripts {
     pub bound: Vec<Precondition>,
     /// `[{path, text, truncated?}]`: one object for each bound file that exists.
     pub card: Vec<Value>,
-    /// True if a file that the command runs, or a folder in which it runs, cannot be bound.
+    /// True if the approval cannot be bound to every file that the command runs and to every folder in which the
+    /// command runs.
     pub unbound: bool,
 }
 

@@ -324,7 +324,7 @@ fn yielded(
             _scratch: Some(scratch),
         }),
         (Err(e), _) | (_, Err(e)) => {
-            CommandTrialOutcome::Failed { text: format!("the changes form no valid changeset: {e}") }
+            CommandTrialOutcome::Failed { text: format!("the changes are not a valid changeset: {e}") }
         }
     }
 }

@@ -501,7 +501,10 @@ impl Chat<'_> {
                     // ignored.
                     Some(true) if !line.is_empty() || !self.is_choosing() => self.answer(line).await,
                     Some(false) if !line.is_empty() => {
-                        self.note("You began this line before the request appeared: it goes to the agent as a message.");
+                        self.note(
+                            "You began this line before the request appeared, so the line is sent to \
+                                   the agent as a message.",
+                        );
                         self.say(line).await
                     }
                     None if !line.is_empty() => self.say(line).await,

@@ -216,7 +216,7 @@ impl Chat<'_> {
         let rests = |run: &Run| turn.as_ref() == Some(&run.id);
         let is_last = |run: &Run| (run.status.is_terminal() || rests(run)) && run.workflow != UNDO;
         let Some(last) = self.session_runs().await?.into_iter().find(is_last) else {
-            self.note("There is no finished task whose changes could be undone.");
+            self.note("This session has no finished task whose changes can be undone.");
             return Ok(());
         };
         let to = if rests(&last) { self.before_round(&last).await? } else { 0 };

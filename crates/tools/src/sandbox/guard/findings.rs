@@ -21,7 +21,7 @@ pub(crate) struct GuardFindings {
     pub repositories: Vec<Item>,
     /// Folders that could not be opened.
     pub unreadable: Vec<Inode>,
-    /// Sockets and named pipes, relative to the workspace.
+    /// Paths of sockets and named pipes, relative to the workspace.
     #[serde(default)]
     pub channels: Vec<Channel>,
 }
