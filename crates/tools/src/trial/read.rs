@@ -23,11 +23,15 @@ pub(super) type Time = (i64, i64);
 pub(super) enum Error {
     #[error("the command changed more than {} files, directories and links", limits::CHANGED_PATHS)]
     TooMany,
-    #[error("the files that the command changed are larger than {} MiB in \
-             total", limits::CHANGED_BYTES / 1024 / 1024)]
+    #[error(
+        "the files that the command changed are larger than {} MiB in total",
+        limits::CHANGED_BYTES / 1024 / 1024
+    )]
     TooManyBytes,
-    #[error("the command changed `{path}`, a file of more than {} \
-             MiB", limits::CHANGED_FILE_BYTES / 1024 / 1024)]
+    #[error(
+        "the command changed `{path}`, a file of more than {} MiB",
+        limits::CHANGED_FILE_BYTES / 1024 / 1024
+    )]
     TooLarge { path: String },
     #[error("a path is longer than {} bytes", limits::PATH_BYTES)]
     TooLong,
