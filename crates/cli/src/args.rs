@@ -255,7 +255,7 @@ pub(crate) enum Verb {
         /// `run_…`, or `ses_…`: all runs of the session are paused, and no new run starts.
         id: String,
     },
-    /// Interrupt a run: its current work stops now, and it waits for a message
+    /// Interrupt a run: the current work stops now, and the run waits for a message
     Interrupt {
         /// `run_…`
         run: String,

@@ -53,7 +53,10 @@ fn describe(problem: &Problem) -> String {
     let places: Vec<String> = problem.errors.iter().map(describe_field_error).collect();
     match &places[..] {
         _ if problem.code == Code::Stale && problem.version.is_some() => {
-            text = format!("{text}: its current version is {}", problem.version.unwrap_or_default());
+            text = format!(
+                "{text}: the current version of the request is {}",
+                problem.version.unwrap_or_default()
+            );
         }
         // The detail from the server would repeat the single invalid field.
         [only] => text = format!("{text}: {only}"),
@@ -378,8 +381,8 @@ impl Client {
                 ))
             } else if source.is_connect() {
                 no_server(format!(
-                    "no server answers at {address}; start one with `{} serve`, or name its address with \
-                     --server URL",
+                    "no server answers at {address}; start a server with `{} serve`, or name the address of \
+                     a running server with --server URL",
                     holdshort()
                 ))
             } else {

@@ -229,7 +229,7 @@ pub(crate) fn resolve_settings(serve: &Serve, data_dir: &DataDir) -> anyhow::Res
         && telling.find_setting("model").is_none_or(|told| told.value.is_none())
     {
         return Err(
-            telling.wrong("base_url", "`base_url` has no effect without a model: name one with `model`")
+            telling.wrong("base_url", "`base_url` has no effect without a model; name a model with `model`")
         );
     }
     let said = serve.store.store.clone();
@@ -243,7 +243,8 @@ pub(crate) fn resolve_settings(serve: &Serve, data_dir: &DataDir) -> anyhow::Res
     if store.store.is_none() && (store.node.is_some() || store.lease.is_some()) {
         return Err(telling.wrong(
             if store.node.is_some() { "node" } else { "lease" },
-            "`node` and `lease` need a database: name it with --store, or with `store` or `store_file` in holdshort.toml",
+            "`node` and `lease` need a database; name the database with --store, or with `store` or \
+             `store_file` in holdshort.toml",
         ));
     }
     let requests = serve.agent_requests;

@@ -82,7 +82,7 @@ impl DataDir {
         let is_lost = !self.holds_journal() && self.path.join(HEAD_FILE).exists();
         is_lost.then(|| {
             format!(
-                "{} contains {HEAD_FILE}, so it had a journal, but {DATABASE} is missing",
+                "{} contains {HEAD_FILE}, so the folder had a journal, but {DATABASE} is missing",
                 self.path.display()
             )
         })
@@ -118,7 +118,7 @@ impl DataDir {
     /// Returns the error of a command that needs a server, while no server uses this folder.
     pub(crate) fn unserved(&self) -> anyhow::Error {
         no_server(format!(
-            "no server uses {}; start one with `{} serve --data {}`",
+            "no server uses {}; start a server with `{} serve --data {}`",
             self.path.display(),
             holdshort(),
             self.quoted()

@@ -201,7 +201,7 @@ fn not_started(error: StartError, kept: &str, journal: &str) -> anyhow::Error {
         text = format!("{journal}: {text}");
     }
     if in_use {
-        text = format!("{text}. Stop it, or name another folder with `--data DIR`");
+        text = format!("{text}. Stop that server, or name another folder with `--data DIR`");
     }
     if damaged { damage(format!("{text}. Restore {kept} from a backup.")) } else { usage(text) }
 }

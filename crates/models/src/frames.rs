@@ -65,7 +65,7 @@ impl FrameSummary {
         if self.bytes > MAX_REPLY {
             return Some(format!("the reply is larger than {MAX_REPLY} bytes"));
         }
-        (self.calls.len() > MAX_CALLS).then(|| format!("the reply contains more than {MAX_CALLS} calls"))
+        (self.calls.len() > MAX_CALLS).then(|| format!("the reply contains more than {MAX_CALLS} tool calls"))
     }
 
     /// Returns the tool calls of the reply in the order in which they began. The list is empty unless the request used

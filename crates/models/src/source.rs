@@ -107,11 +107,11 @@ pub enum Error {
     TwoKeys { variable: &'static str, file: &'static str },
     #[error("{file}: {path} {why}")]
     KeyFile { file: &'static str, path: String, why: String },
-    #[error("{variable} contains characters that are not allowed in a key; set it again")]
+    #[error("{variable} contains characters that are not allowed in a key; set the key again")]
     Key { variable: &'static str },
     #[error(
         "`{model}` does not name its provider; write `openai::NAME`, `anthropic::NAME`, `gemini::NAME` or \
-         `ollama::NAME`, or point --base-url at an OpenAI-compatible server that has it"
+         `ollama::NAME`, or point --base-url at an OpenAI-compatible server that has this model"
     )]
     Unknown { model: String },
     #[error("the model `{model}` belongs to {provider}, which requires --base-url")]
@@ -218,7 +218,7 @@ mod tests {
     fn unknown(model: &str) -> String {
         format!(
             "`{model}` does not name its provider; write `openai::NAME`, `anthropic::NAME`, `gemini::NAME` \
-             or `ollama::NAME`, or point --base-url at an OpenAI-compatible server that has it"
+             or `ollama::NAME`, or point --base-url at an OpenAI-compatible server that has this model"
         )
     }
 
@@ -269,7 +269,7 @@ mod tests {
             ),
             (
                 &[("HOLDSHORT_MODEL", "gpt-4o"), ("OPENAI_API_KEY", "a\nb")],
-                "OPENAI_API_KEY contains characters that are not allowed in a key; set it again",
+                "OPENAI_API_KEY contains characters that are not allowed in a key; set the key again",
             ),
         ];
         for (env, expected) in table {
@@ -296,7 +296,11 @@ mod tests {
             ("k", 0o400, "gemini gemini-x"),
             ("k", 0o640, "GEMINI_API_KEY_FILE: FILE is readable by others (mode 640): run `chmod 600`"),
             (" \n", 0o600, "GEMINI_API_KEY_FILE: FILE is empty"),
-            ("a\nb", 0o600, "GEMINI_API_KEY contains characters that are not allowed in a key; set it again"),
+            (
+                "a\nb",
+                0o600,
+                "GEMINI_API_KEY contains characters that are not allowed in a key; set the key again",
+            ),
             (&many, 0o600, "GEMINI_API_KEY_FILE: FILE has more than 16384 bytes"),
         ];
         for (text, mode, expected) in table {

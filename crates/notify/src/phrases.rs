@@ -81,8 +81,8 @@ static ENGLISH: Phrases = Phrases {
     open_and_decide: "Open and decide",
     open: "Open",
     in_app: "Open in the app",
-    yours: "This link is only for you: anyone who has it can decide in your name. It works once, until {}. \
-        Do not share it.",
+    yours: "This link is only for you. Anyone who opens the link can decide in your name. The link works \
+            once, until {}. Do not share the link.",
     sign_in: "You must sign in first.",
     no_reply: "Replies to this mail are not read and decide nothing.",
     several: "{} new notifications",

@@ -127,10 +127,10 @@ fn search_codebase() -> Spec {
 fn run_command() -> Spec {
     spec(
         "run_command",
-        "Runs a command line with /bin/sh in a sandbox. Returns its exit code and its output (standard \
-         output and standard error combined). It can write only to the workspace and /tmp. It has no input, \
-         no terminal, usually no network, and an empty home directory. All processes that it started end \
-         with it."
+        "Runs a command line with /bin/sh in a sandbox. Returns the exit code and the output of the command \
+         (standard output and standard error combined). The command can write only to the workspace and \
+         /tmp. It has no input, no terminal, usually no network, and an empty home directory. All processes \
+         that the command started end together with the command."
             .into(),
         Runs::Here { effect: Effect::Write, category: Category::Bash, on_crash: OnCrash::Ask },
         &["command"],

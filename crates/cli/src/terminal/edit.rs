@@ -26,7 +26,7 @@ pub(crate) async fn edit(text: &str, suffix: &str) -> anyhow::Result<String> {
         .await
         .context("the editor cannot be started")?;
     if !status.success() {
-        anyhow::bail!("the editor `{editor}` ended with {status}; set EDITOR to another one");
+        anyhow::bail!("the editor `{editor}` ended with {status}; set EDITOR to another editor");
     }
     // The file is opened again by its name, because some editors save by replacing the file.
     let mut saved = String::new();

@@ -1,4 +1,4 @@
-//! Follows a run in the terminal: prints events, shows a card where the run holds short, sends the person's decision.
+//! Follows a run in the terminal: prints events, shows a card when the run waits for a decision, sends the decision.
 //!
 //! Waits for the event stream, the terminal and signals at the same time. Leaving changes nothing, because the state of
 //! the run is in the journal.

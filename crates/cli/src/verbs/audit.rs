@@ -170,9 +170,10 @@ fn at_most(file: &str, heads: &[HeadNote]) -> anyhow::Result<()> {
 /// keys, because an attacker who can write the journal can also sign checkpoints with a new key.
 fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<HeadsToCompare> {
     if keys.is_empty() {
-        let told = "`audit checkpoint` printed it with the checkpoint, and the journal records it as `checkpoint_key_set`";
+        let told = "`audit checkpoint` printed the key with the checkpoint, and the event \
+                    `checkpoint_key_set` in the journal contains the key";
         return Err(usage(format!(
-            "{file} contains checkpoints: name the key that signed them with --key; {told}"
+            "{file} contains checkpoints; use --key to name the key that signed these checkpoints. {told}"
         )));
     }
     let keys = keys
@@ -273,7 +274,9 @@ fn print_report(report: &Verification) {
             with_program_name(&plain::line(&damage.message))
         ));
     }
-    print_text("  Restore the data folder from a backup, or the database if it holds the journal.");
+    print_text(
+        "  Restore the data folder from a backup, or restore the database if the journal is in a database.",
+    );
     print_text("  Runs that are not named here are not affected.");
 }
 

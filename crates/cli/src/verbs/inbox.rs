@@ -70,9 +70,10 @@ fn line(interrupt: &Interrupt, paint: Paint) {
         print_text(&paint.yellow(&format!("    {told}")));
     }
     if !interrupt.warnings.is_empty() {
-        print_text(
-            &paint.red(&format!("    ! some of its text is misleading: `{} show` explains", holdshort())),
-        );
+        print_text(&paint.red(&format!(
+            "    ! some text of this request is misleading; `{} show` explains why",
+            holdshort()
+        )));
     }
     let mut facts = format!("{}  {}", interrupt.run, time::ago(&interrupt.created_at));
     if interrupt.status == InterruptStatus::Open {

@@ -200,7 +200,7 @@ async fn on_server(
 pub(super) fn no_model(client: &Client, model: &ModelArgs) -> anyhow::Error {
     let named = if model.model.is_some() { ", and the `--model` given here has no effect there" } else { "" };
     usage(format!(
-        "the server at {} has no model{named}: stop it and start it with --model NAME\n  {}",
+        "the server at {} has no model{named}: stop that server and start it with --model NAME\n  {}",
         client.address(),
         with_program_name(NO_REHEARSAL)
     ))
@@ -224,13 +224,15 @@ fn can_start(packs: Packs, args: &crate::args::Run, is_prepared: bool) -> anyhow
         )));
     };
     if args.workspace.is_none() && !is_prepared && definition.works_on_files() {
-        return Err(usage("--workspace PATH is missing: this workflow's tools work in a folder"));
+        return Err(usage(
+            "--workspace PATH is missing: the tools of this workflow need a folder to work in",
+        ));
     }
     Ok(())
 }
 
 pub(super) fn has_model(args: &ModelArgs) -> anyhow::Result<()> {
-    // The script of a rehearsal must be available when the run is resumed, but `attach` does not know a person's own
+    // The script of a rehearsal must be available when the run is resumed, but `attach` cannot find a person's own
     // workflows.
     if is_rehearsal(args) {
         return Err(usage(with_program_name(

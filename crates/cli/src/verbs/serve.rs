@@ -138,7 +138,7 @@ fn greet(
     output::print_text("  In another terminal:");
     output::print_text(&format!("    {} run pair --workspace PATH \"task\"{data}", holdshort()));
     output::print_text(&format!("    {} inbox{data}", holdshort()));
-    output::print_text(&paint.dim("  Ctrl-C stops it; open requests are kept."));
+    output::print_text(&paint.dim("  Ctrl-C stops the server; open requests are kept."));
     Ok(())
 }
 

@@ -83,7 +83,7 @@ fn invite(scene: &Scene, provider: &LoginProvider, begun: &DeviceLogin) -> anyho
     }
     print_text(&plain::line(page));
     print_note(&format!(
-        "Open it in any browser and sign in with {}. The code is {}; it is valid until {}.",
+        "Open this page in any browser and sign in with {}. The code is {}; the code is valid until {}.",
         plain::line(&provider.name),
         plain::line(&begun.user_code),
         time::at(&begun.expires_at)

@@ -34,14 +34,24 @@ const CANCEL: Steer = Steer {
 
 pub(super) async fn message(scene: &Scene, run: &str, text: String) -> anyhow::Result<Exit> {
     let path = format!("/v1/runs/{}/messages", id_of(run, "run")?);
-    post(scene, run, &path, &Message { text }, "Its agents read the message with their next request.").await
+    post(
+        scene,
+        run,
+        &path,
+        &Message { text },
+        "The agents of the run read the message with their next request.",
+    )
+    .await
 }
 
 pub(super) async fn interrupt(scene: &Scene, run: &str, text: Option<String>) -> anyhow::Result<Exit> {
     let path = format!("/v1/runs/{}/interrupt", id_of(run, "run")?);
     let said = match &text {
         Some(_) => "Interrupted. The run continues with your message.",
-        None => "Interrupted. The run waits for you: send it a `message`, or `decide` on its request.",
+        None => {
+            "Interrupted. The run waits for you. Send the run a message with `message`, or answer its \
+                 request with `decide`."
+        }
     };
     post(scene, run, &path, &Note { text }, said).await
 }

@@ -160,7 +160,7 @@ pub(super) async fn unfreeze(scene: &Scene, of: args::FreezeOf) -> anyhow::Resul
         (true, None) => "The freeze of everything is lifted, but other freezes remain.".to_owned(),
         (false, Some(what)) => format!("{what} has no freeze of its own."),
         (false, None) if system.freezes.is_empty() => "Nothing is frozen.".to_owned(),
-        (false, None) => "No freeze of everything is active.".to_owned(),
+        (false, None) => "There is no freeze that covers everything.".to_owned(),
     }];
     for frozen in &system.freezes {
         lines.push(format!(

@@ -139,7 +139,7 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
 
     // The person can type while the agent works. An unknown command is not sent.
     terminal.type_raw("/paln\r");
-    terminal.expect("There is no /paln; nothing was sent.");
+    terminal.expect("There is no command /paln, so nothing was sent.");
     terminal.type_raw("use tabs\r");
     terminal.expect("use tabs");
     terminal.expect(PROMPT);

@@ -111,7 +111,8 @@ fn what_is_refused_is_not_told_as_done() {
     terminal.type_line("?");
     let help = terminal.expect(PROMPT);
     assert!(
-        help.contains("as the result of the tool") && help.contains("typed without an option select “Reject”"),
+        help.contains("as the result of the tool")
+            && help.contains("typed without an option select “Reject”"),
         "{help}"
     );
     for next in ["periods.py", "Holding short: review"] {

@@ -98,7 +98,11 @@ fn where_nothing_runs_it_is_said_how_to_start_it() {
             2,
             "there is no workflow `nope`; the known ones are: auto",
         ),
-        (&["run", "pair", "do it"], 2, "--workspace PATH is missing: this workflow's tools work in a folder"),
+        (
+            &["run", "pair", "do it"],
+            2,
+            "--workspace PATH is missing: the tools of this workflow need a folder to work in",
+        ),
         (&["attach", "run_00000000000000000000000000"], 2, "holds no journal"),
         (&["rebuild"], 2, "holds no journal"),
         (&["run", "pair", "--workspace", folder, "do it"], 2, "no model is configured"),
@@ -220,7 +224,7 @@ fn a_server_without_a_model_takes_none_from_the_command_line() {
     let folder = work.path().to_str().unwrap();
     let start = ["run", "pair", "--workspace", folder, "do it"];
     for (model, says) in [
-        (&[][..], "has no model: stop it and start it with --model NAME"),
+        (&[][..], "has no model: stop that server and start it with --model NAME"),
         (&["--model", "gpt-x"], "has no model, and the `--model` given here has no effect there: stop it"),
     ] {
         let ran = home.run(&[&start[..], model].concat());

@@ -66,7 +66,7 @@ fn a_slip_in_a_name_is_said_and_another_reason_refused() {
     let lift = ran.out.lines().find(|line| line.contains("workflow pair: a look")).expect("it is listed");
     assert!(lift.contains(&format!("unfreeze --workflow pair --server {address}`")), "{ran:?}");
     let ran = home.run(&["unfreeze"]);
-    assert!(ran.out.starts_with("No freeze of everything is active.\n"), "{ran:?}");
+    assert!(ran.out.starts_with("There is no freeze that covers everything.\n"), "{ran:?}");
     // The output names the lifted freeze and the remaining freezes.
     for (name, lifted) in [("pair", "Workflow pair"), ("piar", "Workflow piar")] {
         let ran = home.run(&["unfreeze", "--workflow", name]);

@@ -49,7 +49,7 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     assert_eq!(ran.code, 2);
     assert!(
         ran.err.contains(
-            "another server uses this data folder. Stop it, or name another folder with `--data DIR`"
+            "another server uses this data folder. Stop that server, or name another folder with `--data DIR`"
         ),
         "{ran:?}"
     );

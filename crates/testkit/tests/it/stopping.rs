@@ -103,7 +103,7 @@ async fn a_trial_is_watched_and_stopped_and_its_run_goes_on() {
     for part in [
         "begun",
         "tick",
-        "killed: a person stopped it",
+        "killed: a person stopped the command",
         "A person stopped it. It was only tried: nothing has changed. The person says: Use the script.",
     ] {
         assert!(told.contains(part), "{part}: {told}");

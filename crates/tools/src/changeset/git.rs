@@ -87,7 +87,7 @@ impl RepositorySummary {
             ["refs", ..] => format!("reference `{shown}` {what}"),
             ["HEAD"] => match content(&change.after).as_deref().and_then(branch) {
                 Some(branch) => format!("branch `{branch}` checked out"),
-                None => "`HEAD` changed: no branch is checked out".to_owned(),
+                None => "`HEAD` changed, so that no branch is checked out".to_owned(),
             },
             ["index"] => format!("index {what}"),
             ["config" | "config.worktree"] => {

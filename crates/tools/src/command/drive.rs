@@ -50,9 +50,9 @@ impl ExitReason {
                 format!("killed: too many processes (more than {})", limits::PROCESSES)
             }
             Self::TooMuchOutput => format!("killed: more than {} bytes of output", limits::OUTPUT_BYTES),
-            Self::TooManyBytes => "killed: it wrote more bytes than allowed".to_owned(),
-            Self::Abandoned => "killed: its result is no longer needed".to_owned(),
-            Self::Stopped => "killed: a person stopped it".to_owned(),
+            Self::TooManyBytes => "killed: the command wrote more bytes than allowed".to_owned(),
+            Self::Abandoned => "killed: the result of the command is no longer needed".to_owned(),
+            Self::Stopped => "killed: a person stopped the command".to_owned(),
             Self::NoLayer(why) => format!("the layer over the workspace cannot be created: {why}"),
             Self::Failed(why) => format!("the sandbox failed: {why}"),
         }

@@ -163,7 +163,8 @@ pub(crate) async fn run(
             tokio::select! {
                 turn = turns::wait(Path::new(inner.workspace.path())) => Some(turn),
                 () = drive::until(stop.clone()) => {
-                    let text = "The command had not started: it was waiting for another command.".to_owned();
+                    let text = "The command was not started, because another command was still running in \
+                                the workspace.".to_owned();
                     return Outcome::Stopped { text, data: Value::Null };
                 }
             }

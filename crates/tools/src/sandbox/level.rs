@@ -12,7 +12,8 @@ use holdshort_core::tool::SandboxLevel;
 use super::launch;
 use crate::limits::{PROBE_AGAIN, PROBES};
 
-/// The level for a program and a network setting, once it is known. A running probe holds the lock.
+/// Sandbox level for a program and a network setting. `None` until the first probe has ended. A running probe holds the
+/// lock.
 type Slot = Arc<Mutex<Option<ProbedLevel>>>;
 
 /// Known levels, by program and network setting.

@@ -18,7 +18,7 @@ fn left() -> MutexGuard<'static, BTreeMap<PathBuf, Vec<PathBuf>>> {
     LEFT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Remembers a command's scratch folder, which holds the list of guarded paths from before the command.
+/// Stores the path of a command's scratch folder, which contains the list of guarded paths from before the command.
 pub(crate) fn remember(workspace: &Path, folder: PathBuf) {
     left().entry(workspace.to_owned()).or_default().push(folder);
 }

@@ -73,7 +73,7 @@ fn goes_to_layer(change: &Change) -> bool {
 }
 
 /// Returns true if the change makes a link to an existing path of the workspace. Such a link must not be in the layer:
-/// rules about paths know only the names in the workspace, so the link would be a name that no rule covers.
+/// rules about paths apply to names in the workspace, so the link would be a name to which no rule applies.
 fn leads_into(workspace: &Root, change: &Change) -> bool {
     let Some(Entry::Symlink { target }) = &change.after else { return false };
     let (Some(target), Some(path)) = (bytes_of(target), bytes_of(&change.path)) else { return true };

@@ -122,7 +122,10 @@ async fn what_is_too_much_is_stopped_and_nothing_happens() {
             "python3 -c \"import os\nfor n in range(400): os.mkdir('d' * 14); os.chdir('d' * 14)\"",
             "longer than 4095 bytes",
         ),
-        ("rm a; head -c 300000000 /dev/zero > big; sync; sleep 600", "it wrote more bytes than allowed"),
+        (
+            "rm a; head -c 300000000 /dev/zero > big; sync; sleep 600",
+            "the command wrote more bytes than allowed",
+        ),
         ("rm a; yes", "bytes of output"),
     ];
     for (line, why) in table {

@@ -243,11 +243,11 @@ async fn a_page_that_is_too_large_is_cut_and_says_so() {
         let (text, data) = done(run(&tools, &site.url(path)).await);
         assert_eq!(data["bytes"], 4 * 1024 * 1024, "{path}");
         assert!(text.len() < 400 * 1024, "{path}: {}", text.len());
-        assert!(text.ends_with("It is longer than 4194304 bytes; the rest was not read."), "{path}");
+        assert!(text.ends_with("The page is longer than 4194304 bytes; the rest was not read."), "{path}");
     }
     let (text, _) = done(run(&tools, &site.url("/long")).await);
     assert!(
-        text.ends_with("\n\n45056 bytes of its text are left out here."),
+        text.ends_with("\n\n45056 bytes of the page's text are left out here."),
         "{}",
         &text[text.len() - 200..]
     );

@@ -13,8 +13,8 @@ use crate::terminal::{plan, quote, time};
 const HELP: [(&str, &str); 10] = [
     ("/plan", "show the plan of the current task, or of the last task"),
     ("/continue", "after an interruption: let the agent continue as before"),
-    ("/pause", "pause the work; /resume continues it"),
-    ("/done", "end the task; your next message starts a new one"),
+    ("/pause", "pause the work; /resume continues the work"),
+    ("/done", "end the task; your next message starts a new task"),
     ("/grants", "list the grants of this session; /grants revoke N revokes grant N"),
     ("/undo", "show the changes of the last task, and undo these changes after your approval"),
     ("/cost", "show tokens, requests and time of the last task and of the session"),
@@ -63,14 +63,14 @@ impl Chat<'_> {
             ("undo", "") => self.undo().await,
             ("cost", "") => self.cost().await,
             (known, _) if HELP.iter().any(|(name, _)| name.strip_prefix('/') == Some(known)) => {
-                self.note(&format!("/{known} takes no arguments; nothing was sent."));
+                self.note(&format!("/{known} takes no arguments, so nothing was sent."));
                 Ok(())
             }
             _ => {
                 let word = quote::brief(word, 40);
                 self.note(&format!(
-                    "There is no /{word}; nothing was sent. /help lists the commands. To send a message that begins \
-                     with a slash, type a space before it."
+                    "There is no command /{word}, so nothing was sent. /help lists the commands. To send a \
+                     message that begins with a slash, type a space before the slash."
                 ));
                 Ok(())
             }
@@ -202,7 +202,7 @@ impl Chat<'_> {
     async fn revoke(&mut self, number: &str) -> anyhow::Result<()> {
         let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let Some(grant) = place.and_then(|place| self.grants.get(place)).cloned() else {
-            self.note("There is no grant with this number; /grants lists them.");
+            self.note("There is no grant with this number; /grants lists the grants with their numbers.");
             return Ok(());
         };
         self.client.delete(&format!("/v1/grants/{grant}")).await?;

@@ -108,7 +108,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Examines the entries of a folder. `is_git` is true if the folder is a repository by its name.
+    /// Examines the entries of a folder. `is_git` is true if the folder's name identifies a git repository.
     fn enter(&mut self, folder: BorrowedFd<'_>, mut git: Git, is_git: bool) -> io::Result<Level> {
         let inode = Inode::of_handle(folder)?;
         let entries = self.entries(folder)?;
