@@ -131,7 +131,7 @@ pub(crate) fn does(interrupt: &Interrupt, option: &Offer, paint: Paint) -> Strin
     }
 }
 
-/// Returns the fields of a structured answer, one line per field.
+/// Formats the fields of a structured answer, with one line per field.
 pub(crate) fn answered(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let end = End::from_interrupt(interrupt, time::at);
     let line = |label: &str, text: &str| match label {

@@ -23,7 +23,7 @@ pub(crate) struct Progress {
     preview: String,
     /// Current activity of the run.
     activity: String,
-    /// Number of working agents, shown instead of the activity, and one line per agent.
+    /// Text with the number of working agents, which is shown instead of the activity, and one line per agent.
     counted: String,
     team: Vec<String>,
     /// Id of the step whose text is shown. If several steps run in parallel, the text of one step is shown.

@@ -555,7 +555,7 @@ mod tests {
         assert!(started("work/round_2", "copilot", "worker").is_empty());
         assert!(started("summarise:work/round_2:3", "summariser", "summariser").is_empty());
         assert_eq!(started("work/round_3", "coder", "worker"), ["  step work/round_3 starts: agent coder"]);
-        // An agent that takes over a round is the last agent that worked in the phase.
+        // If an agent takes over a round from another agent, this agent is the last agent that worked in the phase.
         let handed = json!({"step": "work/round_3", "from": "coder", "to": "copilot"});
         projector.project(&event("handed_over", &handed));
         let mut started = |step: &str, agent: &str| {

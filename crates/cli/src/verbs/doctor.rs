@@ -159,7 +159,7 @@ async fn server(scene: &Scene) -> Value {
     let system::Freezes { held, is_all } = system::freezes(&client).await;
     let is_whole = |it: &Frozen| it.run.is_none() && it.workflow.is_none() && it.agent.is_none();
     let is_frozen = held.iter().any(is_whole);
-    // Null means unknown, because the caller could not read all freezes.
+    // The value is null if it is unknown whether anything is frozen, because the caller could not read all freezes.
     report["frozen"] = json!((is_frozen || is_all).then_some(is_frozen));
     report["held"] = json!(system::warnings(&held, client.server_arguments(), |_| true));
     report["freezes"] = json!(held);

@@ -19,8 +19,8 @@ pub(super) async fn inbox(scene: &Scene, all: bool) -> anyhow::Result<Exit> {
         return Ok(Exit::Ok);
     }
     let items: Vec<Interrupt> = items.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
-    // An interrupt does not contain the name of its workflow, so all freezes of workflows are printed. There are few of
-    // them.
+    // An interrupt does not contain the name of its workflow, so all freezes of workflows are printed. A server has few
+    // such freezes.
     system::warn(&client, |frozen| {
         let is_here = |item: &Interrupt| {
             frozen.run.as_ref().is_none_or(|run| *run == item.run)

@@ -1,4 +1,4 @@
-//! Commits a changeset: brings each path from its `before` to its `after`, or changes nothing at all.
+//! Commits a changeset: changes each path from its `before` state to its `after` state, or changes nothing at all.
 //!
 //! The commit first compares every path with its `before`, and touches nothing if one path differs. Then the commit
 //! removes old entries; the content of a folder is removed before the folder. After that, the commit makes folders,

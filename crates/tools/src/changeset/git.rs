@@ -11,10 +11,10 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::limits;
 
-/// Returns, for each repository, one line per effect. The list is empty if nothing below a `.git` changes.
+/// Returns, for each repository, one line per change below `.git`. The list is empty if nothing below a `.git` changes.
 ///
-/// `body` returns the bytes of a file by its digest. If `body` fails for a file, the line about that file leaves out
-/// its content.
+/// `body` returns the bytes of a file by its digest. If `body` fails for a file, the line about that file does not
+/// describe the content of the file.
 pub fn git_words(changeset: &Changeset, body: impl Fn(Digest) -> io::Result<Vec<u8>>) -> Vec<String> {
     let mut repositories: BTreeMap<&str, RepositorySummary> = BTreeMap::new();
     for change in changeset.changes().iter().filter(|change| change.is_of_content()) {

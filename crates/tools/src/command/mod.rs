@@ -372,8 +372,9 @@ impl EndedCommand {
             return Outcome::Stopped { text, data };
         }
         if has_set_aside {
-            // The text explains the limits of an ordinary writing command, even if this command was released with a
-            // different effect: only a card that names guarded paths can release a write to them.
+            // The text always explains the limits of an ordinary writing command, even if this command was released
+            // with a different effect, because only a card that names the guarded paths can release a write to these
+            // paths.
             text.push_str(sandbox_denials::describe_limits(&CommandEffect::Workspace));
             return Outcome::SetAside { text, data };
         }
@@ -401,8 +402,10 @@ fn tell_of(aside: &SetAside, text: &mut String, data: &mut Value) -> bool {
     text.push('\n');
     for renamed in &aside.renamed {
         let (path, now) = (files::escape_path(&renamed.path), files::escape_path(&renamed.now));
-        let told =
-            format!("`{path}` was set aside as `{now}` in its directory: {}\n", sandbox_denials::SET_ASIDE);
+        let told = format!(
+            "`{path}` was set aside (renamed to `{now}` in the same directory): {}\n",
+            sandbox_denials::SET_ASIDE
+        );
         text.push_str(&told);
     }
     if aside.renamed_count > aside.renamed.len() {

@@ -15,7 +15,7 @@ const REFUSALS: [&str; 2] = ["Read-only file system", "Device or resource busy"]
 const NOT_EXECUTED: i32 = 126;
 
 pub(super) const SET_ASIDE: &str =
-    "tools of people, such as git or editors, would run it automatically, and nobody approved that";
+    "a person's tools, such as git or editors, would run this file automatically without an approval";
 
 /// How certain it is that the sandbox denied the command an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,17 +115,17 @@ pub(super) fn describe_limits(effect: &CommandEffect) -> &'static str {
     match effect {
         CommandEffect::Reads => {
             "This command was allowed as read-only: it could neither write to the workspace nor execute \
-             files in it. If it has to write or execute something, make the same call again: a person is \
-             asked."
+             files in it. If it has to write or execute something, make the same call again; a person then \
+             decides."
         }
         CommandEffect::Writes { .. } => {
             "This command was allowed to write only to certain paths. If it has to write to other paths, \
-             make the same call again: a person is asked."
+             make the same call again; a person then decides."
         }
         CommandEffect::Workspace | CommandEffect::Guarded => {
-            "Files that git, editors and shells run automatically (configuration, hooks, start-up files) are \
-             read-only for commands. If this command has to write to them, make the same call again: a \
-             person is asked."
+            "Files that git, editors and shells run automatically (configuration, hooks, start-up files) \
+             are read-only for commands. If this command has to write to these files, make the same call \
+             again; a person then decides."
         }
     }
 }

@@ -14,8 +14,8 @@ use crate::files::{self, Last, WorkspacePath};
 use crate::limits;
 use crate::workspace::Workspace;
 
-/// Maximum number of files and folders, including absent ones, that the search in a command line binds to the approval.
-/// At this number the search stops.
+/// Maximum number of files and folders, including missing files, to which an approval of a command line is bound. The
+/// search in the command line stops at this number.
 const MOST_BOUND: usize = 4 * limits::SCRIPTS;
 
 /// Maximum number of folders, named by one part of a command line, in which the other words of that part are looked up.
@@ -26,7 +26,8 @@ const MOST_BELOW: usize = 16;
 pub(super) struct Scripts {
     /// Preconditions, sorted by path. A file that is absent now must stay absent.
     pub bound: Vec<Precondition>,
-    /// `[{path, text, truncated?}]`: one object for each bound file that exists.
+    /// List for the card, `[{path, text, truncated?}]`, with one object for each existing file to which the approval is
+    /// bound.
     pub card: Vec<Value>,
     /// True if the approval cannot be bound to every file that the command runs and to every folder in which the
     /// command runs.
@@ -110,7 +111,8 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
     found
 }
 
-/// Binds the existing files that one part of a command line may run, and the folders in which it may run.
+/// Binds the approval to the existing files that one part of a command line may run, and to the folders in which this
+/// part may run.
 fn look_up(
     workspace: &Workspace,
     folder: &[String],
@@ -152,8 +154,8 @@ fn joined(folder: &str, text: &str) -> String {
     if folder.is_empty() || text.starts_with('/') { text.to_owned() } else { format!("{folder}/{text}") }
 }
 
-/// Looks up one word of a command line as a file, and binds the file. If the word names a folder, adds the folder to
-/// `below`.
+/// Looks up one word of a command line as a file, and binds the approval to the file. If the word names a folder, adds
+/// the folder to `below`.
 fn look_up_text(
     workspace: &Workspace,
     folder: &[String],

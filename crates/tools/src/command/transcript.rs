@@ -43,7 +43,7 @@ impl Transcript {
             [&String::from_utf8_lossy(&self.head), left_out.as_str(), &String::from_utf8_lossy(&tail)]
                 .concat()
         } else {
-            // Head and tail are decoded together, since a character may be split between them.
+            // The beginning and the end are decoded together, because a character may be split between them.
             String::from_utf8_lossy(&[self.head.as_slice(), &tail].concat()).into_owned()
         };
         if !text.is_empty() && !text.ends_with('\n') {

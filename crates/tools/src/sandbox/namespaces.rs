@@ -23,7 +23,7 @@ pub(super) fn leave(network: bool) -> io::Result<()> {
     }
     let (user, group) = (geteuid(), getegid());
     unshare(wanted | CloneFlags::CLONE_NEWUSER)?;
-    // User and group ids in the namespace equal those outside, so files keep their visible owners.
+    // User and group ids are the same inside and outside the namespace, so the visible owners of files do not change.
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
     fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;

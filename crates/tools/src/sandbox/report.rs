@@ -1,5 +1,5 @@
 //! Reports of the stages to the server. Each report is one JSON line, sent over the standard input of the stages. The
-//! reports tell when the command begins, how it ended, and which guarded paths it created.
+//! reports state when the command begins, how the command ended, and which guarded paths the command created.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -63,7 +63,7 @@ impl Report {
             match serde_json::from_slice(line) {
                 Ok(Self::Begins) | Err(_) => {}
                 Ok(Self::SetAside(found)) => aside = Some(found),
-                // If several reports tell how the command ended, the first is used.
+                // If several reports state how the command ended, the first of these reports is used.
                 Ok(report) => end = end.or(Some(report)),
             }
         }

@@ -158,7 +158,7 @@ fn confine(plan: &Plan) -> Result<()> {
         landlock::take_on(plan).map_err(because("no Landlock"))?;
         seccomp::take_on(plan).map_err(because("the system call filter cannot be installed"))?;
     }
-    // Set after the capabilities are dropped, since dropping them may clear this setting.
+    // This setting is made after the capabilities are dropped, because dropping capabilities may clear the setting.
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     let private = plan.private();
     let failed = Command::new(SHELL)

@@ -28,7 +28,7 @@ const SHARED_MEMORY_OPTIONS: &str = "size=256m,mode=1777";
 
 /// Builds the view and enters it. The current process must be in separate mount and process namespaces.
 pub(super) fn enter(plan: &Plan, found: &GuardFindings) -> io::Result<()> {
-    // The first stage keeps its mount namespace, so it sees the workspace without the mounts made here.
+    // The first stage stays in its own mount namespace, so the mounts made here are invisible to the first stage.
     unshare(CloneFlags::CLONE_NEWNS)?;
     // Mounts made here do not propagate to the host.
     mount(NOTHING, "/", NOTHING, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NOTHING)?;
@@ -53,7 +53,8 @@ pub(super) fn enter(plan: &Plan, found: &GuardFindings) -> io::Result<()> {
     let private = view.folder(&plan.private())?;
     bind(&plan.private_on_host(), &private, Use::Write)?;
     symlink(plan.private(), view.folder(Path::new("/var"))?.join("tmp"))?;
-    // These folders come after the private folder, which may contain them. Sorting puts a folder before its content.
+    // These folders are mounted after the private folder, which may contain these folders. Sorting puts a folder before
+    // its content.
     let mut shown: Vec<_> = plan.tool_folders.iter().map(|folder| (folder.as_path(), Use::Read)).collect();
     shown.push((&plan.workspace, Use::of_workspace(&plan.effect)));
     let resolver = folders::resolver(plan);
@@ -88,7 +89,7 @@ pub(super) fn enter(plan: &Plan, found: &GuardFindings) -> io::Result<()> {
 enum Use {
     /// Readable. Landlock denies writes, and the mount is read-only as well if the kernel allows that.
     Read,
-    /// Read-only even where Landlock allows writes. Landlock allows them if a writable folder contains the workspace.
+    /// Read-only, even where Landlock allows writes because a writable folder contains the workspace.
     ReadOnly,
     /// Read-only, and no file there may be executed.
     ReadOnlyNoExec,

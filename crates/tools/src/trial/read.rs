@@ -36,7 +36,7 @@ pub(super) enum Error {
     #[error("a path is longer than {} bytes", limits::PATH_BYTES)]
     TooLong,
     /// Another process changed these paths in the workspace while the command ran.
-    #[error("changed while it was read")]
+    #[error("another process changed files in the workspace while the command ran")]
     Meanwhile(Vec<String>),
     #[error("`{path}` cannot be read: {source}")]
     Unreadable { path: String, source: io::Error },

@@ -172,7 +172,7 @@ fn redirect(response: &Response, from: &Target) -> Option<Result<Target, String>
 fn led_away(from: &Target, status: StatusCode, to: &Target) -> Outcome {
     let text = format!(
         "`{from}` answered {status}: the page is at `{to}`. This redirect was not approved with this call \
-         and is not followed; call {} with that URL if you need it.",
+         and is not followed. If you need the page, call {} with that URL.",
         holdshort_core::web::FETCH
     );
     let data = json!({"url": from.as_str(), "status": status.as_u16(), "redirect": to.as_str()});
@@ -205,7 +205,7 @@ async fn answer(target: &Target, response: Response, redirects: usize) -> Result
     } else {
         let kind = if media.name().is_empty() { "content of an unnamed type" } else { media.name() };
         let size = length.map_or("of unknown size".to_owned(), |bytes| format!("of {bytes} bytes"));
-        format!("{about} with {kind}, {size}. Only text can be read, so it was not fetched.")
+        format!("{about} with {kind}, {size}. Only text can be read, so the content was not fetched.")
     };
     Ok(if status.is_success() { Outcome::Done { text, data } } else { Outcome::Failed { text } })
 }

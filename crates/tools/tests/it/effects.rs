@@ -137,7 +137,7 @@ async fn a_wall_is_told_in_words() {
     let (text, _) = told(bench.command_as("echo x > y", &writes(&["sub"])).await);
     assert!(text.contains("only to certain paths"), "{text}");
     let (text, data) = told(bench.command_as("echo x > .envrc", &CommandEffect::Workspace).await);
-    assert!(text.contains("`.envrc` was set aside as `set-aside-1`"), "{text}");
+    assert!(text.contains("`.envrc` was set aside (renamed to `set-aside-1`"), "{text}");
     assert_eq!(data["held_back"], json!([".envrc"]));
     assert_eq!(bench.content("set-aside-1"), "x\n");
     // A denied write to a guarded path is explained in the same way for every effect, whatever the language of the host

@@ -26,7 +26,7 @@ const HELP: [(&str, &str); 10] = [
 /// Workflow of an undo. A run of this workflow is not counted as work.
 const UNDO: &str = "undo";
 
-/// Sum of the cost of runs.
+/// Total tokens, requests, tool calls and time of several runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Cost {
     input: u64,
