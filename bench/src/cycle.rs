@@ -127,7 +127,7 @@ impl Pair {
             let polled: Interrupt = asker.get(&format!("/v1/interrupts/{interrupt}?wait=25")).await?;
             ensure!(
                 polled.status == "resolved",
-                "the interrupt {interrupt} has the status {} after the poll",
+                "the long poll returned before the interrupt {interrupt} was resolved: its status is {}",
                 polled.status
             );
             if let Some(run) = run {
@@ -140,7 +140,7 @@ impl Pair {
             let decided: Interrupt = person.post(path, decision.clone()).await?;
             ensure!(
                 decided.status == "resolved",
-                "the interrupt {interrupt} has the status {} after the decision",
+                "the interrupt {interrupt} was decided, but its status is {} instead of resolved",
                 decided.status
             );
             Ok(sent)
@@ -156,7 +156,9 @@ async fn completed(asker: &mut Client, run: &str) -> Result<()> {
         let seen: Run = asker.get(&path).await.context("after the poll")?;
         match &*seen.status {
             "completed" => return Ok(()),
-            "failed" | "cancelled" => anyhow::bail!("the run {run} is {}", seen.status),
+            "failed" | "cancelled" => {
+                anyhow::bail!("the run {run} did not complete: its status is {}", seen.status)
+            }
             _ => {}
         }
     }

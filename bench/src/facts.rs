@@ -1,5 +1,5 @@
-//! The machine and the software versions of a measurement. Must not contain names of hosts or people, because results
-//! are published.
+//! Describes the machine and the software versions of a measurement. The description must not contain names of hosts
+//! or people, because results are published.
 
 use std::fmt;
 use std::fs;

@@ -1,10 +1,10 @@
 //! `cargo xtask bench`: cycles per second of Holdshort and of a hand-written loop, measured alternately on one machine.
 //!
-//! Starts both programs as processes and talks to them over HTTP. Prints figures, and never fails because of a slow
-//! time. `measure.rs` holds the order of the measurements, `cycle.rs` a cycle, `hand/` the loop. `parked/` measures
-//! waiting runs, `streams/` clients that follow events, `length/` long runs, `audit/` the verification of a journal,
-//! `trials/` trials of commands, and `turns/` a turn of a conversation. `peers.rs` measures other systems with the same
-//! cycle. `results.rs` writes `RESULTS.md`.
+//! Starts both programs as processes and talks to them over HTTP. Prints figures. A slow result is not an error.
+//! `measure.rs` runs the measurements, `cycle.rs` runs one cycle, and `hand/` contains the hand-written loop.
+//! `parked/` measures waiting runs, `streams/` clients that follow events, `length/` long runs, `audit/` the
+//! verification of a journal, `trials/` trials of commands, and `turns/` a turn of a conversation. `peers.rs`
+//! measures other systems with the same cycle. `results.rs` writes `RESULTS.md`.
 
 #![expect(clippy::print_stdout, reason = "a command-line tool prints")]
 
@@ -45,13 +45,13 @@ use crate::results::Part;
 #[derive(Debug, Parser)]
 #[command(args_conflicts_with_subcommands = true)]
 struct Args {
-    /// Take seconds instead of minutes, to check that the bench works. The figures are imprecise.
+    /// Run for seconds instead of minutes, to check that the bench works. The figures are then imprecise.
     #[arg(long)]
     quick: bool,
     /// Also write all tables to bench/RESULTS.md, where they replace the earlier tables.
     #[arg(long, conflicts_with_all = ["only", "store"])]
     save: bool,
-    /// Row to measure. By default, both rows are measured.
+    /// Kind of cycle to measure, one row of the table. By default, both kinds are measured.
     #[arg(long, value_name = "ROW")]
     only: Option<Row>,
     /// Database of the journal. By default, both databases are measured, one after the other.
@@ -84,7 +84,7 @@ enum Verb {
     Load(attach::Options),
     /// Cost of waiting runs: disk, memory, and the first requests after a start
     Parked(parked::Options),
-    /// Other systems with the same cycle, each installed from its registry
+    /// The same cycle in other systems, each installed from its package registry
     Peers(peers::Options),
     /// Many clients that follow events: time until all clients have an event, and the cost per client
     Streams(streams::Options),

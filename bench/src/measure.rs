@@ -17,7 +17,8 @@ use crate::{disk, hand, load, stats, wal};
 const COUNTED: u64 = 20;
 /// Maximum number of attempts to count commits. An attempt fails if SQLite restarts the write-ahead log.
 const TRIES: usize = 5;
-/// Number of connections of the loop to PostgreSQL, and of concurrent askers of the loop without HTTP.
+/// Number of connections from the loop to PostgreSQL, and number of concurrent agents when the loop runs without
+/// HTTP.
 pub(crate) const CONNECTIONS: usize = 32;
 
 /// Figures of one server program.
@@ -48,8 +49,8 @@ pub(crate) struct Measured {
     pub(crate) hand: Side,
     /// Figures of the loop without HTTP: cycles per second, and the median time from decision to done.
     pub(crate) in_process: (f64, Duration),
-    /// Cycles per second of many askers at the same time, without HTTP. Measured only in PostgreSQL, where the loop has
-    /// no group commit.
+    /// Cycles per second of [`CONNECTIONS`] concurrent agents, without HTTP. Measured only in PostgreSQL, where the
+    /// loop has no group commit.
     pub(crate) many_in_process: Option<f64>,
     pub(crate) round_trip: Duration,
     pub(crate) syncs: Vec<f64>,
@@ -96,7 +97,7 @@ pub(crate) fn row(
 }
 
 impl Side {
-    /// Warms the server up, then counts the commits and the bytes of log per cycle.
+    /// Warms the server up, then counts the commits and the bytes of write-ahead log per cycle.
     fn warm(server: &Server, row: Row, plan: Plan, database: Option<&testpg::Server>) -> Result<Self> {
         load::run(&server.target, row, CROWD, Until::Time(plan.warm_up))?;
         load::run(&server.target, row, 1, Until::Time(plan.warm_up))?;

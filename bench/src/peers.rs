@@ -63,7 +63,7 @@ pub(crate) fn peers(options: &Options) -> Result<String> {
     let path = folder.join("results.json");
     let read = fs::read(&path).with_context(|| {
         format!(
-            "{} cannot be read: run `cargo xtask bench peers` without `--table` to create it",
+            "{} cannot be read. Run `cargo xtask bench peers` without `--table` to create the file",
             path.display()
         )
     })?;
@@ -77,9 +77,11 @@ pub(crate) fn peers(options: &Options) -> Result<String> {
 fn report(machine: &str, peers: &[Peer]) -> String {
     let mut text = format!(
         "## Peers\n\n\
-         Other systems do the work of *external* above: a request with 500 bytes, a wait that survives a crash, a \
+         Other systems do the same work as *external* above: a request with 500 bytes, a wait that survives \
+         a crash, a \
          decision, and its return to the agent.\n\
-         Each uses its usual way and its own durability, which differ: see the last columns.\n\n\
+         Each system is used in its usual way. The durability differs between the systems: see the last two \
+         columns.\n\n\
          - Command: `cargo xtask bench peers`; each has a script in `bench/peers/`.\n\
          - Machine: {machine}; server, worker and client share it.\n\n\
          | | cycles/s at 1 | cycles/s at {CROWD} | decision to done at 1, p50 | rounds | durability | a cycle |\n\

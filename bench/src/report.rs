@@ -18,8 +18,10 @@ pub(crate) fn report(facts: &Facts, plan: Plan, command: &str, rows: &mut [Measu
     line("## Cycles\n");
     line(
         "A cycle over HTTP is start → pause → decide → done.\n\
-         Holdshort is compared with a hand-written loop of axum with the same database and as many requests.\n\
-         In SQLite the loop has as many durable commits, in PostgreSQL three transactions of four prepared round trips.",
+         Holdshort is compared with a hand-written loop, which uses axum, the same database and the same \
+         number of requests.\n\
+         In SQLite the loop makes the same number of durable commits as Holdshort. In PostgreSQL it makes \
+         three transactions of four round trips each, with prepared statements.",
     );
     line(
         "The loop is the upper limit: it only checks the bearer token, without journal, hash chain, projections, idempotency or workflows.\n",
@@ -115,7 +117,8 @@ fn table(measured: &mut Measured) -> String {
     if let Some(many) = many_in_process {
         let _ = writeln!(
             text,
-            "With {CONNECTIONS} concurrent agents, each with a database connection, it makes {many:.0} cycles/s."
+            "With {CONNECTIONS} concurrent agents, each with a database connection, the loop makes \
+            {many:.0} cycles/s."
         );
     }
     text

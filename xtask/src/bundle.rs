@@ -1,6 +1,6 @@
-//! A build of the browser app, as its files: compares two builds, and checks the size of a build.
+//! Compares the files of two builds of the browser app, and checks the size of a build.
 //!
-//! Scripts are searched as text: an import is recognized by the form that the minifier writes.
+//! Imports are found by a text search for the form that the minifier writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

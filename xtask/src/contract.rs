@@ -1,4 +1,4 @@
-//! Tests of references: the ids that `docs/contract/` defines are exactly the ids that the sources cite.
+//! Tests that the sources and documents cite exactly the ids that `docs/contract/` defines.
 
 use std::collections::BTreeSet;
 
@@ -6,13 +6,14 @@ use crate::tree::all;
 
 const PAGES: &str = "docs/contract/";
 
-/// Words before numbers that cite an item: `lesson 16`, `lessons 1 to 3, 17`, `cases 24 and 25`.
+/// Words after which a number is the id of an item: `lesson 16`, `lessons 1 to 3, 17`, `cases 24 and 25`.
 const NUMBERED: [&str; 2] = ["lesson", "case"];
 
 /// Returns the ids that a text cites: `A27`, `A12 to A14`, and numbers after the words in [`NUMBERED`].
 fn cited(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    // The word before a bare number, the previous id, and true if a range such as `1 to` is open.
+    // State between two words: the word to which a bare number belongs, the previous id, and true inside a range such
+    // as `1 to`.
     let mut numbered = None;
     let mut last: Option<(String, u32)> = None;
     let mut range = false;

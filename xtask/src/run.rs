@@ -26,7 +26,7 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// Interval between messages that show that a step still runs, because some steps print nothing for minutes.
+/// Interval between messages that show that a step is still running. Some steps print nothing else for minutes.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(20);
 
 /// Prints a message at intervals, until it is dropped. The message shows that the program still runs.

@@ -29,7 +29,8 @@ const EVENTS_OF_CYCLE: u64 = 5;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Approximate number of events in the largest journal; each power of ten from 10,000 up to it is measured too.
+    /// Approximate number of events in the largest journal. Smaller journals of 10,000 events, 100,000 events and so
+    /// on are also measured.
     #[arg(long, default_value_t = 100_000)]
     events: u64,
     /// Also write the table to bench/.
@@ -37,11 +38,11 @@ pub(crate) struct Options {
     save: bool,
 }
 
-/// Journal of one size, in one database.
+/// Measurements of a journal of one size in one database.
 struct Rung {
     store: &'static str,
     audits: Vec<Audit>,
-    /// Events per second while the newest part of the journal was written.
+    /// Events written per second while the journal grew to this size.
     written_per_second: f64,
 }
 
@@ -61,7 +62,7 @@ pub(crate) fn audit(options: &Options, binary: &Path, folder: &Path) -> Result<S
                 .collect::<Result<Vec<_>>>()?;
             written = audits.first().map_or(events, |audit| audit.events);
             let fastest = audits.iter().map(Audit::per_second).fold(0.0, f64::max);
-            eprintln!("{store}: {written} events, at most {fastest:.0} audited per second");
+            eprintln!("{store}: {written} events; the fastest audit checked {fastest:.0} events per second");
             rungs.push(Rung { store, audits, written_per_second });
         }
     }
@@ -72,7 +73,7 @@ pub(crate) fn audit(options: &Options, binary: &Path, folder: &Path) -> Result<S
     Ok(text)
 }
 
-/// Returns 10,000, 100,000 and so on below `last`, then `last`.
+/// Returns the journal sizes to measure: the powers of ten from 10,000 that are smaller than `last`, then `last`.
 fn sizes(last: u64) -> Vec<u64> {
     let powers = std::iter::successors(Some(10_000_u64), |events| events.checked_mul(10));
     powers.take_while(|events| *events < last).chain([last]).collect()

@@ -14,7 +14,9 @@ use crate::stats::Spread;
 pub(super) fn report(facts: &Facts, last: u64, rungs: &[Rung], chain: &Chain) -> String {
     let mut text = format!(
         "## Audit\n\n\
-         Agents make requests with {PAYLOAD_BYTES} bytes over HTTP, and a person decides each. Then the server stops, and `audit verify` checks the whole journal: every hash chain, every content and every row.\n\n\
+         Agents make requests with {PAYLOAD_BYTES} bytes over HTTP, and a person decides each request. Then \
+         the server stops, and `audit verify` checks the whole journal: every hash chain, every content and \
+         every row.\n\n\
          - Command: `cargo xtask bench audit --events {last}`.\n{facts}\
          - {AUDITS} audits of each journal, one after another. Figures are medians, with the lowest and highest. The database is in the kernel's cache.\n\
          - In SQLite, each append extends the hash chain over all events, which costs {} ns of hashing and {} bytes per event. In PostgreSQL, the chain is extended after the appends.\n\n",

@@ -54,7 +54,7 @@ impl Desk {
         self.waiters.resolve(id, option);
     }
 
-    /// Waits for the decision of a question. Returns the chosen option.
+    /// Waits until a question is decided. Returns the chosen option.
     pub(super) async fn wait(&self, id: i64) -> Result<String> {
         match self.waiters.wait(id) {
             Some(decided) => decided.await.context("the loop has ended"),

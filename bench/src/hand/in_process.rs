@@ -1,4 +1,4 @@
-//! Measures the loop without HTTP: the lower bound for the cost of a decision on this disk.
+//! Measures the loop without HTTP. The result is the lower bound for the cost of a decision on this disk.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -147,13 +147,14 @@ impl People {
         let took = began.elapsed();
         ensure!(
             decided.status == "resolved",
-            "the interrupt {interrupt} has the status {} after the decision",
+            "the interrupt {interrupt} was decided, but its status is {} instead of resolved",
             decided.status
         );
         Ok(took)
     }
 
-    /// Asks a question in the run and answers it. Returns the time of asking and the time of answering.
+    /// Opens another question in the run and answers it. Returns how long opening the question took, and how long
+    /// answering it took.
     async fn decide_on_another(&mut self, run: &str) -> Result<(Duration, Duration)> {
         let (asked, took) = self.ask(run).await?;
         Ok((took, self.decide(&asked.id).await?))

@@ -11,7 +11,8 @@ pub(super) fn report(facts: &Facts, options: &Options, rows: &[Row]) -> String {
     let Options { events, decisions, .. } = options;
     let mut text = format!(
         "## Length of a run\n\n\
-         An agent of another framework asks questions in one run, and a person answers each question. The table shows how long a question and an answer take in a run with so many events.\n\n\
+         An agent of another framework asks questions in one run, and a person answers each question. The \
+         table shows how long a question and an answer take in runs of different lengths.\n\n\
          - Command: `cargo xtask bench length --events {events} --decisions {decisions}`.\n{facts}\
          - {decisions} questions and answers at each length, one after another.\n\n\
          | events of the run | question | answer | 99th percentile | first answer after a restart |\n|---|---|---|---|---|\n",

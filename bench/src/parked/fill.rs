@@ -12,7 +12,7 @@ use crate::server::Target;
 
 /// Number of connections: as many as the appends that can share a commit.
 const CONNECTIONS: usize = 256;
-/// One in this many interrupt ids is remembered, so that the measurement can decide these interrupts later.
+/// Every hundredth interrupt id is remembered, so that the measurement can decide these interrupts later.
 const REMEMBERED: u64 = 100;
 
 #[derive(Deserialize)]

@@ -31,7 +31,7 @@ const UNFINISHED: u64 = 500;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Largest number of waiting runs; each power of ten from 1,000 up to it is measured too.
+    /// Largest number of waiting runs. Smaller numbers of 1,000 runs, 10,000 runs and so on are also measured.
     #[arg(long, default_value_t = 100_000)]
     runs: u64,
     /// Also write the table and the plot to bench/.
@@ -42,7 +42,7 @@ pub(crate) struct Options {
 /// Figures for one number of waiting runs.
 struct Rung {
     runs: u64,
-    /// Interrupts opened per second while the newest of the runs were created.
+    /// Interrupts opened per second while the runs that this measurement adds were created.
     asks_per_second: f64,
     split: Split,
     starts: Vec<Start>,
@@ -63,7 +63,8 @@ pub(crate) fn parked(options: &Options, binary: &Path, folder: &Path) -> Result<
         server.stop()?;
         let split = Split::measure(&folder.join("ours"))?;
         eprintln!(
-            "{runs} runs wait, with {:.0} B per run; {asks_per_second:.0} requests were made per second",
+            "{runs} runs wait and use {:.0} bytes of disk each; {asks_per_second:.0} of them were created \
+            per second",
             split.each(runs)
         );
         let starts = (0..STARTS).map(|_| start::start(binary, folder, &mut asked)).collect::<Result<_>>()?;
@@ -78,7 +79,7 @@ pub(crate) fn parked(options: &Options, binary: &Path, folder: &Path) -> Result<
     Ok(text)
 }
 
-/// Returns 1,000, 10,000 and so on below `last`, then `last`.
+/// Returns the numbers of runs to measure: the powers of ten from 1,000 that are smaller than `last`, then `last`.
 fn counts(last: u64) -> Vec<u64> {
     let powers = std::iter::successors(Some(1_000_u64), |runs| runs.checked_mul(10));
     powers.take_while(|runs| *runs < last).chain([last]).collect()

@@ -15,10 +15,12 @@ type Row<'a> = (&'a str, &'a dyn Fn(&Rung) -> String);
 pub(super) fn report(facts: &Facts, last: u64, rungs: &[Rung]) -> String {
     let mut text = format!(
         "## Parked runs\n\n\
-         Undecided requests with {PAYLOAD_BYTES} bytes are made over HTTP in one data folder; then the server starts on it again.\n\
+         Requests of {PAYLOAD_BYTES} bytes are made over HTTP and stay undecided. Then the server restarts \
+         on the same data folder.\n\
          Before each start the kernel's cache of the database is emptied, as after a reboot.\n\n\
          - Command: `cargo xtask bench parked --runs {last}`.\n{facts}\
-         - {STARTS} starts at each count. Figures are medians, with the lowest and highest. A decision ends when the agent, which waits by long poll, has it.\n\n\
+         - {STARTS} starts at each count. Figures are medians, with the lowest and highest. The time of a \
+         decision ends when the agent, which waits by long poll, receives the decision.\n\n\
          ![Disk, memory and times over the number of parked runs](parked.svg)\n\n",
     );
     let counts: Vec<_> = rungs.iter().map(|rung| thousands(rung.runs)).collect();

@@ -60,15 +60,23 @@ pub(super) fn report(
         let Slow { before, beside, closed_after, held, in_the_end, sent } = slow;
         let closed = closed_after.map_or_else(
             || {
-                "Its connection stays open as long as it reads nothing, and its stream ends once it reads"
+                "The slow client's connection stays open while the client reads nothing, and its stream \
+                ends once the client reads"
                     .to_owned()
             },
-            |after| format!("Its connection is closed {:.0} s after the last request", after.as_secs_f64()),
+            |after| {
+                format!(
+                    "The server closes the slow client's connection {:.0} s after the last request",
+                    after.as_secs_f64()
+                )
+            },
         );
         let _ = writeln!(
             text,
-            "\nWith {OTHERS} reading streams and one that does not read, {sent} requests of 50 kB reach all readers in {} \
-             (median), and in {} without the slow stream. {closed}. It had received {held} complete requests; after \
+            "\nWith {OTHERS} clients that read and one slow client that does not read, {sent} requests of \
+             50 kB reach all readers in {} \
+             (median), and in {} without the slow client. {closed}. The slow client had received {held} \
+             complete requests; after \
              reconnecting with the id of its last event it has {in_the_end} of {sent}.",
             milliseconds(beside),
             milliseconds(before),

@@ -50,12 +50,13 @@ pub(crate) struct Options {
     save: bool,
 }
 
-/// Times of the command `true` in a workspace of one size. Each round measures all three ways, one after the other.
+/// Durations of the command `true` in a workspace of one size. Each round runs the command in three ways: as a
+/// command that only reads, as a command that may write, and in a trial.
 struct Rung {
     files: usize,
-    /// Times as a command that is known to only read, so that the workspace is not scanned.
+    /// Durations of the command when it is known to only read. The workspace is not scanned then.
     read: Vec<Duration>,
-    /// Times as a command that may write to the workspace and that a person approved.
+    /// Durations of the same command when it runs with write access to the workspace after an approval.
     written: Vec<Duration>,
     tried: Vec<Duration>,
     /// Peak resident memory during a trial, minus the resident memory before the trial, in bytes.
@@ -67,7 +68,7 @@ struct Commits {
     syncs_per_second: f64,
 }
 
-/// Cost of an edit's file contents in a journal, without the cost of its events.
+/// Cost of storing the file contents of an edit in a journal. The edit's events are not included.
 struct JournalCost {
     took: Vec<Duration>,
     /// Bytes of the database and its write-ahead log, per edit.

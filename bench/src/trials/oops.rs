@@ -15,10 +15,10 @@ pub(super) struct Oops {
     home: PathBuf,
 }
 
-/// Times of `oops`. Each call is a separate process.
+/// Durations of commands that `oops` runs. Each call of `oops` is a separate process.
 pub(super) struct Measured {
     pub(super) version: String,
-    /// Times of the command `true`, one list per size of the workspace.
+    /// Durations of the command `true`, one list per size of the workspace.
     pub(super) tried: Vec<Vec<Duration>>,
     pub(super) committed: Vec<Duration>,
 }

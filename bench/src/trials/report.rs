@@ -20,7 +20,8 @@ pub(super) fn report(
     let Options { files, rounds, .. } = options;
     let mut text = format!(
         "## Trials\n\n\
-         The command `true` runs in a workspace in turn as one that only reads, as one that may write, and as a trial. Only the tools are measured, without a server.\n\n\
+         The command `true` runs in a workspace in three ways: as a command that only reads, as a command \
+         that may write, and in a trial. Only the tools are measured, without a server.\n\n\
          - Command: `cargo xtask bench trials --files {files} --rounds {rounds}`.\n{facts}\
          - {rounds} rounds. Figures are medians, with the lowest and highest.\n\n",
     );
@@ -51,7 +52,8 @@ pub(super) fn report(
     let _ = write!(
         text,
         "\nA commit of {} new files, each synced and renamed, takes {}. The disk alone makes {:.0} `fdatasync` per second.\n\
-         For an edit of a file of {} kB, the journal in SQLite needs {} to store {:.1} kB besides its events.\n",
+         For an edit of a file of {} kB, the journal in SQLite needs {} to store {:.1} kB of file contents, \
+         in addition to the events of the edit.\n",
         thousands(COMMITTED as u64),
         in_ms(&commits.took),
         commits.syncs_per_second,
@@ -63,7 +65,8 @@ pub(super) fn report(
         Some(Measured { version, committed, .. }) => write!(
             text,
             "\n{version} (crate `oops-sh`) also runs a command over an overlay of the folder and applies its changes. \
-             `oops commit` of as many files takes {}, without a sync, a precondition or a journal.\n",
+             `oops commit` of the same number of files takes {}, without a sync, a precondition or a \
+             journal.\n",
             in_ms(committed),
         ),
         None => write!(

@@ -173,14 +173,15 @@ fn scan(tokens: TokenStream, found: &mut impl FnMut(Name)) {
     }
 }
 
-/// Returns true for the parentheses of a call. The braces after `voter.now` in `match voter.now { … }` follow a field.
+/// Returns true for parentheses, which show that the name before them is a method. In `match voter.now { … }`, braces
+/// follow `now`, which is a field.
 fn is_in_parentheses(tree: Option<&TokenTree>) -> bool {
     matches!(tree, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis)
 }
 
 impl Source {
-    /// Returns the files that a path needs: the file of the item that it names, and the file of the method if it ends
-    /// in a method.
+    /// Returns the files that a path needs: the file that defines the named item and, if the path ends in a method,
+    /// the file that defines the method.
     fn of_path(&self, module: &[String], path: &[String]) -> BTreeSet<usize> {
         let mut files: BTreeSet<_> = self.resolve(module, path, MAX_LOOKUPS).into_iter().collect();
         if let [types @ .., method] = path

@@ -38,7 +38,7 @@ pub(super) struct Module {
 
 pub(super) struct Import {
     pub(super) path: Vec<String>,
-    /// True if the import is not re-exported. Only then it is a dependency of the module.
+    /// True if the import is not re-exported. A re-export is not a dependency of the module.
     pub(super) is_private: bool,
 }
 
@@ -97,8 +97,8 @@ impl Source {
                 }
                 Item::Impl(block) => {
                     for part in &block.items {
-                        // The file of a trait defines the methods of the trait, so implementations of a trait are
-                        // skipped.
+                        // Implementations of traits are skipped, because a trait's methods are defined in the file of
+                        // the trait.
                         if let (ImplItem::Fn(method), None) = (part, &block.trait_) {
                             self.add_method(method.sig.ident.to_string(), file);
                         }

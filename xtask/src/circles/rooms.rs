@@ -80,8 +80,8 @@ pub(super) fn print() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the pairs of modules in which the first module needs a module of a higher room. Each pair has the
-/// dependencies between their files.
+/// Returns each pair of modules in which the first module needs a module of a higher room, with the dependencies
+/// between the files of the two modules.
 fn upward() -> anyhow::Result<BTreeMap<(String, String), Vec<String>>> {
     let source = read::Source::read_crate(&folder_of("core").join("src"))?;
     let mut found: BTreeMap<_, Vec<String>> = BTreeMap::new();

@@ -41,7 +41,8 @@ pub(super) fn tar_gz(mut entries: Vec<Entry>) -> Result<Vec<u8>> {
     Ok(tar.into_inner()?.finish()?)
 }
 
-/// Builds a ZIP archive with the entries in the given order: the last entry of a wheel must be its list of files.
+/// Builds a ZIP archive with the entries in the given order, because the last entry of a wheel must be the list of
+/// its files.
 pub(super) fn zip(entries: Vec<Entry>) -> Result<Vec<u8>> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for Entry { path, mode, bytes } in entries {

@@ -47,7 +47,7 @@ pub(super) fn build() -> Result<PathBuf> {
     Ok(folder.join("dist/holdshort"))
 }
 
-/// Returns the oldest version of glibc with all symbols that a program needs.
+/// Returns the oldest version of glibc that contains all symbols that a program needs.
 pub(super) fn glibc(program: &Path) -> Result<Glibc> {
     let output = Command::new("objdump").arg("-T").arg(program).output();
     let output = output.context("objdump cannot be started; install the Debian package binutils")?;

@@ -35,7 +35,11 @@ pub(super) fn check(packages: &Path) -> Result<()> {
     }
     let place = InstallEnvironment { home: &home, work: &work };
     let blocks = blocks(&read(PAGE)?);
-    ensure!(blocks.len() >= INSTALLED.len(), "{PAGE}: only {} blocks are marked", blocks.len());
+    ensure!(
+        blocks.len() >= INSTALLED.len(),
+        "{PAGE}: only {} code blocks are marked `sh dist`",
+        blocks.len()
+    );
     for block in &blocks {
         println!("\n== {PAGE}\n{}", block.trim_end());
         let printed = place.run(Command::new("sh").args(["-e", "-c", block]), &[0])?;

@@ -108,7 +108,8 @@ fn build() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Writes the packages into an empty folder: a package of another version would have no checksum.
+/// Writes the packages into an empty folder, because a package of an earlier version in this folder would have no
+/// checksum.
 fn write(folder: &Path, packages: &[(String, Vec<u8>)]) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;

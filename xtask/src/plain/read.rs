@@ -65,7 +65,7 @@ pub(super) fn lines() -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Returns true for the rules of this check, and for texts of third parties.
+/// Returns true for a file that is not checked: a file with rules of this check, or a text of a third party.
 fn is_skipped(file: &str) -> bool {
     ["ui/dist/", "xtask/src/plain/", "licenses/"].iter().any(|skipped| file.contains(skipped))
 }
@@ -125,7 +125,7 @@ fn strings(file: &str, text: &str, lines: &mut Vec<Line>) -> Result<()> {
     Ok(())
 }
 
-/// Collects strings that are sentences, in order. Each has its form in the source and its value.
+/// Collects strings that are sentences, in order. Each entry has the string as written in the source, and its value.
 fn literals(tokens: TokenStream, found: &mut Vec<(String, String)>) {
     let mut is_doc = false;
     for token in tokens {
