@@ -1,4 +1,5 @@
-//! The compliance crew: agents that investigate the transactions of a case, and a report that rules hold back.
+//! The compliance crew: agents that investigate the transactions of a case, and a report that a person reviews if a
+//! rule requires it.
 //!
 //! `casework` reads tables and computes findings by rules that are data; this module is PURE. `tools` gives agents the
 //! findings, `screens` starts a run on the folder of a case and writes the released report, `workflow` holds the

@@ -48,8 +48,8 @@ pub(crate) fn specs() -> Vec<Spec> {
         ),
         reading_tool(
             "case_review",
-            "Returns the report of the case. If a rule holds the report back, a person reviews it first, and \
-             the tool returns the report after the person releases it."
+            "Returns the report of the case. If a rule requires a review, a person reviews the report first, \
+             and the tool returns the report after its release."
                 .into(),
             &[],
             &json!({}),

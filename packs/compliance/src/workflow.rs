@@ -7,7 +7,8 @@ use crate::WORKFLOW;
 pub(crate) static SHIPPED: [Shipped; 1] = [Shipped {
     name: WORKFLOW,
     aliases: &["fraud_analysis", "fraud_investigation"],
-    shows: "A crew reviews transactions. Rules compute its report and hold it back until you release it.",
+    shows: "A crew reviews transactions. Its report is computed by rules. If a rule requires a review, the \
+    report waits for your approval.",
     sample_is: "a generated case",
     folder: "case",
     workflow: include_str!("../workflows/compliance/workflow.yaml"),

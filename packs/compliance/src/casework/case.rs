@@ -68,7 +68,7 @@ pub struct Transaction {
     pub customer: usize,
     pub direction: Direction,
     pub kind: &'static str,
-    /// Amount in hundredths of the currency of the row.
+    /// Amount as written in the row, in hundredths of the row's currency.
     pub written: i64,
     pub currency: String,
     /// Amount in the base currency, in hundredths.
@@ -127,8 +127,7 @@ pub(crate) struct Party {
 
 /// Reads the three tables. A transaction later than `as_of` is an error.
 ///
-/// # Errors
-/// Returns all problems if any row is invalid: findings of an incomplete case could miss something.
+/// # Errors Returns all problems if any row is invalid, because an incomplete case could lack findings.
 pub fn read(
     transactions: &[u8],
     customers: &[u8],

@@ -8,11 +8,12 @@ pub const TRANSACTIONS: usize = 500_000;
 pub const CUSTOMERS: usize = 20_000;
 /// Maximum number of entries of the watch list. A case with more is refused with `too_many_rows`.
 pub const WATCHED: usize = 20_000;
-/// Maximum number of words of a name that are compared. Further words do not count.
+/// Maximum number of words of a name that are compared. Further words are ignored.
 pub const NAME_WORDS: usize = 16;
-/// Maximum number of letters of a word that are compared, after transliteration. Further letters do not count.
+/// Maximum number of letters of a word that are compared, after transliteration. Further letters are ignored.
 pub const WORD_LETTERS: usize = 32;
-/// Maximum number of Chinese characters of a form or a common word in the rules. Longer entries match no name.
+/// Maximum number of Chinese characters of a company form or a common word in the rules. Longer entries match no
+/// name.
 pub const HAN_PHRASE: usize = 8;
 /// Maximum number of name comparisons with the watch list, about 25 seconds of computing. A case with more is refused
 /// with `too_many_names`.

@@ -21,7 +21,8 @@ pub struct Report {
     pub title: String,
     /// Markdown text. It contains the digest of the details as formatted by [`as_file`].
     pub text: String,
-    /// Reasons why the report is held back, one line per reason. Empty if the report may be released at once.
+    /// Reasons why a person must review the report before its release, one line per reason. Empty if the report may
+    /// be released at once.
     pub held: Vec<String>,
     /// Consequences of the findings under regulations, each once, in the order of the rules.
     pub implications: Vec<String>,
@@ -67,8 +68,8 @@ pub fn overview(case: &Case, rules: &Rules) -> Vec<String> {
     ]
 }
 
-/// Returns a warning for each script that the watch list lacks: transliteration finds fewer matches than a comparison
-/// in one script.
+/// Returns a warning for each script that the watch list lacks, because names in different scripts match less
+/// reliably.
 pub fn warnings(case: &Case) -> Vec<String> {
     let listed: BTreeSet<&str> =
         case.watched.iter().flat_map(|entry| &entry.names).filter_map(Name::script).collect();

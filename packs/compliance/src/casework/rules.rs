@@ -1,4 +1,5 @@
-//! The rules of a case as data: thresholds with their sources, and conditions that hold a report back.
+//! The rules of a case as data: thresholds with their sources, and conditions under which a person must review a
+//! report before its release.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -118,8 +119,8 @@ impl Rule {
     }
 }
 
-/// Condition that holds a report back. The condition is met by a finding that meets all stated criteria, or by a case
-/// whose risk is at least `min_risk`.
+/// Condition under which a person must review the report before its release. The condition is met by a finding that
+/// meets all stated criteria, or by a case whose risk is at least `min_risk`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pause {
@@ -261,10 +262,10 @@ impl Rules {
         for pause in &self.pause {
             let conditions = [pause.min_amount, pause.below_confidence, pause.min_risk];
             if pause.rules.is_empty() && conditions.iter().all(Option::is_none) {
-                return Err("an entry of `pause` states no criterion".to_owned());
+                return Err("an entry of `pause` has no criterion".to_owned());
             }
         }
-        // Rules without a condition would never hold a report back.
+        // Without a condition, every report would be released without a review.
         if self.pause.is_empty() {
             return Err("`pause` is empty".to_owned());
         }

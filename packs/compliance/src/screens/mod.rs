@@ -54,7 +54,7 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
     let inputs: Map<String, Value> = asked.iter().map(|asked| ("task".to_owned(), asked.clone())).collect();
     let begun = prepare_case(&case, "folder", inputs).map_err(|error| match error {
         CaseError::Nothing => usage(format!(
-            "{} holds no case: transactions.csv, customers.csv and watchlist.csv are missing; \
+            "{} contains no case: transactions.csv, customers.csv and watchlist.csv are missing; \
              `{} init {WORKFLOW}` writes a sample",
             folder.display(),
             holdshort()
@@ -74,7 +74,7 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
     }
     if loaded.rules.are_own {
         print_message_lines(&paint.message(
-            &format!("Note: the case has its own {OWN_RULES}, so its report is always held back."),
+            &format!("Note: the case has its own {OWN_RULES}, so its report always waits for your approval."),
             2,
         ));
     }
@@ -136,7 +136,8 @@ pub(crate) fn init(to: Option<&Path>) -> anyhow::Result<()> {
         quoted(&shown.to_string())
     ));
     print_message(&format!(
-        "To change a threshold, copy rules.example.yaml to {OWN_RULES}. The report is then always held back."
+        "To change a threshold, copy rules.example.yaml to {OWN_RULES} and edit {OWN_RULES}. With your own \
+         rules, every report waits for a person's approval."
     ));
     Ok(())
 }

@@ -41,7 +41,7 @@ struct Released {
     call: String,
     text: Option<String>,
     details: Value,
-    /// Digest of the text that the reviewer saw. None if the report was not held back.
+    /// Digest of the text that the reviewer saw. None if the report was released without a review.
     held: Option<String>,
     /// Digest of the released text.
     digest: Option<String>,
@@ -57,7 +57,7 @@ pub(super) async fn save(client: &Client, run: &Run, folder: &Path) -> anyhow::R
     let released = read(client, run).await?;
     let text = released.text.as_deref().filter(|text| !text.is_empty()).context("the run has no report")?;
     let digest = Digest::of_bytes(text.as_bytes()).to_string();
-    // If the report was held back, the written text must be the released text. Unless the reviewer edited the text, it
+    // If the report was reviewed, the written text must be the released text. Unless the reviewer edited the text, it
     // must also be the text that the reviewer saw.
     if let Some(shown) = &released.held {
         ensure!(

@@ -28,7 +28,7 @@ pub(super) fn velocity(case: &Case, rule: &Rule) -> Vec<Finding> {
     in_windows(case, rule, |_| true, |found| found.len() >= rule.count() && sum(found) >= rule.amount())
 }
 
-/// Finds customers who receive money and send it on within the hours of the rule.
+/// Finds customers who receive money and send it on within the number of hours that the rule states.
 pub(super) fn pass_through(case: &Case, rule: &Rule) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (subject, of) in by_customer(case, |_| true) {
@@ -73,8 +73,9 @@ fn of_words(case: &Case, rule: &Rule, word: impl Fn(&Transaction) -> Option<Stri
     found.map(finding).collect()
 }
 
-/// Finds time windows of transactions that show a pattern. A window starts at a transaction and holds all transactions
-/// within the hours of the rule. A window with the pattern becomes one finding, and the next window begins after it.
+/// Finds time windows of transactions that show a pattern. A window starts at a transaction and contains all
+/// transactions within the number of hours that the rule states. A window with the pattern becomes one finding, and
+/// the next window begins after this window.
 fn in_windows(
     case: &Case,
     rule: &Rule,

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use crate::casework::case::{Case, Transaction};
 use crate::casework::rules::{Rule, RuleId, Rules};
 
-/// Subject of a finding. A subject is a number, counted from 1 in the tables, and never a name.
+/// Subject of a finding: a customer or a counterparty, identified by a number from 1 and never by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// Customer, numbered in the order of the customer table.
@@ -76,13 +76,13 @@ pub enum Gravity {
     Critical,
 }
 
-/// Reason why the report is held back.
+/// Reason why a person must review the report before its release.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reason {
     pub id: String,
     pub description: String,
-    /// Numbers of the findings that caused the reason, counted from 1. Empty if the reason is the risk of the case, or
-    /// if the report is held back because the case has its own rules.
+    /// Numbers of the findings that caused the reason, counted from 1. Empty if the reason is the risk of the case,
+    /// or that the case has its own rules.
     pub findings: Vec<usize>,
 }
 
@@ -94,7 +94,7 @@ pub struct Examination {
     /// Risk of the case in percent: the highest risk of all subjects.
     pub risk: u32,
     pub gravity: Gravity,
-    /// Reasons why the report is held back. Empty if the report may be released at once.
+    /// Reasons why a person must review the report before its release. Empty if the report may be released at once.
     pub pause: Vec<Reason>,
 }
 

@@ -6,26 +6,28 @@ use crate::casework::limits::WORD_LETTERS;
 
 /// Minimum similarity of two words. Words that are less similar are different words.
 const LEAST: f64 = 0.8;
-/// Maximum letters of words that must be equal: among short words, one other letter is another word.
+/// Maximum number of letters of a short word. Short words must be equal, because one different letter makes a
+/// different word.
 const SHORT: usize = 4;
 /// Similarity of two spellings of one name.
 const SPELLINGS: f64 = 0.98;
 /// Similarity of two words with the same sounds but other letters.
 const SOUNDS: f64 = 0.99;
-/// Similarity of two words of which only one has its article written together with it.
+/// Similarity of two words if only one of them is written together with its article.
 const ARTICLE: f64 = 0.97;
-/// Similarity of two words with the same consonants, if a script has no vowels.
+/// Similarity of two words with the same consonants, if the script of at least one word writes no vowels.
 const CONSONANTS: f64 = 0.96;
-/// Similarities of two such words with only one or two consonants.
+/// Similarities of two words with the same one or two consonants, if the script of at least one word writes no
+/// vowels.
 const ONE_CONSONANT: f64 = 0.8;
 const TWO_CONSONANTS: f64 = 0.9;
 /// Similarity of an initial and a word.
 const INITIAL: f64 = 0.9;
-/// Minimum similarity of adjacent words and one word of the other name to be the same.
+/// Minimum similarity at which adjacent words, joined, are treated as one word of the other name.
 const JOINED: f64 = 0.87;
-/// Factor for words that contradict each other: each name has a word that the other lacks.
+/// Factor for words without a counterpart if both names have such words.
 const CONTRADICTION: f64 = 1.5;
-/// Factor for words that only one name has.
+/// Factor for words without a counterpart if only one name has such words.
 const MISSING: f64 = 0.1;
 /// Factor for missing words if the names share at most one distinctive word and a distinctive word is missing.
 const MISSING_OF_ONE: f64 = 0.6;
@@ -78,7 +80,7 @@ pub(super) fn of_names(one: &[Word], other: &[Word], dictionary: &Dictionary) ->
     if lacks(|word| word.kind == Kind::Number) { like * OTHER_NUMBER } else { like }
 }
 
-/// Returns the weight of the words that have no counterpart.
+/// Returns the total weight of the words that have no counterpart in the other name.
 fn left(words: &[Word], is_left: &[bool]) -> f64 {
     let weight = |word: &Word| if word.kind == Kind::Initial { MISSING_INITIAL } else { word.weight() };
     words.iter().zip(is_left).filter(|(_, is_left)| **is_left).map(|(word, _)| weight(word)).sum()
@@ -91,7 +93,8 @@ fn is_distinctive(word: &Word) -> bool {
     }
 }
 
-/// Returns the similarity of two words: 0, or at least [`LEAST`] times a factor for the way in which they are similar.
+/// Returns the similarity of two words. The result is 0, or at least [`LEAST`] multiplied by a factor for the kind of
+/// similarity, such as an equal sound.
 fn of_words(one: &Word, other: &Word, dictionary: &Dictionary) -> f64 {
     match (one.kind, other.kind) {
         (Kind::Common(list), Kind::Common(other)) => return if list == other { 1.0 } else { 0.0 },
@@ -150,7 +153,7 @@ enum Gaps {
 fn may_be_near((one, one_set): (&str, u32), (other, other_set): (&str, u32)) -> bool {
     let by_letters = (one_set & !other_set).count_ones().max((other_set & !one_set).count_ones()) as usize;
     let halves = by_letters.max(one.len().abs_diff(other.len()));
-    // Compared without a division, and with room for rounding.
+    // Avoids a division, and tolerates rounding errors.
     as_float(halves) <= as_float(one.len().max(other.len())) * (1.0 - LEAST) * 2.0 + 1e-6
 }
 
@@ -179,9 +182,10 @@ fn near(one: &str, other: &str, gaps: Gaps, dictionary: &Dictionary) -> f64 {
     if like >= LEAST { like } else { 0.0 }
 }
 
-/// Returns the edit distance in halves (optimal string alignment). Replacing a letter by a letter that is written for
-/// it counts half, and by any other letter one and a half: a typing error more often leaves out, doubles or swaps
-/// letters. Words are at most [`WORD_LETTERS`] long. Returns None if the similarity is certainly below [`LEAST`].
+/// Returns the edit distance in halves (optimal string alignment). Replacing a letter costs a half if the other
+/// letter is often written instead of it, and otherwise one and a half, because typing errors more often omit, double
+/// or swap letters. Words are at most [`WORD_LETTERS`] long. Returns None if the similarity is certainly below
+/// [`LEAST`].
 fn distance(one: &[u8], other: &[u8], gaps: Gaps, dictionary: &Dictionary) -> Option<usize> {
     let gap = |word: &[u8], at: usize| {
         let is_weak = gaps == Gaps::Weak
@@ -217,7 +221,7 @@ fn distance(one: &[u8], other: &[u8], gaps: Gaps, dictionary: &Dictionary) -> Op
             rows[now][place + 1] = cost;
             row_least = row_least.min(cost);
         }
-        // Every later cell is computed from the last two rows.
+        // Every later cell is computed from the last two rows, so no later distance is smaller than their minimum.
         if from_halves(usize::from(row_least.min(least_above)), longer) < LEAST {
             return None;
         }
@@ -226,16 +230,16 @@ fn distance(one: &[u8], other: &[u8], gaps: Gaps, dictionary: &Dictionary) -> Op
     Some(usize::from(rows[one.len() % 3][other.len()]))
 }
 
-/// Minimum letters of a word that other words may be joined to.
+/// Minimum number of letters of a word with which joined words of the other name are compared.
 const LEAST_JOINED: usize = 4;
-/// Maximum letters by which joined words may be longer or shorter than the word of the other name.
+/// Maximum difference, in letters, between joined words and the one word of the other name.
 const OTHER_LETTERS: usize = 2;
 
 fn text_len(words: &[Word]) -> usize {
     words.iter().map(|word| word.text.len()).sum()
 }
 
-/// Joins adjacent words of a name that are one word of the other name. Returns None if there are none.
+/// Joins adjacent words that are written as one word in the other name. Returns None if there are none.
 fn join(words: &[Word], others: &[Word], dictionary: &Dictionary) -> Option<Vec<Word>> {
     let mut joined: Option<Vec<Word>> = None;
     let shortest = words.windows(2).map(text_len).min()?;
@@ -257,7 +261,7 @@ fn join(words: &[Word], others: &[Word], dictionary: &Dictionary) -> Option<Vec<
     joined
 }
 
-/// Returns the words as one word, if they are the other word.
+/// Returns the words joined to one word. Returns None if the joined word does not match `other`.
 fn joined_word(words: &[Word], other: &Word, dictionary: &Dictionary) -> Option<Word> {
     let letters = words.iter().fold(0, |set, word| set | word.letters.text);
     if text_len(words).abs_diff(other.text.len()) > OTHER_LETTERS

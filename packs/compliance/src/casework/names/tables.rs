@@ -112,7 +112,7 @@ impl Lists {
     }
 }
 
-/// Kind of a phrase that says little about who has the name.
+/// Kind of a phrase that hardly distinguishes people or companies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phrase {
     Title,
@@ -127,10 +127,10 @@ pub(crate) struct Dictionary {
     /// Letters that are read together, the longest groups first.
     pub(super) letters: Vec<(Vec<char>, String)>,
     pub(super) sounds: Vec<Sound>,
-    /// For each letter, the set of letters that are written for it.
+    /// For each letter, the set of letters that are often written instead of it.
     alike: [u32; 26],
     pub(super) particles: BTreeSet<String>,
-    /// Particles only between two other words.
+    /// Words that are particles only if they are between two other words.
     pub(super) inner_particles: BTreeSet<String>,
     /// Articles that are written together with the next word, the longest first.
     pub(super) articles: Vec<String>,
@@ -154,7 +154,7 @@ pub(super) struct Sound {
     pub has_vowel: bool,
 }
 
-/// Letters of vowels, also of long ones.
+/// Letters that represent vowels, including long vowels.
 pub(super) const VOWELS: &str = "aeiouwy";
 
 impl Dictionary {
@@ -214,7 +214,8 @@ impl Dictionary {
         Self { particles, inner_particles, articles, beginnings, ends, phrases, spellings, ..dictionary }
     }
 
-    /// Returns a word as it is looked up: in Latin letters, except for scripts that Latin letters do not tell apart.
+    /// Returns the form of a word for look-up. The word is transliterated to Latin letters unless its script writes
+    /// no vowels or is Chinese, because transliteration would make different words equal.
     pub(super) fn look_up_form(&self, word: &str) -> String {
         if is_abjad(word) || is_han(word) { word.to_owned() } else { latin(word, self) }
     }
@@ -227,7 +228,7 @@ impl Dictionary {
         fold(text).iter().map(|word| self.look_up_form(word)).collect()
     }
 
-    /// Returns true if the two letters are written for each other.
+    /// Returns true if the other letter is often written instead of the first one.
     pub(super) fn are_alike(&self, one: u8, other: u8) -> bool {
         one.is_ascii_lowercase() && self.alike[usize::from(one - b'a')] & bit(other) != 0
     }

@@ -1,4 +1,4 @@
-//! Splits a name into words: transliterated, with titles and forms of companies removed, and with the weight of each
+//! Splits a name into words: transliterates them, removes titles and company forms, and determines the weight of each
 //! word.
 
 use any_ascii::any_ascii_char;
@@ -13,11 +13,12 @@ use crate::casework::limits;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Plain,
-    /// Chinese character. Its reading must be equal: similar readings are other names.
+    /// Chinese character. Two characters match only if their readings are equal, because similar readings are
+    /// different names.
     Han,
     /// First half of a compound name, such as `abd`.
     Beginning,
-    /// Name after the father.
+    /// Name that is derived from the father's name.
     Patronymic,
     Initial,
     Particle,
@@ -126,7 +127,7 @@ const LEAST_AFTER_ARABIC_ARTICLE: usize = 3;
 /// Minimum letters of the other half of a compound name.
 const LEAST_AFTER_BEGINNING: usize = 2;
 const LEAST_BEFORE_END: usize = 2;
-/// Minimum letters before the ending of a patronymic, so that `Rich` is none.
+/// Minimum letters before the ending of a patronymic, so that `Rich` is not a patronymic.
 const LEAST_BEFORE_PATRONYMIC: usize = 3;
 /// Minimum words of a name in which one word may be a patronymic.
 const LEAST_WORDS_WITH_PATRONYMIC: usize = 3;
@@ -202,14 +203,15 @@ fn reduced(text: &str, dictionary: &Dictionary) -> String {
     sound_key(&replaced(text, dictionary, |_| true))
 }
 
-/// Returns the consonants of a word, whose letters are given in pieces that are read one by one.
+/// Returns the consonants of a word. `pieces` are the parts of the word, each of which is converted separately.
 fn consonants<'t>(pieces: impl Iterator<Item = &'t str>, dictionary: &Dictionary) -> String {
     let sounds: String =
         pieces.map(|piece| without_doubles(&replaced(piece, dictionary, |has_vowel| !has_vowel))).collect();
     sound_key(&sounds.chars().filter(|c| !UNWRITTEN.contains(*c)).collect::<String>())
 }
 
-/// Replaces groups of letters by their sounds. `wanted` chooses the groups, by whether they have a vowel.
+/// Replaces groups of letters by their sounds. `wanted` selects the groups to replace. Its argument is true if the
+/// group contains a vowel.
 fn replaced(text: &str, dictionary: &Dictionary, wanted: impl Fn(bool) -> bool) -> String {
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);
     while at < text.len() {
@@ -251,7 +253,8 @@ pub(super) fn split(name: &str, dictionary: &Dictionary) -> Vec<Word> {
     let is_removable = |phrase: Option<Phrase>| matches!(phrase, Some(Phrase::Form | Phrase::Title));
     let first = phrases.iter().position(|(phrase, _)| !is_removable(*phrase));
     let end = phrases.iter().rposition(|(phrase, _)| !is_removable(*phrase));
-    // Forms and titles are removed before and after the name only. A name of forms alone is kept.
+    // Titles and company forms are removed only at the beginning and at the end of a name. A name that consists only
+    // of titles and forms is kept.
     if let (Some(first), Some(end)) = (first, end) {
         phrases = phrases[first..=end].to_vec();
     }

@@ -141,7 +141,7 @@ fn rules_are_checked() {
             "[a, b, c, d, e, f, g, h, i, j, k]",
             "the rule `high_risk_country` has more than 10 `implications`",
         ),
-        (", min_amount: 5000", "", "an entry of `pause` states no criterion"),
+        (", min_amount: 5000", "", "an entry of `pause` has no criterion"),
     ];
     for (from, to, why) in wrong {
         let text = Rules::text().replacen(from, to, if from.starts_with("amount") { 1 } else { usize::MAX });
