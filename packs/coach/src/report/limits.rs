@@ -1,7 +1,7 @@
 //! Named limits of a report. Holds numbers only.
 
-/// Maximum number of known numbers and days of a report. If an agent writes a number beyond this limit, it is marked as
-/// unknown.
+/// Maximum number of known numbers and days of a report. Numbers and days beyond this limit are not stored, so they
+/// are marked as unknown where an agent writes them.
 pub const KNOWN: usize = 500_000;
 /// Maximum digits of a written number that is looked up. A longer number is marked as unknown.
 pub const DIGITS: usize = 24;

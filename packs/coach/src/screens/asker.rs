@@ -1,5 +1,5 @@
-//! Questions of a coach's agents in the terminal, shown and answered as in the predecessor's runner (contract C4, C6,
-//! C9, E14).
+//! Shows questions of the coach's agents in the terminal and reads the answers, in the same way as the runner of
+//! garmin-ai-coach (contract C4, C6, C9, E14).
 
 use std::borrow::Cow;
 
@@ -48,7 +48,7 @@ impl Asker for Runner {
             self.at += 1;
             self.shown.clone_from(&interrupt.id);
         }
-        // The predecessor has no forms: a form is shown and asked as in the rest of the product.
+        // garmin-ai-coach has no forms, so a form is shown and answered as in the rest of the product.
         if interrupt.response_schema.is_some() {
             return None;
         }
@@ -88,7 +88,8 @@ impl Asker for Runner {
             }
             self.was_empty = true;
             return Reaction::Ask(vec![
-                "  Please type an answer. Enter again continues without an answer, and quit cancels the run."
+                "  Please type an answer. Press Enter again to continue without an answer, or type quit to \
+                 cancel the run."
                     .to_owned(),
             ]);
         }

@@ -28,7 +28,7 @@ pub(super) struct Config {
     extraction: Extraction,
     #[serde(default, deserialize_with = "or_usual")]
     models: Models,
-    /// Headers of the athlete's own tables, by the headers of the reference.
+    /// Headers in the athlete's own tables, by the standard header of each column.
     #[serde(default, deserialize_with = "or_usual")]
     columns: BTreeMap<String, String>,
     #[serde(default)]
@@ -41,7 +41,7 @@ pub(super) struct Config {
     /// Credentials of the service from which garmin-ai-coach downloads data. This pack downloads no data and ignores
     /// them.
     credentials: Option<Value>,
-    /// Races of calendars from which garmin-ai-coach downloads them. This pack downloads nothing and ignores them.
+    /// Race calendars from which garmin-ai-coach downloads races. This pack downloads nothing and ignores this key.
     outside: Option<Value>,
     bikereg: Option<Value>,
     runreg: Option<Value>,
@@ -67,7 +67,7 @@ struct Athlete {
     birth_date: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     time_zone: Option<String>,
-    /// Units of the account from which tables without units come.
+    /// Units of the account that exported the tables, for tables that state no units.
     #[serde(skip_serializing_if = "Option::is_none")]
     units: Option<Units>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -350,8 +350,8 @@ impl Config {
         self.competitions = Some(races.collect());
     }
 
-    /// Returns notices about keys of garmin-ai-coach that have no effect. An empty value, as in the template, has none
-    /// there either.
+    /// Returns notices about keys of garmin-ai-coach that have no effect. A key with an empty value, as in the
+    /// template, gives no notice.
     fn notices(&self) -> Vec<String> {
         let mut notices = Vec::new();
         if self.credentials.as_ref().is_some_and(has_content) {
@@ -369,7 +369,7 @@ impl Config {
         ];
         for (key, calendar) in calendars {
             if calendar.as_ref().is_some_and(has_content) {
-                notices.push(format!("{key} has no effect: name the races under competitions"));
+                notices.push(format!("{key} has no effect. Name the races under competitions instead"));
             }
         }
         notices

@@ -50,7 +50,8 @@ pub(crate) fn options() -> Vec<Arg> {
         ),
         file(INIT_CONFIG, "init-config")
             .help(
-                "Only for `coach`: write a configuration file with comments, to be edited, and start no run",
+                "Only for `coach`: write a commented configuration file for you to edit, without starting a \
+                 run",
             )
             .conflicts_with("output_dir"),
         Arg::new(COLUMNS)
@@ -59,8 +60,8 @@ pub(crate) fn options() -> Vec<Arg> {
             .action(ArgAction::Append)
             .requires(CONFIG)
             .help(
-                "Only for `coach`: column of your own tables, such as `duration_min=Dauer`. Repeat it for each column; \
-                 `decimal=,` and `dates=dmy` describe the cells",
+                "Only for `coach`: name a column of your own tables, as in `duration_min=Dauer`. Repeat the \
+                 option for each column. `decimal=,` and `dates=dmy` state the format of the cells",
             ),
     ]
 }
@@ -114,7 +115,8 @@ fn prepared(arguments: &RunArguments<'_>, path: &Path) -> anyhow::Result<Prepare
     Ok(Prepared { input, workspace, config, output, made })
 }
 
-/// Reports unread training data before the agents start: a day without its recording would look like a rest day.
+/// Reports unread training data before the agents start, because a day without its recording would look like a rest
+/// day.
 fn report_unread_data(described: &RunSetup) {
     let folder = described.data.display();
     match tools::not_read(&described.data, &described.input) {

@@ -1,5 +1,5 @@
 //! Data of a coach run for its files, read from the journal of the run: texts of agents, computed numbers, questions
-//! and assumptions. If the run has not ended, the data so far.
+//! and assumptions. If the run has not ended, only the data so far is included.
 
 use std::collections::BTreeMap;
 

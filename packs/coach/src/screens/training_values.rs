@@ -31,7 +31,7 @@ pub(super) fn from_story(story: &Story) -> Vec<TrainingValue> {
     all
 }
 
-/// Converts a value. Returns None for a value without a file: the input of the run states such values.
+/// Converts a value. Returns None for a value without a file, because the input of the run states such a value.
 fn value(of: &str, measure: &Value) -> Option<TrainingValue> {
     let file = measure["source"]["file"].as_str()?;
     let name = text(&measure["name"]).replace('_', " ");

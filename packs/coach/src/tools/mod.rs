@@ -83,7 +83,7 @@ struct PlotSeries {
     title: String,
 }
 
-/// Series that agents can have drawn.
+/// Series that agents can request as charts.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Series {
@@ -106,7 +106,7 @@ struct RunInput {
     activities_days: u16,
     #[serde(default = "two_weeks")]
     metrics_days: u16,
-    /// Headers of the athlete's own tables, by the headers of the reference.
+    /// Headers in the athlete's own tables, by the standard header of each column.
     #[serde(default)]
     columns: BTreeMap<String, String>,
 }

@@ -1,5 +1,5 @@
-//! Weeks that a planner proposes, together with the completed weeks before the plan: the report draws both. This module
-//! computes the completed hours. The planned hours come from the agent, and only their form is checked.
+//! Weeks that a planner proposes. The report draws these weeks together with the completed weeks before the plan.
+//! This module computes the completed hours. The planned hours come from the agent, and only their form is checked.
 
 use std::collections::BTreeMap;
 

@@ -27,8 +27,10 @@ pub(super) fn specs() -> Vec<Spec> {
             format!("{}({}): {} [{}]", entry.name, names.join(", "), entry.description, entry.unit)
         })
         .collect();
-    let metric =
-        format!("Computes a metric of the training data. Never compute one yourself.\n{}", listed.join("\n"));
+    let metric = format!(
+        "Computes a metric of the training data. Never compute a metric yourself.\n{}",
+        listed.join("\n")
+    );
     vec![
         given("read_load_data", "training load and fitness, week by week"),
         given("read_activity_data", "the activities, one by one"),
@@ -62,7 +64,7 @@ pub(super) fn specs() -> Vec<Spec> {
         reading_tool(
             "plan_weeks",
             "Adds a chart of your planned weeks next to the past weeks to the report. Name all weeks in one \
-             call; a later call replaces the weeks that it names."
+             call. A later call replaces only the weeks that it names."
                 .into(),
             &["weeks"],
             &json!({
@@ -70,7 +72,7 @@ pub(super) fn specs() -> Vec<Spec> {
                     "type": "array",
                     "minItems": 1,
                     "maxItems": PLANNED_WEEKS,
-                    "description": "The weeks, each named once.",
+                    "description": "Planned weeks. Each week may occur only once.",
                     "items": {
                         "type": "object",
                         "required": ["begins", "hours"],
@@ -81,7 +83,7 @@ pub(super) fn specs() -> Vec<Spec> {
                                 "type": "number",
                                 "minimum": 0,
                                 "maximum": MOST_HOURS,
-                                "description": "Hours of training, of all sports.",
+                                "description": "Total hours of training in the week, over all sports.",
                             },
                         },
                     },

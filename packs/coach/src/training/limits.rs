@@ -10,7 +10,8 @@ pub const DATA_FILE_BYTES: usize = 16 * 1024 * 1024;
 pub const FILES: usize = 4_000;
 /// Maximum number of FIT files that are chained in one file. A file with more is refused with `fit_chain`.
 pub const FIT_SEGMENTS: usize = 1_000;
-/// Maximum number of broken parts in a chain of FIT files. After one more, the rest of the file is not read.
+/// Maximum number of broken parts in a chain of FIT files. After one more broken part, the rest of the file is not
+/// read.
 pub const FIT_BROKEN_PARTS: usize = 16;
 /// Maximum number of samples of one activity: two days at one sample per second. A file with more is refused with
 /// `too_many_samples`.

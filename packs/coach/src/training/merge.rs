@@ -15,13 +15,14 @@ use crate::training::problem::{Code, Problem, Problems};
 use crate::training::read::Format;
 use crate::training::sport::Sport;
 
-/// Maximum seconds between two recordings of the same activity: the athlete starts a watch and a phone one after the
-/// other.
+/// Maximum seconds between the starts of two recordings of the same activity, because the athlete starts a watch and
+/// a phone one after the other.
 const SAME_START_S: i64 = 120;
-/// Maximum seconds between a recording and its entry in a log: people write down a time that is about right.
+/// Maximum seconds between the start of a recording and the start in its log entry, because people write down
+/// approximate times.
 const LOGGED_START_S: i64 = 600;
-/// Minimum share of the longer duration that the shorter one must have, where only the time shows that two recordings
-/// are of the same activity. A log has the time with breaks.
+/// Minimum ratio of the shorter to the longer duration if only the times show that two recordings are of the same
+/// activity. The durations can differ because a log includes breaks.
 const SAME_DURATION: f64 = 0.75;
 
 #[derive(Default)]
@@ -206,9 +207,9 @@ impl StartIndex {
 
 /// Returns the seconds between the starts of two recordings of the same activity. None if the activities are different.
 ///
-/// An athlete does one session at a time. So names of sports that may mean the same session, in different files, do not
-/// make two sessions of one; nor does the start that a person wrote into a log. In both cases the durations must agree
-/// too.
+/// An athlete does one session at a time. Two recordings in different files can therefore be the same activity even
+/// if the names of their sports differ, or if one start is an approximate time from a log. In both cases the
+/// durations must also be similar.
 fn seconds_between_starts(a: &Activity, b: &Activity) -> Option<i64> {
     let is_same_sport = a.sport == b.sport || a.sport == Sport::Unknown || b.sport == Sport::Unknown;
     let is_other_name = a.sport.may_be(&b.sport) && is_in_different_files(a, b) && is_as_long(a, b);
@@ -227,8 +228,8 @@ fn seconds_between_starts(a: &Activity, b: &Activity) -> Option<i64> {
     };
     let ((utc, local), (other_utc, other_local)) =
         (StartIndex::utc_and_local(a), StartIndex::utc_and_local(b));
-    // For a file without UTC, UTC is computed with the home time zone. After travel the local time is right and UTC is
-    // wrong.
+    // For a file without UTC, UTC is computed with the home time zone. If the athlete has travelled, this UTC is
+    // wrong, so the local times are compared too.
     let is_local = [a, b].iter().any(|each| each.offset_from == OffsetFrom::LocalTime);
     let by_local = is_local.then(|| near(local - other_local)).flatten();
     near(utc - other_utc).into_iter().chain(by_local).min()

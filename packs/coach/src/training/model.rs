@@ -98,8 +98,8 @@ pub struct Activity {
     pub measures: BTreeMap<Measure, SourcedValue>,
     /// Samples in the order of time, at most one per moment.
     pub samples: Vec<Sample>,
-    /// Pauses of the timer, in order and without overlap: begin and end in seconds since the start. A pause adds no
-    /// time.
+    /// Pauses of the timer, in order and without overlap: begin and end in seconds since the start. Pauses are not
+    /// part of the duration.
     pub pauses: Vec<(f64, f64)>,
     /// Sources of the activity, one per file that contains the activity.
     pub sources: Vec<Source>,
@@ -192,7 +192,7 @@ impl AthleteNumber {
     }
 }
 
-/// Facts about the athlete. A metric that needs a missing fact names it.
+/// Facts about the athlete. A metric that cannot be computed without a missing fact names this fact.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Athlete {
     pub sex: Option<Sex>,

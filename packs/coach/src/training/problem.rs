@@ -55,7 +55,7 @@ named! {
     CsvUnit "csv_unit" (Error, "Add the unit to the name of the column, as in `distance_km`.")
     CsvNoUnit "csv_no_unit" (Warning, "Set `athlete.units` in the configuration to metric or statute. The column was not read.")
     CsvEncoding "csv_encoding" (Warning, "No action needed if the texts are right: the file is not UTF-8, and was read as Windows-1252, which includes Latin-1.")
-    CsvColumnTwice "csv_column_twice" (Error, "Keep one of the columns.")
+    CsvColumnTwice "csv_column_twice" (Error, "Keep only one of the columns with the same content.")
     CsvDecimalComma "csv_decimal_comma" (Warning, "Separate the columns with `;` if numbers have a decimal comma. The cell was left out.")
     CsvMixedDecimals "csv_mixed_decimals" (Warning, "Use one decimal mark in a file, and no thousands separators. The cell was left out.")
     CsvUnsureDecimal "csv_unsure_decimal" (Warning, "Say with `--columns decimal=,` (or `decimal=.`) which mark is the decimal mark: the numbers of the file do not show it. The cell was left out.")

@@ -11,9 +11,9 @@ const HOLD_S: f64 = 30.0;
 
 /// Minimum share of the duration that samples must cover to represent the complete activity.
 const COVERED: f64 = 0.8;
-/// Share of the duration from which samples are complete. Below this share, a caveat reports the gap.
+/// Minimum share of the duration that complete samples cover. Below this share, a caveat reports the gap.
 const COMPLETE: f64 = 0.99;
-/// Maximum seconds that a caveat does not report: the last sample has no duration of its own.
+/// Maximum number of uncovered seconds that no caveat reports, because the last sample has no duration of its own.
 const LAST_SAMPLE_S: f64 = 10.0;
 
 /// Returns the seconds for which each sample but the last is valid: until the next sample, without pauses, at most
@@ -96,8 +96,9 @@ pub(crate) fn efforts_of_power(activity: &Activity) -> Vec<Effort> {
     efforts(activity, power)
 }
 
-/// Returns the heart rates with the speed: that of the sample, else from the distance to the next sample. A gap of
-/// [`HOLD_S`] may be longer than its valid seconds, so its distance gives no speed.
+/// Returns the heart rates with the speed. If a sample has no speed, the speed is the distance to the next sample
+/// divided by the sample's valid seconds. A gap may be longer than [`HOLD_S`], the maximum of the valid seconds, so
+/// no speed is computed then.
 pub(crate) fn efforts_of_speed(activity: &Activity) -> Vec<Effort> {
     let most = activity.sport.speed_limit();
     let speed = |sample: &Sample, next: &Sample, seconds: f64| {

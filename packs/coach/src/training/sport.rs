@@ -172,7 +172,7 @@ static NAMES: &[(&str, Option<Sport>)] = &[
     ("allenamento_forza", Some(Sport::Strength)),
     ("krachttraining", Some(Sport::Strength)),
     ("transition", Some(Sport::Transition)),
-    // The words in these names are not what they seem.
+    // These names contain words of other sports.
     ("carrera_de_orientación", None),
     ("wheelchair_push_run", None),
     ("wheelchair_push_walk", None),
@@ -227,7 +227,7 @@ impl Sport {
         !matches!(self, Self::Other(_) | Self::Unknown)
     }
 
-    /// Returns the sport for which this sport is often recorded.
+    /// Returns the related sport that recordings of this sport often name instead.
     pub(crate) const fn relative(&self) -> &Self {
         match self {
             Self::EBiking => &Self::Cycling,

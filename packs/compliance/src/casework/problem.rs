@@ -22,7 +22,7 @@ named! {
     NotUtf8 "not_utf8" ("Save the file as UTF-8.")
     Empty "empty" ("Name the columns in the first line.")
     MissingColumn "missing_column" ("Add the column. The guide lists all columns.")
-    ColumnTwice "column_twice" ("Keep one of the columns.")
+    ColumnTwice "column_twice" ("Keep only one of the columns with the same name.")
     Cells "cells" ("Give the row one cell for each column, on one line. Quote a cell with separators or quotes, and double its quotes.")
     CellTooLong "cell_too_long" ("Shorten the cell.")
     MissingValue "missing_value" ("Fill the cell.")

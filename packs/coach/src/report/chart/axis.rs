@@ -165,8 +165,8 @@ pub(crate) fn days_between(first: Date, last: Date) -> i32 {
 }
 
 impl TickInterval {
-    /// Returns true if the interval divides the period into at most [`SPAN`] parts: a year does not get a tick for each
-    /// day.
+    /// Returns true if the interval divides the period into at most [`SPAN`] parts. For example, a year does not get
+    /// a tick for each day.
     fn is_for(self, first: Date, last: Date) -> bool {
         let days = days_between(first, last);
         let each = match self {

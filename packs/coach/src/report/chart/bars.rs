@@ -58,7 +58,10 @@ pub(crate) fn draw(out: &mut String, chart: &Bars, number: usize) {
     if chart.parts.len() > SERIES {
         frame::note(
             out,
-            &format!("The chart shows the first {SERIES} of {} parts; the table has all.", chart.parts.len()),
+            &format!(
+                "The chart shows the first {SERIES} of {} parts. The table has all parts.",
+                chart.parts.len()
+            ),
         );
     }
     if drawn

@@ -173,7 +173,7 @@ fn notes(out: &mut String, chart: &Lines, is_beyond: bool) {
         frame::note(
             out,
             &format!(
-                "The chart shows the first {SERIES} of {} lines; the table has all.",
+                "The chart shows the first {SERIES} of {} lines. The table has all lines.",
                 chart.series.len()
             ),
         );

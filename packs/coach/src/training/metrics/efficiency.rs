@@ -66,8 +66,8 @@ fn metres_per_minute(run: &Activity) -> Option<f64> {
     Some(metres / (run.measure(Measure::Duration)? / 60.0))
 }
 
-/// Computes `100 · (1 − r₂/r₁)` in percent, where `r` is the mean output of a half divided by its mean heart rate. Only
-/// time in which both are known counts. It must cover 80 % of the duration.
+/// Computes `100 · (1 − r₂/r₁)` in percent, where `r` is the mean output of a half divided by its mean heart rate.
+/// Only time in which both values are known is used. This time must cover at least 80 % of the duration.
 pub fn decoupling(activity: &Activity) -> Outcome<f64> {
     const METRIC: Metric = Metric::Decoupling;
     let duration = activity.measure(Measure::Duration);

@@ -37,7 +37,7 @@ named! {
         "Coggan's scale (100 = one hour at threshold) over Banister's TRIMP, as Elevate computes its HRSS",
     )
     NormalisedPower "normalised_power" (
-        "Power of a ride in which hard parts weigh more than in the mean.",
+        "Average power of a ride, weighted so that hard parts count more than in a plain mean.",
         "W",
         "(mean of p⁴)^¼, p = mean power of 30 s, second by second",
         "Allen & Coggan, Training and Racing with a Power Meter, 2nd ed. 2010, ch. 7",
@@ -55,13 +55,14 @@ named! {
         "Allen & Coggan 2010, ch. 7",
     )
     EfficiencyFactor "efficiency_factor" (
-        "Output of an activity for each heartbeat. It rises as aerobic fitness grows, between similar efforts.",
+        "Output of an activity for each heartbeat. In similar efforts, it rises as aerobic fitness grows.",
         "W/bpm or m/min/bpm",
         "NP / average heart rate; for a run without power: mean speed / average heart rate",
         "Friel 2012, The Power Meter Handbook",
     )
     Decoupling "decoupling" (
-        "Loss of output for each heartbeat from the first to the second half of a steady activity. Below 5 % the aerobic endurance suffices.",
+        "Loss of output for each heartbeat from the first to the second half of a steady activity. A loss \
+         below 5 % shows sufficient aerobic endurance.",
         "%",
         "100 · (1 − r₂/r₁), r = mean power / mean heart rate of a half; for a run without power: mean speed / mean heart rate",
         "Friel 2012; as GoldenCheetah computes its aerobic decoupling",
@@ -85,39 +86,44 @@ named! {
         "Hulin et al. 2014",
     )
     LoadRatio "load_ratio" (
-        "Ratio of the load of the last 7 days to that of the last 28. Above 1 the load has grown. It does not predict injuries.",
+        "Ratio of the mean daily load of the last 7 days to that of the last 28 days. Above 1, the load has \
+         grown. The ratio does not predict injuries.",
         "1",
         "acute load / chronic load; the 7 days are among the 28",
         "Hulin et al. 2014; on its limits: Impellizzeri et al. 2020, Int J Sports Physiol Perform 15:907–913",
     )
     AcuteLoadEwma "acute_load_ewma" (
-        "Daily load of about a week as a moving average in which recent days weigh more.",
+        "Moving average of the daily load over about a week. Recent days have more weight.",
         "of the load, a day",
         "E = λ·load + (1 − λ)·E of the day before, λ = 2/(7 + 1); the first E is the first load",
         "Williams et al. 2017, Br J Sports Med 51:209–210",
     )
     ChronicLoadEwma "chronic_load_ewma" (
-        "Daily load of about four weeks as a moving average in which recent days weigh more.",
+        "Moving average of the daily load over about four weeks. Recent days have more weight.",
         "of the load, a day",
-        "the same with λ = 2/(28 + 1)",
+        "E = λ·load + (1 − λ)·E of the day before, λ = 2/(28 + 1); the first E is the first load",
         "Williams et al. 2017",
     )
     LoadRatioEwma "load_ratio_ewma" (
-        "Ratio of the two moving averages. Above 1 the load has grown. It does not predict injuries.",
+        "Ratio of the moving average over a week to that over four weeks. Above 1, the load has grown. The \
+         ratio does not predict injuries.",
         "1",
         "acute load (EWMA) / chronic load (EWMA)",
         "Williams et al. 2017",
     )
     Ctl "ctl" (
-        "Chronic training load (fitness): daily load of about six weeks as a moving average that starts at 0.",
+        "Chronic training load (fitness): moving average of the daily load over about six weeks, which \
+         starts at 0.",
         "of the load, a day",
         "C = C of the day before + (load − C of the day before) · (1 − e^(−1/42)); C before the first activity is 0",
         "Allen & Coggan 2010, ch. 8, after Banister et al. 1975, Aust J Sports Med 7:57–61",
     )
     Atl "atl" (
-        "Acute training load (fatigue): daily load of about a week as a moving average that starts at 0.",
+        "Acute training load (fatigue): moving average of the daily load over about a week, which starts at \
+         0.",
         "of the load, a day",
-        "the same with e^(−1/7)",
+        "C = C of the day before + (load − C of the day before) · (1 − e^(−1/7)); C before the first \
+         activity is 0",
         "Allen & Coggan 2010, ch. 8",
     )
     Tsb "tsb" (
@@ -133,19 +139,19 @@ named! {
         "Foster 1998, Med Sci Sports Exerc 30:1164–1168; worked diary: Foster et al. 2001, table 5",
     )
     Strain "strain" (
-        "Load of the last 7 days, weighted with its monotony.",
+        "Load of the last 7 days, multiplied by its monotony.",
         "of the load",
         "sum of the loads of 7 days · monotony",
         "Foster 1998",
     )
     ZonesOfMax "zones_of_max" (
-        "Time of an activity in five heart-rate zones by the maximal heart rate.",
+        "Time of an activity in each of five heart-rate zones, which are shares of the maximal heart rate.",
         "s",
         "seconds in zones that begin at 50, 60, 70, 80 and 90 % of the maximal heart rate",
         "Edwards 1993, The Heart Rate Monitor Book",
     )
     ZonesOfReserve "zones_of_reserve" (
-        "Time of an activity in five heart-rate zones by the heart-rate reserve.",
+        "Time of an activity in each of five heart-rate zones, which are shares of the heart-rate reserve.",
         "s",
         "seconds in zones that begin at 50, 60, 70, 80 and 90 % of the heart-rate reserve above rest",
         "Karvonen et al. 1957, Ann Med Exp Biol Fenn 35:307–315, with the steps of Edwards 1993",
@@ -169,7 +175,7 @@ named! {
         "as for HRV; Buchheit 2014, Front Physiol 5:73",
     )
     Riegel "riegel" (
-        "Time of a race from the best run of the last 42 days, by a power law.",
+        "Predicted time of a race, computed from the best run of the last 42 days by a power law.",
         "s",
         "T₂ = T₁ · (D₂/D₁)^1.06",
         "Riegel 1981, American Scientist 69:285–290",
@@ -181,7 +187,7 @@ named! {
         "Daniels & Gilbert 1979, Oxygen Power",
     )
     VdotTime "vdot_time" (
-        "Time of a race from the best run of the last 42 days, by its VDOT.",
+        "Predicted time of a race, computed from the best run of the last 42 days by its VDOT.",
         "s",
         "the time at which the distance has the same VDOT",
         "Daniels & Gilbert 1979; tables of Daniels, Daniels' Running Formula, 3rd ed. 2014",

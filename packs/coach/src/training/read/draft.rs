@@ -22,7 +22,7 @@ pub(super) struct Drafts {
     pub(super) facts: Vec<(Fact, FileLocation)>,
     pub(super) activities: Vec<Draft>,
     pub(super) days: Vec<DraftDay>,
-    /// Number of activities that may still be added after the files read before.
+    /// Number of activities that may still be added. Activities of the files that were read before are subtracted.
     activities_left: usize,
     days_left: usize,
     samples_left: usize,

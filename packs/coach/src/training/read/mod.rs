@@ -77,7 +77,8 @@ impl Format {
         Err(context.refuse(Code::FileTooLarge, FileLocation::File, message))
     }
 
-    /// Returns the rank of a format for measures of an activity. The rank is best for the format closest to the device.
+    /// Returns the rank of a format for measures of an activity. The format closest to the recording device has the
+    /// best rank.
     pub(crate) const fn activity_rank(self) -> u8 {
         match self {
             Self::Fit => 0,
@@ -88,7 +89,7 @@ impl Format {
         }
     }
 
-    /// Returns the rank of a format for daily measures. The rank is best for the athlete's own table.
+    /// Returns the rank of a format for daily measures. The athlete's own table has the best rank.
     pub(crate) const fn day_rank(self) -> u8 {
         match self {
             Self::Csv => 0,
@@ -103,9 +104,9 @@ impl Format {
 pub struct Options {
     /// Time zone of the athlete, for times without an offset. None means UTC, and a warning reports this assumption.
     pub zone: Option<TimeZone>,
-    /// Columns of tables whose headers are not those of the reference.
+    /// Columns of tables that do not have the standard headers.
     pub columns: ColumnMap,
-    /// Units of the accounts from which tables without units come. None leaves their distances out.
+    /// Units of the accounts that exported tables without units. If None, distances in such tables are left out.
     pub units: Option<Units>,
 }
 

@@ -566,7 +566,7 @@ fn a_configuration_of_garmin_ai_coach_is_accepted() {
     for notice in [
         "credentials have no effect",
         "extraction.skip_synthesis has no effect: every agent works",
-        "outside has no effect: name the races under competitions",
+        "outside has no effect. Name the races under competitions instead",
     ] {
         assert!(flat.contains(notice), "{notice}: {flat}");
     }

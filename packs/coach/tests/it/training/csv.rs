@@ -647,7 +647,9 @@ fn a_mapping_reads_any_table() {
     let typo = read_with("Day;Wieght\n2026-03-01;70\n", &map(None), None);
     let refused = problem_lines(&typo).into_iter().find(|line| line.contains("csv_header")).unwrap();
     assert!(
-        refused.ends_with("neither `date` nor `start`; `--columns` names `Weight`, which is no column"),
+        refused.ends_with(
+            "neither `date` nor `start`; `--columns` names `Weight`, which is not a column of this table"
+        ),
         "{refused}"
     );
     // Two columns with the same header are not one.

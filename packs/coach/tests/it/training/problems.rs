@@ -140,12 +140,12 @@ fn a_column_of_the_other_kind_of_table_is_told() {
     assert_eq!(
         days,
         [
-            "a.csv:1 csv_unknown_column: the column `rpe` belongs to tables of activities",
-            "a.csv:1 csv_unknown_column: the column `sport` belongs to tables of activities",
+            "a.csv:1 csv_unknown_column: the column `rpe` is only for tables of activities",
+            "a.csv:1 csv_unknown_column: the column `sport` is only for tables of activities",
         ]
     );
     let log = lines("a.csv", b"start,duration_s,avg_hr,hrv_ms\n2026-03-01T06:30:00Z,60,140,60\n");
-    assert_eq!(log, ["a.csv:1 csv_unknown_column: the column `hrv_ms` belongs to tables of days"]);
+    assert_eq!(log, ["a.csv:1 csv_unknown_column: the column `hrv_ms` is only for tables of days"]);
 }
 
 #[test]

@@ -38,7 +38,7 @@ impl Column {
 #[derive(Debug, PartialEq)]
 pub(super) enum HeaderError {
     Unknown,
-    /// The header has no known unit of its measure. Holds the accepted headers.
+    /// The header names a measure without a known unit. Contains the accepted headers.
     Unit(String),
 }
 

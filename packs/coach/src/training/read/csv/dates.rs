@@ -116,7 +116,8 @@ static MONTHS: &[(&str, i8)] = &[
 const FILLERS: [&str; 6] = ["à", "at", "um", "alle", "ore", "de"];
 
 /// Parses a date with a time, such as `Sep 20, 2026, 2:12:12 PM`, `20.09.2026, 14:12:12` or `6 mrt. 2024 14:23:15`. A
-/// date of numbers needs points, which no language writes between month and day in this order, or a known order.
+/// date that consists of numbers is accepted only if it is written with points, which no language uses for month
+/// before day, or if `order` is known.
 pub(super) fn date_time(text: &str, order: Option<DateOrder>) -> Option<DateTime> {
     let mut tokens = Tokens::new(text);
     let date = tokens.date(order)?;

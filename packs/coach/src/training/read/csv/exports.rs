@@ -1,7 +1,7 @@
 //! Tables that Garmin Connect and Strava export, by their headers in six languages (contract C10).
 //!
-//! A table is one of these exports only if every header that identifies the export is there. The languages differ only
-//! in this data: a further language is a further entry. Headers are compared as [`super::columns::plain`] writes them.
+//! A table is one of these exports only if it contains every header that identifies the export. To support another
+//! language, add an entry to the data. Headers are compared as [`super::columns::plain`] writes them.
 
 use super::columns::{Column, plain};
 use crate::training::measure::Measure;
@@ -280,7 +280,7 @@ impl Program {
         }
     }
 
-    /// Returns the parts whose headers must be there.
+    /// Returns the parts whose headers identify the export.
     const fn identified_by(self) -> &'static [Part] {
         match self {
             Self::Garmin => &[Part::Sport, Part::Start, Part::Title, Part::Distance, Part::Duration],
@@ -296,8 +296,8 @@ impl Export {
 
     /// Returns the content of each column. Columns that are not read are remarks.
     ///
-    /// Strava has some headers twice: first as the account shows the value, then in seconds and metres. The last one is
-    /// read. A distance that occurs once has the unit of the account.
+    /// Strava writes some headers twice: the first column has the unit of the account, and the last column has
+    /// seconds or metres. The last column is read. If the distance occurs only once, its unit is that of the account.
     pub(super) fn columns(&self, headers: &[String]) -> Vec<Column> {
         let plain: Vec<String> = headers.iter().map(|header| plain(header)).collect();
         let mut columns = vec![Column::Remark; headers.len()];

@@ -8,7 +8,7 @@ use super::numbers::Decimal;
 /// Mapping for tables whose headers are not those of the reference.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ColumnMap {
-    /// Header in the table as it is compared, header as the person wrote it, and content.
+    /// Columns, each with its normalized header, its header as the person wrote it, and its content.
     columns: Vec<(String, String, Column)>,
     pub(super) decimal: Option<Decimal>,
     pub(super) order: Option<DateOrder>,

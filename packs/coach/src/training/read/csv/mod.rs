@@ -43,14 +43,14 @@ pub fn export_headers() -> Vec<(&'static str, Vec<&'static str>)> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Units {
-    /// Kilometres; of a swim metres.
+    /// Kilometres, or metres for swims.
     Metric,
-    /// Miles; of a swim yards.
+    /// Miles, or yards for swims.
     Statute,
 }
 
 impl Units {
-    /// Returns the metres in the unit of a distance.
+    /// Returns the length, in metres, of the unit of a distance in this sport.
     const fn metres(self, sport: &Sport) -> f64 {
         match (self, sport) {
             (Self::Metric, Sport::Swimming) => 1.0,
@@ -110,7 +110,9 @@ pub(super) fn read(
             let what = if found { "both `date` and `start`" } else { "neither `date` nor `start`" };
             let missing = options.columns.missing(&header.cells);
             let mapped = match missing.first() {
-                Some(first) => format!("; `--columns` names `{}`, which is no column", shortened(first)),
+                Some(first) => {
+                    format!("; `--columns` names `{}`, which is not a column of this table", shortened(first))
+                }
                 None => String::new(),
             };
             let message = format!("{what}{mapped}");
@@ -120,7 +122,7 @@ pub(super) fn read(
     for column in &mut columns {
         if let Some(named) = column.take_if(|named| named.column.level().is_some_and(|of| of != level)) {
             let tables = if level == Level::Day { "activities" } else { "days" };
-            let message = format!("the column `{}` belongs to tables of {tables}", shortened(&named.name));
+            let message = format!("the column `{}` is only for tables of {tables}", shortened(&named.name));
             context.warn(Code::CsvUnknownColumn, FileLocation::Line(header.line), message);
         } else if let Some(named) =
             column.take_if(|named| options.units.is_none() && named.column == Column::DistanceWithoutUnit)
@@ -323,8 +325,9 @@ const fn kind(column: Column) -> Column {
     }
 }
 
-/// Returns the format of the numbers. Strava writes the columns that are read with a point. In other tables, and in one
-/// that a spreadsheet saved again, the numbers show their format, else the mapping states it.
+/// Returns the format of the numbers. Strava writes a decimal point in the columns that are read. In other tables,
+/// and in a table that a spreadsheet has saved again, the format is detected from the numbers or taken from the
+/// mapping.
 fn numbers(
     rows: &[Row],
     columns: &[Option<NamedColumn>],
@@ -360,7 +363,7 @@ struct Table {
     columns: Vec<Option<NamedColumn>>,
     numbers: Numbers,
     origin: Origin,
-    /// Stated order of a date of numbers.
+    /// Order of day, month and year in dates that consist of numbers, if the mapping states the order.
     order: Option<DateOrder>,
     units: Option<Units>,
 }
@@ -472,7 +475,8 @@ impl Table {
 }
 
 const HOUR_S: f64 = 3_600.0;
-/// In a duration of two parts, a first part from this value on must be minutes: no activity takes as many hours.
+/// If the first part of a two-part duration is at least this value, it is minutes, because no activity takes this
+/// many hours.
 const MINUTES: f64 = 24.0;
 
 /// Parses `1:02:03` or `62:03` into seconds. Rejects `1:05`, which may be hours or minutes.

@@ -67,7 +67,7 @@ impl Numbers {
         let decimal = match sure[0].cmp(&sure[1]) {
             Ordering::Greater => Some(Decimal::Point),
             Ordering::Less => Some(Decimal::Comma),
-            // Equal evidence for both: commas between the columns speak for the point.
+            // Both marks have equal evidence. If commas separate the columns, the decimal mark is a point.
             Ordering::Equal if sure[0] > 0 => is_comma_separated.then_some(Decimal::Point),
             // Without any mark, both decimal marks give the same numbers.
             Ordering::Equal => (points_by_separator || marks == [0, 0]).then_some(Decimal::Point),

@@ -71,8 +71,8 @@ const DAYS: [(u16, u8, f64, Measure); 3] = [
 /// Fields of the message `event`: `event` and `event_type`. The event 0 is that of the timer.
 const EVENT_FIELDS: (u8, u8) = (0, 1);
 const TIMER: f64 = 0.0;
-/// Values of `event_type` with which the timer runs, or no longer runs: `start`; `stop`, `stop_all`, `stop_disable` and
-/// `stop_disable_all`. Automatic pauses have the same values as pauses by hand.
+/// Values of `event_type`, each with true if the timer runs after the event: `start`; `stop`, `stop_all`,
+/// `stop_disable` and `stop_disable_all`. Automatic pauses have the same values as pauses by hand.
 const TIMER_EVENTS: [(f64, bool); 5] = [(0.0, true), (1.0, false), (4.0, false), (8.0, false), (9.0, false)];
 
 /// Messages of one FIT file in a chain of FIT files.
@@ -114,7 +114,7 @@ pub(super) fn read(bytes: &[u8], context: &mut Context<'_>, drafts: &mut Drafts)
     if bytes.is_empty() {
         return Err(context.refuse(Code::FitHeader, FileLocation::File, "the file is empty"));
     }
-    // FIT files may be chained in one file. A broken part does not spoil the others.
+    // FIT files may be chained in one file. A broken part does not prevent the reading of other parts.
     let (mut begins, mut parts, mut good) = (0, 0, 0);
     let mut broken: Vec<(usize, Broken)> = Vec::new();
     while begins < bytes.len() {

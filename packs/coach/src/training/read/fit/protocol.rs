@@ -150,8 +150,8 @@ pub(super) fn segment(file: &[u8], begins: usize) -> Result<(Segment<'_>, usize)
     Ok((segment, begins.saturating_add(end).saturating_add(CRC_BYTES).min(file.len())))
 }
 
-/// Returns the offset of the next FIT file of a chain after a broken one: where its header states, else where the next
-/// bytes look like a header.
+/// Returns the offset of the next FIT file of a chain after a broken FIT file: the end that the broken file's header
+/// states, or else the next bytes that look like a header.
 pub(super) fn after_broken(file: &[u8], begins: usize) -> Option<usize> {
     let stated = file.get(begins..begins + 8).filter(|_| is_header(file, begins)).map(|header| {
         let size = u32::from_le_bytes([header[4], header[5], header[6], header[7]]);

@@ -170,11 +170,11 @@ const SUB_SPORTS: [(u8, &str); 89] = [
     (254, "all"),
 ];
 
-/// Sports that say less than their `sub_sport`: equipment and training of any kind, and racket sports.
+/// Sports that are less specific than their `sub_sport`: equipment and training of any kind, and racket sports.
 const LESS_THAN_SUB_SPORT: [&str; 4] = ["generic", "fitness_equipment", "training", "racket"];
 /// Values of `sub_sport` that make cycling e-biking.
 const E_BIKES: [&str; 2] = ["e_bike_fitness", "e_bike_mountain"];
-/// Values of `sport` and `sub_sport` that say nothing.
+/// Values of `sport` and `sub_sport` that name no sport.
 const NOTHING: [&str; 2] = ["generic", "all"];
 
 /// Returns the sport for the values of both fields. A value that the profile does not name is kept as a number.
