@@ -171,7 +171,7 @@ impl Visitor {
                 return Err(page);
             }
         }
-        panic!("it does not come to an end: {}", page.url);
+        panic!("the sign-in does not reach its end: {}", page.url);
     }
 
     /// Returns the target address and the filled-in fields of a page's first form.

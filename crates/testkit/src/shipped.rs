@@ -27,7 +27,11 @@ pub fn hold(shipped: &'static Shipped, workflows: &Path, toolset: &'static dyn T
         texts.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?.as_bytes().to_vec())));
     let sample = shipped.sample.iter().map(|(path, bytes)| (format!("sample/{path}"), bytes.to_vec()));
     let embedded: BTreeMap<String, Vec<u8>> = texts.chain(sample).collect();
-    assert_eq!(files, embedded, "what is embedded of `{}` and its folder differ", shipped.name);
+    assert_eq!(
+        files, embedded,
+        "the embedded files of `{}` differ from the files in its folder",
+        shipped.name
+    );
 
     let library = Library::new(&catalogue(&[toolset]), &[shipped], &Deciders::local(), Vec::new());
     let library = library.unwrap_or_else(|problems| panic!("{problems:#?}"));

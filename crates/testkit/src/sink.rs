@@ -55,7 +55,7 @@ struct SinkState {
 /// HTTP status, and an optional header.
 type Scripted = (u16, Option<(&'static str, String)>);
 
-/// Number of permits while the sink is not held: more than the requests of any test.
+/// Number of permits while responses are not delayed. No test sends this many requests.
 const OPEN: usize = 1 << 20;
 
 impl WebhookSink {

@@ -10,7 +10,7 @@ use super::session::Session;
 pub(super) enum Activity {
     GoesOn(Status),
     Rests(Status),
-    /// Only a freeze keeps the run from continuing.
+    /// The run cannot continue, and the only reason is a freeze.
     Frozen,
 }
 

@@ -56,7 +56,7 @@ pub(super) enum Frame {
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
     },
-    /// Made by [`Frame::says`].
+    /// Text of an agent or of this edge. [`Frame::says`] creates this frame.
     AssistantMessage {
         content: String,
         /// Copy of `content`. One client joins tokens, the other shows `content`.

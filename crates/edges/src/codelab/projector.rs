@@ -21,7 +21,7 @@ pub(super) struct Projector {
     pub(super) run: Run,
     /// Agent that works now. After the end of its step, the agent that receives the next message.
     pub(super) agent: String,
-    /// Last text of each step's agent that is not yet sent: a later event shows whether the text ends the step.
+    /// Last unsent text of each step's agent, by step. A later event shows whether the text ends the step.
     unsaid: BTreeMap<String, String>,
 }
 

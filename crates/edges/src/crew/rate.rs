@@ -46,7 +46,8 @@ impl Limits {
         self.within_for_name(counted, &who, caller.app.now().as_millis(), answer).await
     }
 
-    /// Like [`Self::within`], for a caller without a token. The requests are counted under the name `who`.
+    /// Applies the same limit as [`Self::within`] to a caller without a token. The requests are counted under the
+    /// name `who`.
     pub(super) async fn within_for_name<T: IntoResponse>(
         &self,
         counted: Counted,

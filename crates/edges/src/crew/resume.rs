@@ -162,8 +162,8 @@ pub(super) async fn decide(
     decide_as(&caller.app, &caller.actor, run, id, said.status, said.comments.as_deref(), named).await
 }
 
-/// Like [`decide`], with `actor` as the authenticated principal. `named` is the person on whose behalf the decision is
-/// made, according to the client.
+/// Records one decision as [`decide`] does, with `actor` as the authenticated principal. `named` is the person on
+/// whose behalf the decision is made, according to the client.
 pub(super) async fn decide_as(
     app: &App,
     actor: &Actor,

@@ -78,7 +78,7 @@ fn status(interrupt: &wire::Interrupt) -> &'static str {
     }
 }
 
-/// Cause of a resolution that nobody decided, because reviews are switched off (contract E20).
+/// Cause of a resolution without a decision, because reviews are disabled (contract E20).
 const UNASKED: &str = "unasked";
 
 /// Returns a review as a flat object whose lists are never null (contract D9).
@@ -176,7 +176,8 @@ fn responses(interrupt: &wire::Interrupt) -> Vec<Value> {
         .collect()
 }
 
-/// Returns the index entries of the reviews that are assigned to the caller. `None` if the caller has access to others.
+/// Returns the index entries of the reviews that are assigned to the caller. Returns `None` if the caller may also
+/// see other reviews.
 async fn assigned(caller: &Caller) -> Answer<Option<Vec<String>>> {
     if !caller.reaches_assigned() {
         return Ok(None);

@@ -40,8 +40,8 @@ pub struct Settings {
     pub origins: Vec<HeaderValue>,
     /// Folder whose subfolders are the cases. If a crew has file tools, each task works in one of these subfolders.
     pub cases: Option<String>,
-    /// Warnings about variables without effect and about a setting that skips reviews. The server logs them at the
-    /// start, and `holdshort doctor` prints them.
+    /// Warnings about variables that have no effect, and about a setting with which tasks skip reviews. The server
+    /// logs them at the start, and `holdshort doctor` prints them.
     pub notices: Vec<&'static str>,
 }
 

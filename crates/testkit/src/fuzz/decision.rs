@@ -58,9 +58,9 @@ fn decide(interrupt: &InterruptId, decision: &Decision) {
     }
     assert_eq!(run, decided.run, "{decision:?}");
     let resolved = run.interrupts.get(interrupt).and_then(|held| held.resolution.clone());
-    assert!(resolved.is_some(), "{decision:?} left it open");
+    assert!(resolved.is_some(), "{decision:?} was accepted, but the interrupt is still open");
     let second = HELD.handle(&run, input()).map(|decided| decided.events);
-    assert_eq!(second, Ok(Vec::new()), "{decision:?} is not the same the second time");
+    assert_eq!(second, Ok(Vec::new()), "repeating {decision:?} changed the result");
 }
 
 /// External run with one open interrupt of each kind that an external agent may open.

@@ -124,7 +124,11 @@ fn keep(failed: &[SimulationReport]) {
 
 fn report_failure(played: &SimulationReport, say: &mut dyn FnMut(String)) {
     let short = shrink(played, None);
-    say(format!("\nseed {}: {}", played.seed, short.problem.as_deref().unwrap_or("the problem went away")));
+    say(format!(
+        "\nseed {}: {}",
+        played.seed,
+        short.problem.as_deref().unwrap_or("the problem did not occur again")
+    ));
     say(format!("The shortest history found, of {} turns:", short.turns.len()));
     for line in &short.history {
         say(line.clone());

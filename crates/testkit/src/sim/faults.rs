@@ -59,7 +59,7 @@ const ALL: [Fault; 16] = [
 ];
 
 /// Conditions of one simulation: store, faults, length and end.
-#[expect(clippy::struct_excessive_bools, reason = "each is a coin of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each flag is drawn independently")]
 pub(super) struct Climate {
     pub(super) faults: Vec<Fault>,
     pub(super) turns: usize,

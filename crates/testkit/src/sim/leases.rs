@@ -1,4 +1,4 @@
-//! Leases of all nodes in virtual time, as the store knows them and as each node believes.
+//! Leases of all nodes in virtual time: the validity in the store, and the validity that each node assumes.
 //!
 //! A renewed lease never expires. Without renewals, the store regards the node as alive until the lease expires. The
 //! node itself stops trusting the lease a little earlier, unless the node's clock has stopped as well.
@@ -57,7 +57,7 @@ impl Leases {
     }
 
     /// Resumes the renewals of a node. If the lease had expired, the node trusts only its next renewal, because work
-    /// that began before must find the lease expired.
+    /// that began earlier must detect that the lease has expired.
     pub(super) fn renew(&mut self, node: NodeId, now: u64) {
         let Some(standing) = self.0.get_mut(&node).filter(|standing| !standing.renews) else { return };
         standing.store.renew();

@@ -104,8 +104,8 @@ fn broken_off(world: &mut World, choices: &mut Choices) -> Reply {
     Reply { text: "Half a".to_owned(), calls, stop, model: "simulated".to_owned(), ..Reply::default() }
 }
 
-/// Returns calls that end the work, correctly or not: with a second call, with a blank summary, twice, or with work
-/// still undone.
+/// Returns calls that end the work, correctly or not: with a second call, with a blank summary, twice, or with a list
+/// of unfinished work.
 fn finishing(world: &mut World, choices: &mut Choices) -> Vec<RequestedCall> {
     let mut calls = Vec::new();
     for _ in 0..=usize::from(choices.one_in(6)) {

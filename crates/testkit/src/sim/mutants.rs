@@ -20,7 +20,7 @@ use super::{
     COPILOTS_FROM, OUTBOX_FROM, QUESTIONS_FROM, SimulationReport, TALKS_FROM, TRIALS_FROM, failed_once, play,
 };
 
-/// Maximum number of seeds to search for one that notices a mutant.
+/// Maximum number of seeds to play in search of a simulation that detects a mutant.
 const SEEDS: u64 = 400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,10 +151,10 @@ impl Mutant {
         Self::AskWhatIsDecided,
     ];
 
-    /// Searches for a simulation in which the witness notices the mutant. Returns the first one found. Plays seeds that
-    /// have failed before first, because they reach rare states.
+    /// Searches for a simulation in which the witness detects the mutant. Returns the first one found. Plays seeds
+    /// that have failed before first, because they reach rare states.
     pub fn noticed(self) -> Option<SimulationReport> {
-        // Only simulations in which people talk notice these mutants.
+        // The witness detects these mutants only in simulations in which people talk.
         let talks = matches!(self, Self::ForgetWhatWasSaid | Self::ForgetTheQuorum | Self::ClaimForAnother);
         let from = match self {
             Self::ForgetTheRest

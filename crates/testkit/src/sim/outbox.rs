@@ -36,8 +36,8 @@ use crate::clock::START;
 /// minutes.
 const ATTEMPTS: u64 = 5;
 const RETRY_MS: u64 = 1_000;
-/// Longest time in which everything must be sent, in milliseconds: more than the total of all retry delays of a
-/// delivery.
+/// Maximum time until everything is sent, in milliseconds. The value is larger than the total of all retry delays of
+/// a delivery.
 const PATIENCE_MS: u64 = 60 * 60_000;
 
 /// Letters that nodes have sent, until the simulator responds.

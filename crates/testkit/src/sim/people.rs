@@ -40,7 +40,7 @@ pub(super) enum SimRequest {
     Start {
         definition: Arc<Definition>,
         task: String,
-        /// Subject under which answers of the run are kept.
+        /// Subject under which answers of the run are stored for reuse.
         subject: Option<&'static str>,
         unattended: bool,
         origin: Origin,

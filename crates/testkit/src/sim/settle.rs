@@ -1,4 +1,5 @@
-//! Requests of people in the calm, who decide, resume runs, and want every run to end well.
+//! Requests of people in the calm at the end of a simulation. These people decide and resume runs, so that every run
+//! ends successfully.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::interrupt::{Decision, Interrupt, Kind};
@@ -11,7 +12,8 @@ use super::copilots;
 use super::people::{SimRequest, of_client, someone};
 use super::site::Site;
 
-/// Returns the next request of a person who wants the run to end well, or `None` if the run needs no person.
+/// Returns the next request with which a person helps the run to end successfully, or `None` if the run needs no
+/// person.
 pub(super) fn settle(run: &Run, site: &Site) -> Option<SimRequest> {
     let send = |input, actor| SimRequest::Send { run: run.id.clone(), input: Box::new(input), actor };
     let session = run.session()?;

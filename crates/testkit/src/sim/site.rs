@@ -1,4 +1,4 @@
-//! State that all nodes of a simulation share: the store, the world, and the witness of both.
+//! State that all nodes of a simulation share: the store, the world of the tools, and the witness that checks both.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

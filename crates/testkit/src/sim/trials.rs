@@ -1,5 +1,6 @@
 //! Changes of commands and file tools, and their commits. `./do a=TEXT -b` writes file `a` and deletes file `b`. In a
-//! trial, it changes nothing. A commit writes one path per turn, so that anything may happen between two paths.
+//! trial, the command changes no file. A commit writes one path per turn, so that anything may happen between two
+//! paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 

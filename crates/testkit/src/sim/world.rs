@@ -20,7 +20,7 @@ use super::trials::Writing;
 pub(super) const WORKSPACE: &str = "/w";
 
 #[derive(Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each says what is played")]
+#[expect(clippy::struct_excessive_bools, reason = "each flag selects a feature")]
 pub(super) struct World {
     pub(super) files: BTreeMap<String, String>,
     /// Running jobs, oldest first.

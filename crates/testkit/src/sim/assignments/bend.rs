@@ -1,4 +1,5 @@
-//! Bends: each bend falsifies the events of a simulation in one way, and the judge must notice.
+//! Bends: each bend falsifies the events of a simulation in one way. The judge, which checks the events (`judge.rs`),
+//! must detect every bend.
 
 use holdshort_core::event::{self, Event};
 use holdshort_core::interrupt::{Outcome, ReminderReason, Seat};
@@ -12,7 +13,7 @@ pub enum Bend {
     KeepNoTime,
     /// A node handles deadlines one hour too early.
     LookEarly,
-    /// Votes are counted for the people who existed before the last change of people.
+    /// Votes are counted with the people, groups and absences from before the last change of people.
     ReadWhoWasThere,
     /// One vote is enough to complete any stage.
     ForgetTheQuorum,
@@ -97,7 +98,7 @@ impl Bend {
         vec![event]
     }
 
-    /// Searches for a simulation in which the judge notices the bend. Returns the first one found.
+    /// Searches for a simulation in which the judge detects the bend. Returns the first one found.
     pub fn noticed(self) -> Option<super::AssignmentReport> {
         (0..400).map(|seed| super::play(seed, Some(self))).find(|asked| asked.problem.is_some())
     }

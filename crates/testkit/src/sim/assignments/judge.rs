@@ -1,4 +1,4 @@
-//! The judge reads events and reports violated rules.
+//! The judge of a simulation: reads the events and reports violated rules.
 
 use std::collections::BTreeMap;
 
@@ -115,7 +115,9 @@ impl Judge {
                 for (i, stage) in assignment.stages.iter().enumerate() {
                     let (before, asks) = (matter.needs[i], need(stage));
                     if *cause == ReassignmentReason::Person && asks < before {
-                        return Err(format!("handed on, {asks} have to agree instead of {before}"));
+                        return Err(format!(
+                            "after a reassignment, {asks} people must agree instead of {before}"
+                        ));
                     }
                     if *cause == ReassignmentReason::Emptied {
                         matter.needs[i] = asks;
@@ -138,7 +140,7 @@ impl Judge {
             Fact::InterruptSnoozed { interrupt, by, until } => {
                 let matter = self.matter(interrupt)?;
                 if until.is_some_and(|until| matter.expires_at.is_some_and(|end| until > end)) {
-                    return Err("put off for longer than it is open".to_owned());
+                    return Err("snoozed for longer than the interrupt is open".to_owned());
                 }
                 match until {
                     Some(until) => drop(matter.snoozed.insert(by.clone(), *until)),
@@ -215,7 +217,7 @@ impl Judge {
     fn opened(&mut self, opened: &Opened, at: Timestamp) -> Result<(), String> {
         let ask = self.asked.take().ok_or("nobody asked")?;
         if opened.assignment != ask.assignment || opened.timing != ask.timing {
-            return Err("opened for others than were asked for".to_owned());
+            return Err("the interrupt opened with other approvers than requested".to_owned());
         }
         let mut matter = InterruptModel {
             needs: ask.assignment.stages.iter().map(need).collect(),
@@ -319,11 +321,11 @@ fn escalated(
 ) -> Result<(), String> {
     let end = step.unwrap_or(matter.timing.escalation.len());
     if skipped.iter().copied().ne(matter.steps..end) {
-        return Err(format!("steps {skipped:?} are left out before {end}"));
+        return Err(format!("escalation steps {skipped:?} are left out before step {end}"));
     }
     for each in skipped.iter().map(|i| &matter.timing.escalation[*i]) {
         if !each.replace && town.names(&each.approvers, &each.groups) && matter.assignment.self_approval {
-            return Err("a step with recipients is skipped".to_owned());
+            return Err("an escalation step with recipients is skipped".to_owned());
         }
     }
     let before = matter.assignment.stages[at].clone();
@@ -351,22 +353,24 @@ fn escalated(
         || also != groups
         || is_open(found) != (operators || (names.is_empty() && also.is_empty()))
     {
-        return Err(format!("a step asks {names:?} and {also:?}, not {approvers:?} and {groups:?}"));
+        return Err(format!(
+            "an escalation step asks {names:?} and {also:?}, not {approvers:?} and {groups:?}"
+        ));
     }
     for (i, stage) in to.stages.iter().enumerate() {
         if need(stage) < matter.needs[i] {
             return Err(format!(
-                "after a step {} have to agree in stage {i}, not {}",
+                "after an escalation step, {} people must agree in stage {i}, not {}",
                 need(stage),
                 matter.needs[i]
             ));
         }
         if i != at && *stage != matter.assignment.stages[i] {
-            return Err("a step changes another stage".to_owned());
+            return Err("an escalation step changed another stage".to_owned());
         }
     }
     if to.distinct != matter.assignment.distinct || to.self_approval != matter.assignment.self_approval {
-        return Err("a step changes who may agree".to_owned());
+        return Err("an escalation step changed who may agree".to_owned());
     }
     matter.assignment = to.clone();
     Ok(())

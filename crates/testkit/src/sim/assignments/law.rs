@@ -1,5 +1,5 @@
-//! The judge's own model of people and of one interrupt, with its own counting of votes, which uses no function of the
-//! core.
+//! Model of people and of one interrupt for the judge of a simulation. The model counts votes with separate code,
+//! which uses no function of the core.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use holdshort_core::actor::Role;
 use holdshort_core::interrupt::{Assignment, Delegation, Represented, Stage, Timing};
 use holdshort_core::time::Timestamp;
 
-/// People as the judge knows them.
+/// State of the people that the simulation tracks to check the decisions of the core.
 #[derive(Clone, Debug)]
 pub(super) struct PeopleModel {
     pub(super) people: BTreeMap<String, (BTreeSet<Role>, BTreeSet<String>)>,
@@ -26,7 +26,7 @@ pub(super) struct Ballot {
     pub(super) n: u64,
 }
 
-/// Interrupt as the judge knows it.
+/// State of an interrupt that the simulation tracks to check the decisions of the core.
 #[derive(Clone, Debug)]
 pub(super) struct InterruptModel {
     /// Number of people that each stage requires: the number when the interrupt was opened, or the number since a
@@ -48,7 +48,7 @@ pub(super) struct InterruptModel {
     pub(super) void: Option<(Option<usize>, u64)>,
 }
 
-/// The machine's own operator always exists.
+/// The default is the local operator only, who always exists.
 impl Default for PeopleModel {
     fn default() -> Self {
         let roles = BTreeSet::from([Role::Admin, Role::Operator]);
@@ -156,10 +156,13 @@ impl InterruptModel {
             for ballot in &here {
                 let left = !town.decides(&ballot.by) || !town.decides(&ballot.of);
                 if left || (!town.is_asked(stage, &ballot.of) && !town.is_admin(&ballot.of)) {
-                    return Some(format!("the vote of {} for {} counted in stage {i}", ballot.by, ballot.of));
+                    return Some(format!(
+                        "an invalid vote of {} on behalf of {} was counted in stage {i}",
+                        ballot.by, ballot.of
+                    ));
                 }
                 if !self.assignment.self_approval && (ballot.by == STARTER || ballot.of == STARTER) {
-                    return Some("the starter of the run released it".to_owned());
+                    return Some("the person who started the run resolved the interrupt".to_owned());
                 }
             }
             if stage.roles == Represented::All {
@@ -179,7 +182,7 @@ impl InterruptModel {
                         && [&two.by, &two.of].iter().any(|who| [&one.by, &one.of].contains(who))
                 };
                 if agreed[i + 1..].iter().any(|two| same(&two)) {
-                    return Some(format!("{} counted in two stages", one.by));
+                    return Some(format!("votes of {} were counted in two stages", one.by));
                 }
             }
         }

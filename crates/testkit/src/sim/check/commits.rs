@@ -14,7 +14,7 @@ use super::{Witness, WitnessedRun};
 use crate::sim::history::short;
 use crate::sim::leases::Leases;
 
-/// One path of a commit, after the commit has processed that path.
+/// Result of processing one path in a commit.
 pub(in crate::sim) struct Write {
     pub(in crate::sim) call: String,
     pub(in crate::sim) attempt: u32,
@@ -51,7 +51,7 @@ impl Witness {
                 let late = witnessed.begun.get(action).is_none_or(|begun| !begun.has_unbroken_lease(leases));
                 witnessed.wrote(late, write)
             }
-            None => Err("a commit of a run that was not written".to_owned()),
+            None => Err("a commit of a run that has no events".to_owned()),
         };
         self.note(checked.map_err(|problem| format!("{}: {problem}", short(run.as_str()))));
     }
@@ -69,7 +69,10 @@ impl Witness {
             let mut changes = changes.into_iter().flat_map(Changeset::changes);
             match changes.find(|change| change.path == *path) {
                 Some(change) if change.after.as_ref() == files.get(path) => Ok(()),
-                _ => Err(format!("{}: `{path}` is not as {id} has committed it", short(run.as_str()))),
+                _ => Err(format!(
+                    "{}: `{path}` does not have the content that {id} committed",
+                    short(run.as_str())
+                )),
             }
         });
         self.note(checked);
@@ -80,7 +83,7 @@ impl Witness {
     pub(in crate::sim) fn undoes(&mut self, arguments: &Arguments, undo: &Undo) {
         let checked = match self.run(&arguments.run) {
             Some(of) => as_undone(of, arguments.to, undo),
-            None => Err("an undo of a run that was not written".to_owned()),
+            None => Err("an undo of a run that has no events".to_owned()),
         };
         self.note(checked.map_err(|problem| format!("{}: {problem}", short(arguments.run.as_str()))));
     }
@@ -90,7 +93,7 @@ impl Witness {
 type PathStates = (Option<Entry>, Option<Entry>);
 
 /// Checks that an undo reverts everything since event number `to`. Calls may have completed after the undo was
-/// computed, so any earlier moment is accepted.
+/// computed, so the undo may also match the state at an earlier moment.
 fn as_undone(of: &Run, to: u64, undo: &Undo) -> Result<(), String> {
     let is_done = |call: &&Call| call.state == CallState::Ended(CallEnd::Done);
     let mut done: Vec<&Call> = of.calls.values().filter(is_done).collect();
@@ -107,7 +110,7 @@ fn as_undone(of: &Run, to: u64, undo: &Undo) -> Result<(), String> {
     if (1..=done.len()).any(is_of_moment) {
         Ok(())
     } else {
-        Err(format!("an undo is worked out as {told:?}, which takes nothing back that was done"))
+        Err(format!("an undo is worked out as {told:?}, which does not match the changes that were made"))
     }
 }
 
@@ -131,17 +134,19 @@ impl WitnessedRun {
         let under_way = matches!(call.state, CallState::Started { .. } | CallState::Ended(CallEnd::Unknown));
         let is_current = under_way && call.attempt == attempt;
         if !was_there && !as_shown {
-            return Err(format!("{id} writes over `{path}`, which is not as it was shown"));
+            return Err(format!("{id} overwrites `{path}`, which no longer has the content that was shown"));
         }
         // Another node has taken over the commit and writes the same changes.
         if late && !is_current {
             return Ok(());
         }
         if !is_current {
-            return Err(format!("attempt {attempt} of {id} writes `{path}` out of its time"));
+            return Err(format!(
+                "attempt {attempt} of {id} writes `{path}` although the attempt is no longer valid"
+            ));
         }
         if call.committing().map(|found| found.digest) != Some(changeset) {
-            return Err(format!("{id} writes `{path}`, and its start names another changeset"));
+            return Err(format!("{id} writes `{path}`, but its start names another changeset"));
         }
         let commits = &mut self.calls.entry(id).or_default().commits;
         commits.settled.insert(path);
@@ -149,7 +154,7 @@ impl WitnessedRun {
         Ok(())
     }
 
-    /// Checks that a call with a changeset may have this end. `said` is true if a person said that the call has
+    /// Checks that a call with a changeset may end in this way. `said` is true if a person said that the call has
     /// happened.
     pub(super) fn may_end_commit(
         &self,
@@ -166,12 +171,12 @@ impl WitnessedRun {
             changes.into_iter().flat_map(Changeset::changes).find(|it| !commits.settled.contains(&it.path));
         match (end, rest) {
             (CallEnd::Done, Some(change)) if !said => {
-                Err(format!("{id} ends as done, and `{}` is not as it says", change.path))
+                Err(format!("{id} ended as done, but `{}` does not have the committed content", change.path))
             }
             (CallEnd::Done | CallEnd::Unknown | CallEnd::Skipped, _) => Ok(()),
             (CallEnd::Failed | CallEnd::Refused | CallEnd::Answered | CallEnd::Cancelled, _) => {
                 if commits.wrote && !doubted {
-                    return Err(format!("{id} ends as {end:?}, and some of it is written"));
+                    return Err(format!("{id} ended as {end:?}, but some of its changes were written"));
                 }
                 Ok(())
             }
@@ -185,6 +190,6 @@ pub(super) fn may_commit(call: &Call, fact: &Fact) -> Result<(), String> {
     if *changeset == call.committing().map(|found| found.digest) {
         Ok(())
     } else {
-        Err(format!("{id} starts with another changeset than was found"))
+        Err(format!("{id} starts with another changeset than its inspection found"))
     }
 }

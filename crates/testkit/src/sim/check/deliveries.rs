@@ -130,20 +130,20 @@ impl DeliveryWitness {
             return Err(format!("{told} under two ids"));
         }
         let Some(ClaimedDelivery { term, was_open }) = self.claims.get(&(node, id.clone())).copied() else {
-            return Err(format!("{told}, and n{node} has not claimed it"));
+            return Err(format!("{told}, but n{node} has not claimed it"));
         };
         if channel.via.is_read_by_people() && what.occasion.asks() && !was_open {
-            return Err(format!("{told}, and it was resolved before"));
+            return Err(format!("{told}, but the interrupt was already resolved"));
         }
         // The lease under which the delivery was claimed has ended, so other nodes may have continued with the
         // delivery. A repetition is then allowed, as after a crash.
         let was_given_up = leases.term(node) != term;
         if self.delivered.contains(id) && !was_given_up {
-            return Err(format!("{told} again after it was written down as delivered"));
+            return Err(format!("{told} again, although it was recorded as delivered"));
         }
         let last = self.attempts.get(id).and_then(|attempts| attempts.last());
         if last.is_some_and(|last| !was_given_up && !self.is_excused(last, leases)) {
-            return Err(format!("{told} again, and nothing had failed"));
+            return Err(format!("{told} again, although nothing had failed"));
         }
         if last.is_some_and(|last| last.answer.is_none_or(|answer| answer == ReceiverAnswer::Well)) {
             self.count("repeated");
@@ -154,7 +154,7 @@ impl DeliveryWitness {
         Ok(())
     }
 
-    /// Checks that the channel sent a notice of everything that happened, or had a reason not to send.
+    /// Checks that the channel sent every notice that the events require, or had a reason not to send a notice.
     fn check_channel(&self, channel: &Channel, rows: &[Delivery], is_disabled: bool) -> Result<(), String> {
         let occasions = &channel.rule.occasions;
         let takes = |what: &&NoticeKey| occasions.is_empty() || occasions.contains(&what.occasion);
@@ -176,13 +176,13 @@ impl DeliveryWitness {
                     return Err(format!("not delivered, but recorded as delivered: {told}"));
                 }
                 DeliveryState::Waiting if !is_disabled => {
-                    return Err(format!("it is never delivered: {told}"));
+                    return Err(format!("never delivered: {told}"));
                 }
                 DeliveryState::Failed if !is_received && !self.has_failed(channel, row) => {
-                    return Err(format!("it was given up too soon: {told}"));
+                    return Err(format!("given up too soon: {told}"));
                 }
                 DeliveryState::Dropped if !is_received && !self.may_be_dropped(channel, what) => {
-                    return Err(format!("it was dropped, and should be told: {told}"));
+                    return Err(format!("dropped, but should be sent: {told}"));
                 }
                 DeliveryState::Delivered
                 | DeliveryState::Waiting
@@ -259,7 +259,7 @@ impl Witness {
         messages: &[(DeliveryId, NoticeKey)],
     ) {
         if !believes {
-            self.note(Err(format!("n{node} sends, and knows that its lease is over")));
+            self.note(Err(format!("n{node} sends, although it knows that its lease has expired")));
         }
         if messages.len() > 1 {
             self.telling.count("together");

@@ -157,7 +157,9 @@ impl WitnessedRun {
             Fact::ToolReturned { call, why, .. } => {
                 let ledger = self.calls.entry(call.clone()).or_default();
                 if ledger.commits.wrote() && !ledger.doubted {
-                    return Err(format!("{call} is given back, and some of it is written"));
+                    return Err(format!(
+                        "{call} is returned for a new decision, but some of its changes were written"
+                    ));
                 }
                 ledger.commits = Commits::default();
                 ledger.released = None;
@@ -225,7 +227,8 @@ impl WitnessedRun {
                 Ok(as_looked_at())
             }
             Authority::Gate(Release::OpensInterrupt) => {
-                Err("a call that runs here was released as one that asks".to_owned())
+                Err("a call that runs on the server was released as a call that opens an interrupt"
+                    .to_owned())
             }
         }
     }
@@ -278,7 +281,7 @@ impl WitnessedRun {
             return Ok(());
         }
         if is_forbidden(&self.run, system, call) {
-            return Err(format!("{id} starts, and a rule forbids it"));
+            return Err(format!("{id} starts, although a rule forbids it"));
         }
         let grant = released.grant.as_ref().and_then(|grant| session.grants.get(grant));
         if grant.is_some_and(|grant| !grant.is_active(at)) {
@@ -302,13 +305,13 @@ impl WitnessedRun {
         let doubted = ledger.is_some_and(|ledger| ledger.doubted);
         match end {
             CallEnd::Refused | CallEnd::Answered | CallEnd::Cancelled if stands && !doubted => {
-                Err(format!("{id} ends as {end:?}, and it has run"))
+                Err(format!("{id} ended as {end:?}, but it has run"))
             }
             // The trial of the undo found nothing to revert, so the undo does not run.
             CallEnd::Done if call.tool == undo::TOOL && code == Some("nothing_to_undo") => Ok(()),
             // A person said that the call has happened.
             CallEnd::Done if !happened && code != Some("happened") => {
-                Err(format!("{id} ends as done, and it has not run ({on_crash:?})"))
+                Err(format!("{id} ended as done, but it has not run ({on_crash:?})"))
             }
             _ => Ok(()),
         }
@@ -334,13 +337,14 @@ impl WitnessedRun {
             return Err(format!("{id} took effect again without a decision"));
         }
         if !as_shown {
-            return Err(format!("{id} took effect on files that are not as they were shown"));
+            return Err(format!("{id} took effect on files that had changed since they were shown"));
         }
         if late && !(under_way && current) {
             // A stopped call needs no question, because its result says that the call may have been partly done.
             return match on_crash {
                 OnCrash::Ask if !ledger.doubted && !ledger.ended_stopped => Err(format!(
-                    "attempt {attempt} of {id} took effect after it was given up, and nobody was asked"
+                    "attempt {attempt} of {id} took effect after a node had given it up, and no person was \
+                     asked"
                 )),
                 OnCrash::Ask | OnCrash::Rerun => Ok(()),
             };
@@ -353,7 +357,7 @@ impl WitnessedRun {
             return Err(format!("{id} ran with {arguments} where {} was released", released.arguments));
         }
         if released.preconditions.as_ref().is_some_and(|shown| *shown != json!(preconditions)) {
-            return Err(format!("{id} ran on other files than were shown"));
+            return Err(format!("{id} ran on files that had changed since they were shown"));
         }
         Ok(())
     }
@@ -400,7 +404,7 @@ fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<CallRe
     Ok(CallRelease { digest, arguments, preconditions, grant: None })
 }
 
-/// Returns what a crash during the call means, or `None` if the call changes nothing.
+/// Returns what is assumed after a crash during the call, or `None` if the call changes nothing.
 fn writes(run: &Run, call: &Call) -> Option<OnCrash> {
     match run.definition.tools.get(&call.tool)?.runs {
         Runs::Here { effect: holdshort_core::tool::Effect::Write, on_crash, .. } => Some(on_crash),

@@ -1,4 +1,5 @@
-//! The witness sees every append and every side effect as it happens, and trusts no other component.
+//! The witness of a simulation: checks every append and every side effect as it happens, and trusts no other
+//! component.
 //!
 //! The witness replays every stream from the written bytes, and checks each step against that replay. `ledger.rs`
 //! checks which calls may run. `rounds.rs` checks when a round, or a phase that a call begins, may begin and end.
@@ -226,7 +227,7 @@ impl Witness {
         self.check_rows(append, &rows)
     }
 
-    /// Checks that the session records, in the same append, exactly what was said in its front run.
+    /// Checks that the session records, in the same append, exactly the messages of its front run.
     fn check_said(&self, append: &Append) -> Result<(), String> {
         for part in &append.streams {
             let StreamId::Run(id) = &part.stream else { continue };
@@ -236,10 +237,16 @@ impl Witness {
             let is_beyond = noted.last().is_some_and(|last| *last > witnessed.run.seq);
             if is_twice || is_beyond || witnessed.spoken.iter().any(|seq| !noted.contains(seq)) {
                 let run = short(id.as_str());
-                return Err(format!("in {run} was said {:?}, and noted is {noted:?}", witnessed.spoken));
+                return Err(format!(
+                    "the messages of {run} are at {:?}, but its session recorded {noted:?}",
+                    witnessed.spoken
+                ));
             }
             if !witnessed.run.is_front() && !noted.is_empty() {
-                return Err(format!("{} has no part in the conversation", short(id.as_str())));
+                return Err(format!(
+                    "a session recorded messages of {}, which is not its front run",
+                    short(id.as_str())
+                ));
             }
         }
         Ok(())
@@ -249,7 +256,7 @@ impl Witness {
     fn check_rows(&self, append: &Append, implied: &Rows) -> Result<(), String> {
         if append.rows.run != implied.run {
             return Err(format!(
-                "a run's row is {:?} where its events say {:?}",
+                "a run's row is {:?}, but its events imply {:?}",
                 append.rows.run, implied.run
             ));
         }
@@ -258,20 +265,20 @@ impl Witness {
             let now = run.map(|run| run.interrupt_rows([&changed.interrupt])).unwrap_or_default();
             if now.iter().any(|row| !append.rows.interrupts.contains(row)) {
                 return Err(format!(
-                    "{} changed and its row was not written",
+                    "{} changed, but its row was not written",
                     short(changed.interrupt.as_str())
                 ));
             }
         }
         if append.rows.session != implied.session {
             return Err(format!(
-                "a session changed to {:?} and its row to {:?}",
+                "a session changed to {:?}, but its row to {:?}",
                 implied.session, append.rows.session
             ));
         }
         if append.rows.grants != implied.grants {
             return Err(format!(
-                "grants changed to {:?} and the rows to {:?}",
+                "grants changed to {:?}, but the rows to {:?}",
                 implied.grants, append.rows.grants
             ));
         }
@@ -289,10 +296,10 @@ impl Witness {
         if !self.runs.contains_key(id) {
             let first = event::decode(sealed).map_err(|error| error.to_string())?;
             let event::Fact::Run(Fact::RunStarted { definition, .. }) = &first.fact else {
-                return Err(format!("{} does not begin with its start", short(id.as_str())));
+                return Err(format!("the first event of {} is not its start", short(id.as_str())));
             };
             let definition = self.definitions.get(definition).cloned();
-            let definition = definition.ok_or("a run pins a workflow that was not written")?;
+            let definition = definition.ok_or("a run names a workflow that was not stored")?;
             let run = Run::new(id.clone(), definition);
             let witnessed = WitnessedRun {
                 run,
@@ -318,7 +325,7 @@ impl Witness {
             return Err(format!("an event of another kind is in {}", short(id.as_str())));
         };
         if event.at < witnessed.run.last_at {
-            return Err(format!("{} goes back in time", short(id.as_str())));
+            return Err(format!("an event of {} is earlier than the event before it", short(id.as_str())));
         }
         // These facts influence no decision, so they may follow the end of a run.
         let is_late_word = matches!(
@@ -333,7 +340,7 @@ impl Witness {
                 | Fact::ApprovalUsed { .. }
         );
         if witnessed.run.ended.is_some() && !is_late_word {
-            return Err(format!("{} goes on after its end", short(id.as_str())));
+            return Err(format!("{} continues after its end", short(id.as_str())));
         }
         let unknown = Session::new(
             SessionId::try_from("ses_00000000000000000000000000".to_owned())
@@ -389,7 +396,7 @@ impl Witness {
         if let session::Fact::FrontTaken { .. } = fact {
             let before = session.front_run().and_then(|run| self.runs.get(run));
             if before.is_some_and(|before| before.run.ended.is_none()) {
-                return Err(format!("two runs have the front of {}", short(id.as_str())));
+                return Err(format!("{} has two front runs", short(id.as_str())));
             }
         }
         if let session::Fact::Said { run, seq, .. } = fact {
@@ -428,7 +435,7 @@ impl Witness {
             return;
         }
         let checked = match self.runs.get_mut(&job.run) {
-            None => Err(format!("{} is begun in a run that was not written", job.action)),
+            None => Err(format!("{} is performed in a run that has no events", job.action)),
             Some(witnessed) => witnessed.performed(node, believes, &job.action),
         };
         self.note(checked.map_err(|problem| format!("{}: {problem}", short(job.run.as_str()))));
@@ -441,7 +448,7 @@ impl Witness {
                 let late = witnessed.begun.get(action).is_none_or(|begun| !begun.has_unbroken_lease(leases));
                 witnessed.happened(late, effect)
             }
-            None => Err("a call of a run that was not written took effect".to_owned()),
+            None => Err("a call of a run that has no events took effect".to_owned()),
         };
         self.note(checked.map_err(|problem| format!("{}: {problem}", short(run.as_str()))));
     }
@@ -449,7 +456,7 @@ impl Witness {
     /// Compares the run in a driver's memory with the replay.
     pub(super) fn live(&mut self, live: &Run) {
         let checked = match self.run(&live.id) {
-            None => Err("a driver has a run that was not written".to_owned()),
+            None => Err("a driver has a run that has no events".to_owned()),
             Some(written) if live.seq > written.seq => {
                 Err(format!("{}: a driver is ahead of the journal", short(live.id.as_str())))
             }
@@ -460,7 +467,10 @@ impl Witness {
                 self.not_compared.remove(&live.id);
                 Ok(())
             }
-            Some(_) => Err(format!("{}: the live state is not the replayed one", short(live.id.as_str()))),
+            Some(_) => Err(format!(
+                "{}: the state in the driver's memory differs from the replayed state",
+                short(live.id.as_str())
+            )),
         };
         self.note(checked);
     }
@@ -501,7 +511,7 @@ impl Witness {
     pub(super) fn started(&mut self, key: &str, run: &RunId) {
         let first = self.keys.entry(key.to_owned()).or_insert_with(|| run.clone());
         if first != run {
-            let problem = format!("the key {key} made two runs");
+            let problem = format!("the key {key} started two runs");
             self.note(Err(problem));
         }
     }

@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::WitnessedRun;
 use crate::sim::people::of_client;
 
-/// Recorded answer of any run. A run that reuses the answer must have found it in this state.
+/// State of a recorded answer of any run, for comparison with a run that reuses the answer.
 pub(super) struct RecordedAnswer {
     subject: Option<String>,
     asked: String,
@@ -190,7 +190,7 @@ impl WitnessedRun {
         let told = listed("assumptions").iter().filter(|each| !each["assumption"].is_null()).count();
         if listed("questions").len() != asked + unshown || told != recorded {
             return Err(format!(
-                "{asked} questions and {recorded} assumptions, and the result says {result}"
+                "there are {asked} questions and {recorded} assumptions, but the result contains {result}"
             ));
         }
         Ok(())

@@ -31,7 +31,7 @@ pub(super) struct Rounds {
 }
 
 /// Copilot phase with its rounds.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each flag is independent")]
 struct CopilotPhase {
     form: Copilot,
     begun: u32,
@@ -91,11 +91,11 @@ impl CopilotPhase {
             .blocking_reason()
             .or_else(|| untold.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why));
         if let Some(why) = why {
-            return Err(format!("{step} begins, and {why}"));
+            return Err(format!("{step} begins, although {why}"));
         }
         self.begun += 1;
         if step != format!("{phase}/round_{}", self.begun) {
-            return Err(format!("round {} of {phase} is called {step}", self.begun));
+            return Err(format!("round {} of {phase} has the wrong step id {step}", self.begun));
         }
         self.at_work = Some(step.to_owned());
         self.is_due = false;
@@ -105,13 +105,13 @@ impl CopilotPhase {
     fn routed(&mut self, fact: &Fact) -> Result<(), String> {
         let Fact::TaskRouted(RoutedTask { by, step, route, agent, .. }) = fact else { return Ok(()) };
         if let Some(why) = self.blocking_reason() {
-            return Err(format!("a task is routed, and {why}"));
+            return Err(format!("a task is routed, although {why}"));
         }
         if !self.is_unrouted {
             return Err("a task is routed twice".to_owned());
         }
         if step != &self.router || (*by == RoutedBy::Router && step.is_none()) {
-            return Err(format!("{step:?} routes a task, and {:?} was asked", self.router));
+            return Err(format!("{step:?} routes a task, but {:?} was asked to route it", self.router));
         }
         if agent.as_ref().is_some_and(|agent| !self.form.team.contains(agent)) {
             return Err(format!("a route names {agent:?}, who does not belong to the team"));
@@ -122,7 +122,7 @@ impl CopilotPhase {
             Route::Propose => Some(Kind::Choice),
         };
         if self.must_ask.is_some() && (self.was_asked || self.form.routing == Some(Mode::Minimal)) {
-            return Err(format!("{route:?}, although asking is not allowed"));
+            return Err(format!("the route is {route:?}, although asking is not allowed"));
         }
         self.is_unrouted = false;
         Ok(())
@@ -130,7 +130,7 @@ impl CopilotPhase {
 
     fn asks(&mut self, opened: &Opened, is_unattended: bool) -> Result<(), String> {
         if self.is_over || self.at_work.is_some() || self.asked.is_some() {
-            return Err(format!("a {:?} about a round comes at the wrong time", opened.kind));
+            return Err(format!("a {:?} about a round opens at the wrong time", opened.kind));
         }
         let is_wanted = match opened.kind {
             Kind::Turn => {
@@ -140,7 +140,7 @@ impl CopilotPhase {
             kind => self.is_due && self.must_ask == Some(kind),
         };
         if !is_wanted {
-            return Err(format!("a {:?} about a round is asked, but is not due", opened.kind));
+            return Err(format!("a {:?} about a round opens, but is not due", opened.kind));
         }
         self.asked = Some(opened.interrupt.clone());
         Ok(())
@@ -176,7 +176,7 @@ impl WitnessedRun {
                             || talk.blocking_reason().is_some()
                             || talk.form.router.as_ref() != Some(agent)
                         {
-                            return Err(format!("{step} routes, and nothing is to be routed by it"));
+                            return Err(format!("{step} routes, but it has no task to route"));
                         }
                         talk.router = Some(step.clone());
                         Ok(())
@@ -228,7 +228,7 @@ impl WitnessedRun {
                 let (_, option) = talk.answered(&[Kind::Turn])?;
                 let names_task = option == "new_task" || (*new_task && option == "submit");
                 if !wants_more(&option) || *new_task != names_task {
-                    return Err(format!("a person says `{option}`, and another round follows"));
+                    return Err(format!("a person chose `{option}`, but another round follows"));
                 }
                 if talk.is_over || *round != talk.begun + 1 {
                     return Err(format!("round {round} is wanted after {} of {phase}", talk.begun));
@@ -244,10 +244,10 @@ impl WitnessedRun {
                 let ends_work = rounds.ends_work;
                 let talk = rounds.talk(phase)?;
                 if talk.is_over {
-                    return Err(format!("{phase} is over twice"));
+                    return Err(format!("{phase} ended twice"));
                 }
                 if !ends_work && wants_more(&talk.answered(&[Kind::Turn])?.1) {
-                    return Err(format!("a person wants another round of {phase}, and it is over"));
+                    return Err(format!("a person wants another round of {phase}, but the phase has ended"));
                 }
                 talk.is_over = true;
                 Ok(())
@@ -256,19 +256,19 @@ impl WitnessedRun {
         }
     }
 
-    /// Checks that an append leaves nothing half done: an answer without its consequence, or an open phase or interrupt
-    /// of something ended.
+    /// Checks that an append leaves nothing half done: an answer without its consequence, or a phase or interrupt
+    /// that is open although its call, step or run has ended.
     pub(super) fn check_append_end(&mut self) -> Result<(), String> {
         self.rounds.ends_work = false;
         let run = &self.run;
         if run.ended.is_some() {
             return match run.open_interrupts().next() {
-                Some((_, open)) => Err(format!("it has ended, and a {:?} is open", open.opened.kind)),
+                Some((_, open)) => Err(format!("the run has ended, but a {:?} is open", open.opened.kind)),
                 None => Ok(()),
             };
         }
         if let Some((phase, _)) = self.rounds.talks.iter().find(|(_, talk)| talk.word.is_some()) {
-            return Err(format!("a person answered in {phase}, and nothing follows"));
+            return Err(format!("a person answered in {phase}, but nothing follows"));
         }
         // Consequences are written only when the run continues.
         if run.is_paused() || run.interrupted.is_some() {
@@ -276,7 +276,7 @@ impl WitnessedRun {
         }
         let is_over = |call: &str| run.calls.get(call).is_none_or(|call| call.is_ended());
         if let Some((phase, call)) = self.rounds.alive().find(|(_, call)| is_over(call)) {
-            return Err(format!("{call} has ended, and its {phase} has not"));
+            return Err(format!("{call} has ended, but its {phase} has not"));
         }
         let of_ended = |about: &About| match about {
             About::Phase(phase) | About::Round(phase) => {
@@ -285,7 +285,9 @@ impl WitnessedRun {
             _ => false,
         };
         match run.open_interrupts().find(|(_, open)| of_ended(&open.opened.about)) {
-            Some((_, open)) => Err(format!("{:?} has ended, and a person is asked", open.opened.about)),
+            Some((_, open)) => {
+                Err(format!("{:?} has ended, but a person is still asked about it", open.opened.about))
+            }
             None => Ok(()),
         }
     }
@@ -308,7 +310,8 @@ impl Rounds {
 
     fn calls(&mut self, run: &Run, id: &str, nth: usize, phase: &Phase) -> Result<(), String> {
         let call = run.calls.get(id).filter(|call| !call.is_ended());
-        let call = call.ok_or_else(|| format!("{id} begins a phase, and it has ended or never was"))?;
+        let call =
+            call.ok_or_else(|| format!("{id} begins a phase, but the call has ended or never existed"))?;
         let tool = match run.definition.tools.get(&call.tool).map(|spec| &spec.runs) {
             Some(Runs::Begins(tool)) => *tool,
             _ => return Err(format!("`{}` begins a phase", call.tool)),
@@ -320,7 +323,7 @@ impl Rounds {
         }
         let of_step = |step: &str| run.steps.get(step).filter(|step| step.end.is_none());
         let around =
-            of_step(&call.step).ok_or_else(|| format!("{id} begins a phase, and its step is over"))?;
+            of_step(&call.step).ok_or_else(|| format!("{id} begins a phase, but its step has ended"))?;
         let (mut depth, mut at) = (1, around.phase.as_str());
         while let Some((by, _)) = self.called.get(at) {
             depth += 1;
@@ -355,7 +358,7 @@ impl Rounds {
         }
         if let Some(talk) = self.talks.get_mut(phase) {
             if end == StepEnd::Completed && (talk.at_work.is_some() || talk.asked.is_some()) {
-                return Err(format!("{phase} ends well in the middle of a round"));
+                return Err(format!("{phase} ends successfully during a round"));
             }
             talk.is_over = true;
         }
@@ -376,7 +379,7 @@ impl Rounds {
                 let chained = call.arguments.get("phases").and_then(|phases| phases.as_array());
                 let wanted = chained.map_or(1, Vec::len);
                 if ends.len() != wanted || ends.iter().any(|end| *end != Some(StepEnd::Completed)) {
-                    return Err(format!("{id} is done, and of its {wanted} phases are {ends:?}"));
+                    return Err(format!("{id} is done, but its {wanted} phases ended as {ends:?}"));
                 }
                 Ok(())
             }

@@ -86,10 +86,10 @@ impl WitnessedRun {
         for action in kept {
             let began = self.begun.get(action).filter(|begun| begun.by == node);
             if began.is_none_or(|begun| !begun.has_performed_all(node)) {
-                return Err(format!("n{node} goes on with {action}, which it did not begin"));
+                return Err(format!("n{node} continues {action}, which it did not start"));
             }
             if !self.run.started().any(|(started, _)| started == *action) {
-                return Err(format!("n{node} goes on with {action}, which is over"));
+                return Err(format!("n{node} continues {action}, which has ended"));
             }
         }
         let lost = self.run.started().filter(|(action, of)| of < epoch && !kept.contains(action));
@@ -98,7 +98,10 @@ impl WitnessedRun {
                 continue;
             };
             if begun.by != node {
-                return Err(format!("n{node} takes {action} over from n{}, whose lease stands", begun.by));
+                return Err(format!(
+                    "n{node} takes {action} over from n{}, whose lease is still valid",
+                    begun.by
+                ));
             }
             if begun.has_performed_all(node) {
                 return Err(format!("n{node} gives up {action}, but still performs it"));
@@ -114,18 +117,20 @@ impl WitnessedRun {
         action: &ActionId,
     ) -> Result<(), String> {
         let Some(begun) = self.begun.get_mut(action) else {
-            return Err(format!("{action} is begun, and no start is written"));
+            return Err(format!("{action} is performed, but its start was not written"));
         };
         let Some(counts) = begun.counts.get_mut(&node) else {
-            return Err(format!("n{node} begins {action}, which n{} wrote down", begun.by));
+            return Err(format!("n{node} performs {action}, but n{} wrote its start", begun.by));
         };
         counts.performed += 1;
         let Counts { performed, started } = *counts;
         if performed > started {
-            return Err(format!("n{node} begins {action} {performed} times, and wrote {started} starts"));
+            return Err(format!("n{node} performed {action} {performed} times, but wrote {started} starts"));
         }
         if !believes {
-            return Err(format!("n{node} begins {action}, and can know that its lease is over"));
+            return Err(format!(
+                "n{node} performs {action}, although it can know that its lease has expired"
+            ));
         }
         Ok(())
     }

@@ -34,7 +34,7 @@ impl Witness {
         }
         if report.events != self.events {
             return Err(format!(
-                "{} events are in the journal, and {} were written",
+                "the journal contains {} events, but {} were written",
                 report.events, self.events
             ));
         }
@@ -42,7 +42,10 @@ impl Witness {
         for written in self.runs() {
             let replayed = now(driver.load(&written.id))?;
             if *replayed != *written {
-                return Err(format!("{}: a replay is not what was live", short(written.id.as_str())));
+                return Err(format!(
+                    "{}: the replayed state differs from the state in memory",
+                    short(written.id.as_str())
+                ));
             }
         }
         let (rebuilt, _) = now(rebuild::rows(&driver))?;
@@ -68,15 +71,15 @@ impl Witness {
         grants.sort_by(|a, b| a.grant.cmp(&b.grant));
         kept_grants.sort_by(|a, b| a.grant.cmp(&b.grant));
         if !sessions.into_values().rev().eq(kept_sessions) {
-            return Err("the rows of sessions are not those of a rebuild".to_owned());
+            return Err("the rows of sessions differ from the rows of a rebuild".to_owned());
         }
         if (runs, interrupts, grants) != (kept_runs, kept_interrupts, kept_grants) {
-            return Err("the rows are not those of a rebuild".to_owned());
+            return Err("the rows differ from the rows of a rebuild".to_owned());
         }
         let leased = now(store.leases(None, ALL))?.into_iter().map(|lease| lease.run);
         let runnable = self.runs().filter(|run| run.row().is_some_and(|row| row.runnable));
         if !leased.eq(runnable.map(|run| run.id.clone())) {
-            return Err("the leases are not those of the runnable runs".to_owned());
+            return Err("the leases do not match the runnable runs".to_owned());
         }
         Ok(())
     }
