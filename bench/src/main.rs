@@ -84,7 +84,7 @@ enum Verb {
     Load(attach::Options),
     /// Cost of waiting runs: disk, memory, and the first requests after a start
     Parked(parked::Options),
-    /// The same cycle in other systems, each installed from its package registry
+    /// Other systems that run the same cycle, each installed from its package registry
     Peers(peers::Options),
     /// Many clients that follow events: time until all clients have an event, and the cost per client
     Streams(streams::Options),

@@ -59,7 +59,10 @@ pub(super) fn check(packages: &Path) -> Result<()> {
         ensure!(doctor["version"] == version.as_str(), "{name}: {doctor}");
         // Exit code 4: `demo` runs without a terminal, so it detaches while its run waits for a decision.
         let demo = holdshort(&["demo"], &[4])?;
-        ensure!(demo.contains("step work starts"), "{name}: its demo does not start: {demo}");
+        ensure!(
+            demo.contains("step work starts"),
+            "{name}: the demo of the installed program does not start: {demo}"
+        );
         println!("\n{name}: {}, sandbox {}; its demo waits for a decision", said.trim(), doctor["sandbox"]);
     }
     Ok(())

@@ -158,7 +158,7 @@ fn plan_notice(run: &Run) -> Option<Frame> {
     let plan_id = ids::plan(id);
     let content = format!(
         "Your message was not delivered: the plan {plan_id} waits for your decision, and no subtask runs \
-         before. Send `plan_decision` with `approve`, `edit` or `reject`."
+         before your decision. Send `plan_decision` with `approve`, `edit` or `reject`."
     );
     let metadata = json!({ "plan_id": plan_id, "approval_request_id": id.as_str(), "waiting": true });
     Some(Frame::says(content, Some(metadata), true))

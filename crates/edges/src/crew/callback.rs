@@ -192,7 +192,7 @@ fn to_response(answer: Answer<Value>, task: &RunId, id: &ReviewId) -> Answer<Jso
             "task_id": task.as_str(),
             "review_id": id.to_string(),
             "status": "expired",
-            "message": format!("Review {id} has expired without a decision: the task has failed"),
+            "message": format!("Review {id} has expired without a decision, so the task has failed"),
         }))),
         answer => answer.map(Json),
     }

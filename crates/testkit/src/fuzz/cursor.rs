@@ -43,7 +43,7 @@ pub(super) fn cursor(bytes: &[u8]) {
 
 /// Asserts that a list request returns a page or rejects the cursor. Any other error fails.
 fn assert_page_or_bad_cursor<T>(answer: Option<Result<T, Error>>) {
-    match answer.expect("a list in memory is there at once") {
+    match answer.expect("a list in memory is returned without waiting") {
         Ok(_) | Err(Error::BadCursor) => {}
         Err(other) => panic!("{other}"),
     }

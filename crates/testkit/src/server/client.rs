@@ -29,7 +29,7 @@ pub async fn eventually_for<T, F: Future<Output = Option<T>>>(
         if let Some(found) = look().await {
             return found;
         }
-        assert!(Instant::now() < deadline, "waited in vain: {what}");
+        assert!(Instant::now() < deadline, "timed out while waiting for: {what}");
         tokio::time::sleep(LOOK_AGAIN).await;
     }
 }
@@ -192,7 +192,7 @@ impl TestServer {
             }
             events
         };
-        tokio::time::timeout(PATIENCE, read).await.expect("the stream brings what it should")
+        tokio::time::timeout(PATIENCE, read).await.expect("the stream sends its events in time")
     }
 
     /// Returns the types of the run's events, in order.

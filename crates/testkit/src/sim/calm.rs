@@ -53,7 +53,7 @@ impl Sim {
                 (events, since) = (written, self.clock.passed_ms());
             }
             if self.clock.passed_ms() - since > PATIENCE_MS {
-                return self.fail_with("nothing happens any more");
+                return self.fail_with("no event was written for too long");
             }
             if !self.settle_once() {
                 break;
@@ -139,7 +139,7 @@ impl Sim {
             site.world.jobs.iter().filter(|held| self.nodes.iter().any(|node| node.id == held.node));
         if let Some(held) = alive.find(|held| has_ended(&held.job.run)) {
             let (run, action) = (short(held.job.run.as_str()), &held.job.action);
-            return Some(format!("n{} is still at {action} of {run}, which has ended", held.node));
+            return Some(format!("n{} still performs {action} of {run}, which has ended", held.node));
         }
         let now = self.clock.now();
         let system = site.witness.system();

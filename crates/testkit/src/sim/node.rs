@@ -18,7 +18,7 @@ use super::mutants::Mutant;
 use super::site::{Shared, lock};
 use crate::clock::SimClock;
 
-/// Number of a process, never reused.
+/// Number that identifies the process of a node. Numbers are never reused.
 pub(super) type NodeId = usize;
 pub(super) type SimDriver = Driver<SimJournal, NodeClock, Hands>;
 

@@ -55,7 +55,7 @@ struct PendingLetter {
     answer: oneshot::Sender<Sent>,
 }
 
-/// Response to a letter.
+/// Response of a receiver to a letter, which is a message over a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LetterAnswer {
     Well,
@@ -192,7 +192,7 @@ impl Post for Hands {
         let believes = site.leases.is_believed_valid(self.node, site.clock.passed_ms());
         site.witness.sends((self.node, believes), &site.leases, definition, &messages);
         let (node, channel) = (self.node, definition.name.clone());
-        site.record_history(|| format!("n{node} tells `{channel}` {}", describe_messages(&messages)));
+        site.record_history(|| format!("n{node} sends to `{channel}`: {}", describe_messages(&messages)));
         site.sink.letters.push(PendingLetter { node, channel: definition.name.clone(), messages, answer });
         Box::pin(async move { heard.await.unwrap_or_else(|_| LetterAnswer::Failed.sent().2) })
     }
@@ -256,7 +256,7 @@ impl Sim {
             let channels = channels();
             let name = self.choices.pick(&channels).name.clone();
             let mut site = lock(&self.site);
-            site.record_history(|| format!("sink: `{name}` goes down, or comes back"));
+            site.record_history(|| format!("sink: `{name}` becomes unreachable, or reachable again"));
             if !site.sink.down.remove(&name) {
                 site.sink.down.insert(name);
             }

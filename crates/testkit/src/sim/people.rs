@@ -444,7 +444,7 @@ pub(super) fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Opt
     Some((Input::Decide { interrupt: interrupt.opened.interrupt.clone(), decision, holder: None }, actor))
 }
 
-/// Returns some of the parts of an interrupt that a person can select.
+/// Returns a random selection of the parts that a person can select in an interrupt.
 fn some_of(interrupt: &Interrupt, choices: &mut Choices) -> Value {
     let parts = interrupt.content.pointer("/payload/trial/keep/parts").and_then(Value::as_array);
     parts.into_iter().flatten().filter(|_| choices.one_in(2)).cloned().collect()

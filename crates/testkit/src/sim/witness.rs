@@ -55,12 +55,12 @@ pub(super) fn search(say: &mut dyn FnMut(String)) -> bool {
             say(format!("{name}: NOT noticed"));
             continue;
         };
-        say(format!("{name}: noticed with seed {seed}: {}", problem.unwrap_or_default()));
+        say(format!("{name}: detected with seed {seed}: {}", problem.unwrap_or_default()));
         let _infallible = writeln!(lines, "{name} {seed}");
     }
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/sim/witnesses.txt");
     if let Err(error) = std::fs::write(kept, lines) {
-        say(format!("the seeds cannot be kept: {error}"));
+        say(format!("the seeds cannot be written to `witnesses.txt`: {error}"));
         return false;
     }
     all

@@ -1,4 +1,4 @@
-//! Random workflows with phases, gates, limits, rules and expiries, over the real tools.
+//! Random workflows with phases, gates, limits, rules and expiries, which use the real tools.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};

@@ -204,7 +204,7 @@ impl Judge {
                         }
                     }
                     _ if *outcome == Outcome::Approved => {
-                        return Err("released without a decision".to_owned());
+                        return Err("an interrupt was approved without a decision".to_owned());
                     }
                     _ => {}
                 }

@@ -110,7 +110,7 @@ fn as_undone(of: &Run, to: u64, undo: &Undo) -> Result<(), String> {
     if (1..=done.len()).any(is_of_moment) {
         Ok(())
     } else {
-        Err(format!("an undo is worked out as {told:?}, which does not match the changes that were made"))
+        Err(format!("an undo is computed as {told:?}, which does not match the changes that were made"))
     }
 }
 

@@ -114,11 +114,15 @@ impl WitnessedRun {
                 agreed.dedup();
                 let released = matches!(fact, Fact::InterruptResolved { outcome: Outcome::Approved, .. });
                 if *cause == Cause::Decision && released && agreed.len() < required(&standing.assignment) {
-                    return Err(format!("{agreed:?} released it, although more votes are required"));
+                    return Err(format!(
+                        "the votes of {agreed:?} resolved an interrupt, although more votes are required"
+                    ));
                 }
                 let settled = standing.settles();
                 if *cause == Cause::Decision && settled.map(|settled| settled.vote.seq) != *decision {
-                    return Err("an interrupt was settled by another decision than it names".to_owned());
+                    return Err(
+                        "an interrupt was resolved by another decision than its resolution names".to_owned()
+                    );
                 }
             }
             Fact::InterruptOpened(opened) => {
@@ -126,7 +130,9 @@ impl WitnessedRun {
                 let wanted = gate.map_or(1, |gate| required(&gate.assigned()));
                 let asked = required(&opened.assignment);
                 if asked < wanted {
-                    return Err(format!("{wanted} people must agree, but the interrupt requires {asked}"));
+                    return Err(format!(
+                        "the workflow requires {wanted} people to agree, but the interrupt requires {asked}"
+                    ));
                 }
             }
             // In a simulation, no claim is ever taken over by a second person.
@@ -202,7 +208,7 @@ impl WitnessedRun {
             }
             Authority::Gate(Release::Grant { grant }) => {
                 let standing = session.grants.get(grant).filter(|grant| grant.is_active(at));
-                let standing = standing.ok_or("released by a grant that is not valid")?;
+                let standing = standing.ok_or("the call was released by a grant that is not valid")?;
                 let program = first_word(call);
                 let of_category = |category| call.look.as_ref().is_some_and(|look| look.category == category);
                 let covers = standing.matcher.category.is_some_and(of_category)
@@ -214,7 +220,7 @@ impl WitnessedRun {
                         known.any(|each| each.program == program)
                     });
                 if !covers {
-                    return Err("released by a grant for something else".to_owned());
+                    return Err("the call was released by a grant that does not cover the call".to_owned());
                 }
                 Ok(CallRelease { grant: Some(grant.clone()), ..as_looked_at() })
             }
@@ -222,7 +228,7 @@ impl WitnessedRun {
                 let rules = rules(&self.run, system, *source);
                 let rule = rules.and_then(|rules| rules.get(*rule)).ok_or("released by an unknown rule")?;
                 if rule.action != RuleAction::Allow || !names(rule, call) {
-                    return Err("released by a rule for something else".to_owned());
+                    return Err("the call was released by a rule that does not match the call".to_owned());
                 }
                 Ok(as_looked_at())
             }
@@ -350,7 +356,9 @@ impl WitnessedRun {
             };
         }
         if !under_way || !current {
-            return Err(format!("attempt {attempt} of {id} took effect out of its time"));
+            return Err(format!(
+                "attempt {attempt} of {id} took effect, but is not the current running attempt"
+            ));
         }
         let released = ledger.released.as_ref().ok_or_else(|| format!("{id} ran unreleased"))?;
         if released.arguments != arguments {
@@ -365,9 +373,10 @@ impl WitnessedRun {
 
 /// Returns what a person released by resolving this interrupt, as the interrupt showed it.
 fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<CallRelease, String> {
-    let resolution = interrupt.resolution.as_ref().ok_or("released by an interrupt that is open")?;
+    let resolution =
+        interrupt.resolution.as_ref().ok_or("the call was released by an interrupt that is still open")?;
     if interrupt.opened.about != About::Call(call.to_owned()) {
-        return Err("released by an interrupt about something else".to_owned());
+        return Err("the call was released by an interrupt about something else".to_owned());
     }
     let option = resolution.option.as_deref().unwrap_or_default();
     let effect = interrupt.offers(option).map(|choice| choice.effect);
@@ -380,14 +389,19 @@ fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<CallRe
             if resolution.decision.is_some() =>
         {
             if interrupt.opened.action_digest != Some(digest) {
-                return Err("released with a grant under another digest than was shown".to_owned());
+                return Err(
+                    "the call was released with a grant under a digest that differs from the shown digest"
+                        .to_owned(),
+                );
             }
             (shown("arguments"), shown("preconditions"))
         }
         (Kind::ToolApproval, Some(OptionEffect::Grant), Cause::Decision)
         | (Kind::ToolApproval, Some(OptionEffect::Proceed), Cause::Decision | Cause::Expiry) => {
             if interrupt.opened.action_digest != Some(digest) {
-                return Err("released under another digest than was shown".to_owned());
+                return Err(
+                    "the call was released under a digest that differs from the shown digest".to_owned()
+                );
             }
             (shown("arguments"), shown("preconditions"))
         }
@@ -400,7 +414,7 @@ fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<CallRe
         }
         other => return Err(format!("released by {other:?}")),
     };
-    let arguments = arguments.ok_or("released by an interrupt that shows no arguments")?;
+    let arguments = arguments.ok_or("the call was released by an interrupt that shows no arguments")?;
     Ok(CallRelease { digest, arguments, preconditions, grant: None })
 }
 

@@ -14,7 +14,7 @@ use holdshort_core::run::{Fact, Run};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::sim) struct NoticeKey {
     pub(in crate::sim) interrupt: InterruptId,
-    /// Sequence of the event in the stream of the run.
+    /// Sequence number of the event in the run's stream.
     pub(in crate::sim) seq: u64,
     pub(in crate::sim) occasion: Occasion,
     pub(in crate::sim) run: RunId,

@@ -319,7 +319,7 @@ impl Rounds {
         let before: Vec<&str> = self.of_call(id).collect();
         let well = |phase: &&str| self.phases.get(*phase) == Some(&Some(StepEnd::Completed));
         if nth != before.len() || (nth > 0 && tool != PhaseTool::Chain) || !before.iter().all(well) {
-            return Err(format!("{id} begins phase {nth} after {before:?}"));
+            return Err(format!("{id} begins phase {nth}, but its earlier phases are {before:?}"));
         }
         let of_step = |step: &str| run.steps.get(step).filter(|step| step.end.is_none());
         let around =
@@ -331,7 +331,11 @@ impl Rounds {
             at = step.map_or("", |step| step.phase.as_str());
         }
         if depth > DEEP || self.called.len() >= MANY {
-            return Err(format!("{} is phase {}, {depth} deep", phase.id, self.called.len() + 1));
+            return Err(format!(
+                "the phase {} is number {} at nesting depth {depth}, which exceeds a limit",
+                phase.id,
+                self.called.len() + 1
+            ));
         }
         if self.called.insert(phase.id.clone(), (id.to_owned(), phase.clone())).is_some() {
             return Err(format!("{} is begun twice", phase.id));

@@ -51,7 +51,7 @@ pub struct Bars {
     pub title: String,
     /// Unit of the values. Values in `s` are shown as `h:mm:ss`.
     pub unit: String,
-    /// Names of the parts.
+    /// Names of the stacked parts, which are the same for all bars.
     pub parts: Vec<String>,
     pub bars: Vec<Bar>,
 }

@@ -172,7 +172,7 @@ named! {
         "Resting heart rate of the last week, compared with the normal range of the athlete: below, within or above.",
         "bpm",
         "mean of 7 days against mean ± 0.5 SD of the 60 days before",
-        "as for HRV; Buchheit 2014, Front Physiol 5:73",
+        "the method of HRV (Plews et al. 2013); Buchheit 2014, Front Physiol 5:73",
     )
     Riegel "riegel" (
         "Predicted time of a race, computed from the best run of the last 42 days by a power law.",

@@ -15,7 +15,7 @@ const RIEGEL_MIN: (f64, f64) = (3.5, 230.0);
 const RIEGEL_EXPONENT: f64 = 1.06;
 /// Shortest run, in m, that predicts longer races.
 const SHORTEST_M: f64 = 1_500.0;
-/// Number of recent days in which a run is searched for predictions.
+/// Number of recent days in which the run for the predictions is searched.
 pub const RECENT_DAYS: i32 = 42;
 /// Highest plausible VDOT. A higher VDOT is faster than any human over these distances, so the recording is wrong.
 const HIGHEST_VDOT: f64 = 90.0;
@@ -59,7 +59,7 @@ pub fn vdot(seconds: f64, distance_m: f64) -> Option<f64> {
 /// works because a slower run has a smaller VDOT.
 pub fn vdot_time(wanted: f64, distance_m: f64) -> Option<f64> {
     let (wanted, distance_m) = (positive(wanted)?, positive(distance_m)?);
-    // Searches from 10 m/s down to 0.4 m/s, a speed without a VDOT.
+    // Searches from 10 m/s down to 0.4 m/s, a speed that is too low for a VDOT.
     let (mut fast, mut slow) = (distance_m / 10.0, distance_m / 0.4);
     let is_faster = |seconds: f64| vdot(seconds, distance_m).is_some_and(|found| found > wanted);
     if !is_faster(fast) {

@@ -67,7 +67,7 @@ struct Row(&'static str);
 named! {
     /// Reason why a call is refused. Texts and names are stable.
     RefusalCode: Row;
-    UnknownMetric "unknown_metric" ("Name a metric of the catalogue.")
+    UnknownMetric "unknown_metric" ("Name a metric that the catalogue lists.")
     BadParameter "bad_parameter" ("Name parameters as the schema of the metric describes them.")
     UnknownActivity "unknown_activity" ("Name an activity by its id in the summary, of a day up to `as_of`.")
     NotComputable "not_computable" ("Ask for the missing input, or leave this number out. Never guess it.")

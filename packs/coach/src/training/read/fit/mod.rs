@@ -17,7 +17,7 @@ use crate::training::model::{FileLocation, Sample};
 use crate::training::problem::Code;
 use crate::training::sport::Sport;
 
-/// Message numbers that are read.
+/// Numbers of the FIT messages that this module reads.
 mod message {
     pub(super) const SPORT: u16 = 12;
     pub(super) const SESSION: u16 = 18;
