@@ -91,7 +91,7 @@ pub struct Loaded {
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
     /// The folder has none of the files of a case.
-    #[error("holds no case: {TRANSACTIONS}, {CUSTOMERS} and {WATCH_LIST} are missing")]
+    #[error("contains no case: {TRANSACTIONS}, {CUSTOMERS} and {WATCH_LIST} are missing")]
     Nothing,
     #[error("holds a case with problems\n{0}")]
     Wrong(Problems),

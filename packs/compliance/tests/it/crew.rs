@@ -159,7 +159,7 @@ async fn what_is_no_case_in_the_folder_is_refused_where_it_stands() {
         (json!({"case": ""}), "/inputs/case", "plain name"),
         (json!({"case": 7}), "/inputs/case", "plain name"),
         (json!({"query": "any?"}), "/inputs/case", "is missing"),
-        (json!({"case": "empty"}), "/inputs/case", "holds no case: transactions.csv"),
+        (json!({"case": "empty"}), "/inputs/case", "contains no case: transactions.csv"),
         (json!({"case": "partial"}), "/inputs/case", "missing_file"),
         (json!({"case": "T123", "as_of": "31.3.2026"}), "/inputs/as_of", "is not a day"),
     ];

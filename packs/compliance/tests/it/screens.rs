@@ -229,7 +229,7 @@ fn whatever_is_wrong_with_a_case_is_told_before_anything_starts() {
 
     let folder = stage.home.path().to_str().unwrap();
     for (arguments, told) in [
-        (&["run", "compliance", "--case", folder][..], "holds no case"),
+        (&["run", "compliance", "--case", folder][..], "contains no case"),
         (&["run", "pair", "--case", folder], "--case belongs to the workflow `compliance`"),
         (&["run", "compliance", "--init-config", "x.yaml"], "--init-config belongs to the workflow `coach`"),
         (&["run", "compliance"], "name the folder of the case"),
