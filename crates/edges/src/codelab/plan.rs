@@ -234,7 +234,7 @@ mod tests {
             (&[Some("18446744073709551616 min")], None),
         ];
         for (times, total) in table {
-            let subtask = |time: &Option<&str>| Subtask {
+            let subtask = |time: Option<&str>| Subtask {
                 id: "s".to_owned(),
                 description: "d".to_owned(),
                 agent: "code".to_owned(),
@@ -242,7 +242,7 @@ mod tests {
                 status: "pending",
                 estimated_time: time.map(str::to_owned),
             };
-            let subtasks: Vec<Subtask> = times.iter().map(subtask).collect();
+            let subtasks: Vec<Subtask> = times.iter().copied().map(subtask).collect();
             assert_eq!(total_time(&subtasks).as_deref(), total, "{times:?}");
         }
         for none in ["", "  ", "unknown", " Unknown", "N/A", "-"] {

@@ -88,7 +88,7 @@ async fn a_client_is_sent_heartbeats_also_after_the_end_of_its_task() {
 
 #[tokio::test]
 async fn a_ping_is_answered_and_nothing_else_is() {
-    let pace = Pace { heartbeat: Duration::from_secs(600), ..Pace::default() };
+    let pace = Pace { heartbeat: Duration::from_mins(10), ..Pace::default() };
     let served = Served::paced_with_workflow(pace, LOOK).await;
     let task = task(&served).await;
     let mut client = Client::follow(&served, &task).await;
