@@ -12,7 +12,6 @@ use crate::training::model::{
     Activity, Athlete, AthleteNumber, Day, OffsetFrom, Season, Sex, Source, SourcedValue,
 };
 use crate::training::problem::{Code, Problem, Problems};
-use crate::training::read::Format;
 use crate::training::sport::Sport;
 
 /// Maximum seconds between the starts of two recordings of the same activity, because the athlete starts a watch and
@@ -51,6 +50,8 @@ pub(crate) struct RankedActivity {
 
 pub(crate) struct RankedDay {
     pub(crate) rank: u8,
+    /// Code that reports a different value of this rank.
+    pub(crate) conflict: Code,
     pub(crate) date: Date,
     pub(crate) measure: Measure,
     pub(crate) value: f64,
@@ -299,9 +300,7 @@ fn days(ranked: Vec<RankedDay>, problems: &mut Problems) -> BTreeMap<Date, Day> 
             problems.push(Problem::new(code, day.source.clone(), message));
         };
         if let Some(other) = same_rank.iter().find(|day| !is_equal(day)) {
-            // A person can delete a row of a table, but not a value of a recording.
-            let is_table = first.rank == Format::Csv.day_rank();
-            tell(if is_table { Code::ConflictingDay } else { Code::ConflictingRecording }, other);
+            tell(first.conflict, other);
             continue;
         }
         same_rank.iter().skip(1).for_each(|day| tell(Code::DuplicateDay, day));

@@ -89,6 +89,15 @@ impl Format {
         }
     }
 
+    /// Returns the code for different values of a day. A person can delete a row of a table, but not a value of a
+    /// recording.
+    const fn conflict(self) -> Code {
+        match self {
+            Self::Csv => Code::ConflictingDay,
+            Self::Fit | Self::Json | Self::Yaml | Self::Tcx | Self::Gpx => Code::ConflictingRecording,
+        }
+    }
+
     /// Returns the rank of a format for daily measures. The athlete's own table has the best rank.
     pub(crate) const fn day_rank(self) -> u8 {
         match self {
@@ -292,7 +301,8 @@ fn read_one(
         if day.measure.is_plausible(day.value) {
             let source = context.source(day.place);
             let (date, measure, value) = (day.date, day.measure, day.value);
-            pieces.days.push(RankedDay { rank: format.day_rank(), date, measure, value, source });
+            let (rank, conflict) = (format.day_rank(), format.conflict());
+            pieces.days.push(RankedDay { rank, conflict, date, measure, value, source });
         } else {
             context.implausible(day.measure, day.value, day.place);
         }

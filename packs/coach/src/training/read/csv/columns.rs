@@ -16,11 +16,40 @@ pub(super) enum Column {
     Clock(Measure),
     /// Number in the unit of the measure, used only if the row has no other value of the measure.
     Fallback(Measure),
-    /// Distance of an export in the unit of the account: [`super::Units`].
+    /// Distance of an export in the unit of the account.
     DistanceWithoutUnit,
 }
 
 impl Column {
+    /// Returns the content of a column with a header of the reference.
+    pub(super) fn from_header(header: &str) -> Result<Self, HeaderError> {
+        let name = normal(header);
+        if let Some((_, column)) = WORDS.iter().find(|(word, _)| *word == name) {
+            return Ok(*column);
+        }
+        // The longest name is tried first: `hrv_rmssd_ms` must not be read as `hrv` in the unit `rmssd_ms`.
+        let mut rows: Vec<&Row> = NUMBERS.iter().filter(|row| starts_with(&name, row.0)).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.0.len()));
+        let Some(Row(known, measure, units)) = rows.first() else { return Err(HeaderError::Unknown) };
+        let unit = name[known.len()..].trim_start_matches('_');
+        let found = units.iter().find(|(each, _)| *each == unit);
+        found.map(|(_, factor)| Column::Number(*measure, *factor)).ok_or_else(|| {
+            let taken: Vec<String> = units.iter().map(|(unit, _)| joined(known, unit)).collect();
+            HeaderError::Unit(taken.join(", "))
+        })
+    }
+
+    /// Returns the column with its unit removed, to compare columns of the same measure.
+    pub(super) const fn kind(self) -> Self {
+        match self {
+            Self::Number(measure, _) => Self::Clock(measure),
+            Self::DistanceWithoutUnit => Self::Clock(Measure::Distance),
+            Self::Clock(_) | Self::Fallback(_) | Self::Date | Self::Start | Self::Sport | Self::Remark => {
+                self
+            }
+        }
+    }
+
     /// Returns the kind of table in which the column occurs. None if the column occurs in both kinds.
     pub(super) const fn level(self) -> Option<Level> {
         match self {
@@ -93,23 +122,6 @@ fn normal(header: &str) -> String {
     let spaced: String =
         header.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { ' ' }).collect();
     spaced.split_whitespace().collect::<Vec<_>>().join("_")
-}
-
-pub(super) fn column(header: &str) -> Result<Column, HeaderError> {
-    let name = normal(header);
-    if let Some((_, column)) = WORDS.iter().find(|(word, _)| *word == name) {
-        return Ok(*column);
-    }
-    // The longest name is tried first: `hrv_rmssd_ms` must not be read as `hrv` in the unit `rmssd_ms`.
-    let mut rows: Vec<&Row> = NUMBERS.iter().filter(|row| starts_with(&name, row.0)).collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.0.len()));
-    let Some(Row(known, measure, units)) = rows.first() else { return Err(HeaderError::Unknown) };
-    let unit = name[known.len()..].trim_start_matches('_');
-    let found = units.iter().find(|(each, _)| *each == unit);
-    found.map(|(_, factor)| Column::Number(*measure, *factor)).ok_or_else(|| {
-        let taken: Vec<String> = units.iter().map(|(unit, _)| joined(known, unit)).collect();
-        HeaderError::Unit(taken.join(", "))
-    })
 }
 
 fn joined(name: &str, unit: &str) -> String {

@@ -1,7 +1,7 @@
 //! Tables that Garmin Connect and Strava export, by their headers in six languages (contract C10).
 //!
 //! A table is one of these exports only if it contains every header that identifies the export. To support another
-//! language, add an entry to the data. Headers are compared as [`super::columns::plain`] writes them.
+//! language, add an entry to the data. Headers are compared as [`plain`] writes them.
 
 use super::columns::{Column, plain};
 use crate::training::measure::Measure;

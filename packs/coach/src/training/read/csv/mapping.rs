@@ -1,7 +1,7 @@
 //! Mapping of a person's own columns to the headers of the reference: `--columns` and the key `columns` of the
 //! configuration.
 
-use super::columns::{self, Column, HeaderError, plain};
+use super::columns::{Column, HeaderError, plain};
 use super::dates::DateOrder;
 use super::numbers::Decimal;
 
@@ -61,7 +61,7 @@ impl ColumnMap {
         if header.is_empty() {
             return Err(format!("columns: `{name}` names no header; write {name}=HEADER"));
         }
-        let column = columns::column(name).map_err(|error| match error {
+        let column = Column::from_header(name).map_err(|error| match error {
             HeaderError::Unknown => {
                 format!(
                     "columns: `{name}` is not a header of the reference, such as `start` or `distance_km`"
@@ -71,7 +71,7 @@ impl ColumnMap {
         })?;
         let header_plain = plain(header);
         let is_twice = |(other, _, kind): &(String, String, Column)| {
-            *other == header_plain || super::kind(*kind) == super::kind(column)
+            *other == header_plain || kind.kind() == column.kind()
         };
         if self.columns.iter().any(is_twice) {
             return Err(format!("columns: `{name}={header}` names a column or a measure a second time"));

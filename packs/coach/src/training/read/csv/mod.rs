@@ -141,7 +141,7 @@ pub(super) fn read(
         }
         is_whole
     });
-    let numbers = numbers(&rows, &columns, separator, origin, options.columns);
+    let numbers = number_format(&rows, &columns, separator, origin, options.columns);
     let table = Table { columns, numbers, origin, order: options.columns.order, units: options.units };
     for row in rows {
         match level {
@@ -277,7 +277,7 @@ fn reference_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Opti
     let place = || FileLocation::Line(header.line);
     let mut columns: Vec<Option<NamedColumn>> = Vec::new();
     for name in &header.cells {
-        let column = match columns::column(name) {
+        let column = match Column::from_header(name) {
             Ok(column) => column,
             Err(HeaderError::Unit(units)) => {
                 let message = format!("`{}` has no known unit; known: {units}", shortened(name));
@@ -303,7 +303,7 @@ fn check_twice(
     header: &Row,
     context: &Context<'_>,
 ) -> Result<(), Refused> {
-    let is_twice = |other: &NamedColumn| kind(other.column) == kind(column) && column != Column::Remark;
+    let is_twice = |other: &NamedColumn| other.column.kind() == column.kind() && column != Column::Remark;
     if before.iter().flatten().any(is_twice) {
         let message = format!("`{}` occurs twice", shortened(name));
         return Err(context.refuse(Code::CsvColumnTwice, FileLocation::Line(header.line), message));
@@ -311,24 +311,10 @@ fn check_twice(
     Ok(())
 }
 
-/// Returns the column with its unit removed, to compare columns of the same measure.
-const fn kind(column: Column) -> Column {
-    match column {
-        Column::Number(measure, _) => Column::Clock(measure),
-        Column::DistanceWithoutUnit => Column::Clock(Measure::Distance),
-        Column::Clock(_)
-        | Column::Fallback(_)
-        | Column::Date
-        | Column::Start
-        | Column::Sport
-        | Column::Remark => column,
-    }
-}
-
 /// Returns the format of the numbers. Strava writes a decimal point in the columns that are read. In other tables,
 /// and in a table that a spreadsheet has saved again, the format is detected from the numbers or taken from the
 /// mapping.
-fn numbers(
+fn number_format(
     rows: &[Row],
     columns: &[Option<NamedColumn>],
     separator: u8,
