@@ -22,16 +22,14 @@ pub(super) struct Loaded {
     pub parts: BTreeMap<&'static str, Option<Map<String, Value>>>,
 }
 
-/// Returns the unread training data of a folder, for the person who starts a run on the folder. `input` is the input of
-/// the run.
+/// Returns the unread training data of a folder.
 ///
 /// # Errors
-/// Returns an error if the folder cannot be read, or if the input does not describe how to read it.
-pub fn not_read(folder: &Path, input: &Value) -> io::Result<UnreadData> {
-    let options = super::options(input).map_err(|refusal| io::Error::other(refusal.message))?;
+/// Returns an error if the folder cannot be read.
+pub(super) fn not_read(folder: &Path, options: &Options) -> io::Result<UnreadData> {
     let dir = Dir::open_ambient_dir(folder, ambient_authority())?;
     let named = folder.to_string_lossy();
-    Ok(load(&named, &dir, &options)?.reading.not_read(limits::TRAINING_TOLD))
+    Ok(load(&named, &dir, options)?.reading.not_read(limits::TRAINING_TOLD))
 }
 
 /// Reads a folder, or returns the cached result. The cache holds only the folder that was read last, so two concurrent

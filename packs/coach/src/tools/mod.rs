@@ -8,6 +8,8 @@ mod planned;
 mod specs;
 
 use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
 
 use holdshort_core::tool::{Outcome, Spec};
 use holdshort_tools::{Refusal, Toolset, Work, Workspace, read_arguments};
@@ -16,14 +18,13 @@ use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-pub use self::files::not_read;
 use self::files::{Loaded, load};
 use self::planned::PlanWeeks;
 use crate::limits;
 use crate::training::tools::{Number, Piece, format_number};
 use crate::training::{
     Analyst, Athlete, ColumnMap, Computed, Options, Reading, RefusalCode, Settings, Sex, Summary, Units,
-    compute, summary,
+    UnreadData, compute, summary,
 };
 
 #[derive(Debug)]
@@ -169,9 +170,14 @@ impl RunInput {
     }
 }
 
-/// Returns how the training data of a run is read.
-fn options(input: &Value) -> Result<Options, Refusal> {
-    RunInput::parse(input)?.options()
+/// Returns the unread training data of a folder, for the person who starts a run on the folder. `input` is the input of
+/// the run.
+///
+/// # Errors
+/// Returns an error if the folder cannot be read, or if the input does not describe how to read it.
+pub fn not_read(folder: &Path, input: &Value) -> io::Result<UnreadData> {
+    let options = RunInput::parse(input).and_then(|stated| stated.options());
+    files::not_read(folder, &options.map_err(|refusal| io::Error::other(refusal.message))?)
 }
 
 fn run(workspace: &Workspace, input: &Value, request: &TrainingCall) -> Result<Outcome, Refusal> {

@@ -1,4 +1,4 @@
-//! The load of one activity, on one of three scales. Loads of different scales are never added.
+//! The load of one activity, on one of three scales, and its intensity. Loads of different scales are never added.
 
 use serde::Serialize;
 
@@ -86,6 +86,15 @@ pub fn power_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     let seconds = duration(activity, METRIC)?;
     let intensity = normalised.value / threshold;
     Ok(used.result(METRIC, 100.0 * seconds * normalised.value * intensity / (threshold * 3_600.0)))
+}
+
+/// Computes the normalised power divided by the threshold power: 1 is the intensity of the best hour.
+pub fn intensity_factor(activity: &Activity, profile: &Profile) -> Outcome<f64> {
+    const METRIC: Metric = Metric::IntensityFactor;
+    let power = power::normalised_power(activity).map_err(|missing| missing.for_metric(METRIC))?;
+    let mut used = Provenance { inputs: power.inputs, caveats: power.caveats };
+    let threshold = profile.number(AthleteNumber::ThresholdPower, METRIC, &mut used)?;
+    Ok(used.result(METRIC, power.value / threshold))
 }
 
 /// Computes the exertion on the CR-10 scale multiplied by minutes. Arbitrary units.

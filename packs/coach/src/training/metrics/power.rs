@@ -1,10 +1,10 @@
-//! Normalised power, and the intensity factor.
+//! Normalised power.
 
-use super::profile::{Profile, Provenance};
+use super::profile::Provenance;
 use super::traced::{Caveat, Missing, Need};
 use super::{Metric, Outcome};
 use crate::training::measure::Measure;
-use crate::training::model::{Activity, AthleteNumber};
+use crate::training::model::Activity;
 use crate::training::series;
 
 /// Window of the moving mean, in seconds.
@@ -40,15 +40,6 @@ pub fn normalised_power(activity: &Activity) -> Outcome<f64> {
         device.or_else(average).ok_or_else(|| Missing::new(METRIC, Need::Power, message))?;
     used.caveats.insert(caveat);
     Ok(used.result(METRIC, power))
-}
-
-/// Computes the normalised power divided by the threshold power: 1 is the intensity of the best hour.
-pub fn intensity_factor(activity: &Activity, profile: &Profile) -> Outcome<f64> {
-    const METRIC: Metric = Metric::IntensityFactor;
-    let power = normalised_power(activity).map_err(|missing| missing.for_metric(METRIC))?;
-    let mut used = Provenance { inputs: power.inputs, caveats: power.caveats };
-    let threshold = profile.number(AthleteNumber::ThresholdPower, METRIC, &mut used)?;
-    Ok(used.result(METRIC, power.value / threshold))
 }
 
 /// Returns the power of every second with the timer running.

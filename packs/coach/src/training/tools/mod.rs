@@ -20,8 +20,10 @@ use self::result::CallResults;
 use crate::training::limits;
 use crate::training::metrics::daily::DailyLoads;
 use crate::training::metrics::efficiency::{decoupling, efficiency_factor};
-use crate::training::metrics::load::{Scale, heart_rate_tss, power_tss, session_rpe, trimp};
-use crate::training::metrics::power::{intensity_factor, normalised_power};
+use crate::training::metrics::load::{
+    Scale, heart_rate_tss, intensity_factor, power_tss, session_rpe, trimp,
+};
+use crate::training::metrics::power::normalised_power;
 use crate::training::metrics::race::{Prediction, RACES, best_run, prediction};
 use crate::training::metrics::zones::{intensity_split, of_max, of_reserve};
 use crate::training::metrics::{Metric, Missing, Need, Outcome, Profile, Traced, trend, volume};

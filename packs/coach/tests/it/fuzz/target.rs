@@ -3,7 +3,7 @@
 
 use holdshort_coach::training::metrics::daily::DailyLoads;
 use holdshort_coach::training::metrics::load::Scale;
-use holdshort_coach::training::metrics::{Profile, efficiency, power, race, trend, volume, zones};
+use holdshort_coach::training::metrics::{Profile, efficiency, load, power, race, trend, volume, zones};
 use holdshort_coach::training::{Activity, Athlete, File, Measure, Options, Reading, Sex, limits, read};
 
 pub(crate) fn training(bytes: &[u8]) {
@@ -67,7 +67,7 @@ fn has_metrics(reading: &Reading) {
     for activity in &season.activities {
         let ratios = [
             power::normalised_power(activity),
-            power::intensity_factor(activity, &profile),
+            load::intensity_factor(activity, &profile),
             efficiency::decoupling(activity),
         ];
         numbers.extend(ratios.into_iter().flatten().map(|traced| traced.value));

@@ -2,7 +2,7 @@
 
 use holdshort_coach::training::metrics::daily::DailyLoads;
 use holdshort_coach::training::metrics::efficiency::{decoupling, efficiency_factor};
-use holdshort_coach::training::metrics::load::{Scale, load, session_rpe, trimp};
+use holdshort_coach::training::metrics::load::{Scale, intensity_factor, load, session_rpe, trimp};
 use holdshort_coach::training::metrics::race::{best_run, predictions};
 use holdshort_coach::training::metrics::trend::{self, Trend};
 use holdshort_coach::training::metrics::zones::{Zones, intensity_split, of_max, of_reserve};
@@ -39,7 +39,7 @@ pub(crate) fn all(season: &Season, athlete: &Athlete, as_of: Date) -> Value {
                 "tss": number(load(activity, &profile, Scale::Tss)),
                 "session_rpe": number(session_rpe(activity)),
                 "normalised_power": number(power::normalised_power(activity)),
-                "intensity_factor": number(power::intensity_factor(activity, &profile)),
+                "intensity_factor": number(intensity_factor(activity, &profile)),
                 "efficiency_factor": value(efficiency_factor(activity), |found| json!(found.per_beat)),
                 "decoupling": number(decoupling(activity)),
                 "zones_of_max": value(of_max(activity, &profile), zones),

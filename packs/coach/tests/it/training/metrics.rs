@@ -2,7 +2,9 @@
 
 use holdshort_coach::training::metrics::daily::{DailyLoads, monotony_of, strain_of};
 use holdshort_coach::training::metrics::efficiency::{OutputMeasure, decoupling, efficiency_factor};
-use holdshort_coach::training::metrics::load::{Scale, heart_rate_tss, load, power_tss, session_rpe, trimp};
+use holdshort_coach::training::metrics::load::{
+    Scale, heart_rate_tss, intensity_factor, load, power_tss, session_rpe, trimp,
+};
 use holdshort_coach::training::metrics::race::{best_run, predictions, riegel, vdot, vdot_time};
 use holdshort_coach::training::metrics::trend::{self, TrendPosition};
 use holdshort_coach::training::metrics::{Caveat, Metric, Need, Profile, Traced, power, volume, zones};
@@ -601,10 +603,10 @@ fn intensity_and_efficiency_are_ratios() {
                2026-03-04T06:30:00Z,run,1,12,,,\n";
     let log = season("a.csv", log.as_bytes());
     let [ride, run, without_power, without_heart_rate] = &log.activities[..] else { panic!("four") };
-    assert_near(power::intensity_factor(ride, &profile(&man())).unwrap().value, 0.85, 1e-12);
+    assert_near(intensity_factor(ride, &profile(&man())).unwrap().value, 0.85, 1e-12);
     let nobody = Athlete { threshold_power: None, ..man() };
-    assert_eq!(power::intensity_factor(ride, &profile(&nobody)).unwrap_err().needs, Need::ThresholdPower);
-    assert_eq!(power::intensity_factor(run, &profile(&man())).unwrap_err().needs, Need::Power);
+    assert_eq!(intensity_factor(ride, &profile(&nobody)).unwrap_err().needs, Need::ThresholdPower);
+    assert_eq!(intensity_factor(run, &profile(&man())).unwrap_err().needs, Need::Power);
     let found = efficiency_factor(ride).unwrap();
     assert_near(found.value.per_beat, 212.5 / 150.0, 1e-12);
     assert_eq!(found.value.output, OutputMeasure::Power);
