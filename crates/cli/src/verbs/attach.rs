@@ -7,6 +7,8 @@ use holdshort_protocol::{Info, Run};
 use holdshort_server::{AGENT_REQUESTS, PerMinute};
 
 use super::Scene;
+use super::demo::PlayedDemo;
+use super::links::invitation;
 use super::run::{end_of, follow_run};
 use crate::args::ModelArgs;
 use crate::client::{Client, id_of};
@@ -14,6 +16,8 @@ use crate::data_dir::DataDir;
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, no_server, usage};
 use crate::log;
+use crate::output::print_lines;
+use crate::terminal::paint::Paint;
 
 pub(super) async fn attach(
     scene: &Scene,
@@ -27,12 +31,22 @@ pub(super) async fn attach(
         return follow_run(scene, &scene.client()?, run, None, files).await;
     }
     let again = embed::again(&data_dir, &model);
-    let embedded = over_journal(scene, data_dir, model).await?;
-    let exit = match can_go_on(&embedded.client()?, run).await {
-        Ok(()) => follow_run(scene, &embedded.client()?, run, Some(&again), files).await,
-        Err(error) => Err(error),
+    let embedded = over_journal(scene, data_dir.clone(), model).await?;
+    let (exit, played) = match can_go_on(&embedded.client()?, run).await {
+        Ok(found) => {
+            let played = PlayedDemo::from_run(scene.packs, &found).filter(|_| !scene.json);
+            if played.is_some() {
+                let browser = invitation(&embedded, &data_dir.arguments(), Paint::stdout())?;
+                print_lines(&Paint::stdout().labelled("browser", &browser));
+            }
+            (follow_run(scene, &embedded.client()?, run, Some(&again), files).await, played)
+        }
+        Err(error) => (Err(error), None),
     };
     end_of(embedded).await;
+    if let Some(played) = played {
+        played.farewell(scene.packs, &data_dir);
+    }
     exit
 }
 
@@ -86,12 +100,12 @@ pub(super) async fn bring_along(
     Embedded::start(plan).await
 }
 
-/// Rejects a run that needs a model if no model is configured here, because its next step would fail.
-async fn can_go_on(client: &Client, run: &str) -> anyhow::Result<()> {
+/// Returns the run. Rejects a run that needs a model if no model is configured here, because its next step would fail.
+async fn can_go_on(client: &Client, run: &str) -> anyhow::Result<Run> {
     let run: Run = client.get(&format!("/v1/runs/{run}")).await?;
     let info: Info = client.get("/v1/info").await?;
     if run.status.is_terminal() || !info.rehearsal || run.config.model.as_deref() == Some(REHEARSAL) {
-        return Ok(());
+        return Ok(run);
     }
     Err(usage(
         "this run uses a model, and no model is configured here: name the run's model with --model NAME",

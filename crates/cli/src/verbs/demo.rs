@@ -21,10 +21,13 @@ use crate::exit::{Exit, usage};
 use crate::log;
 use crate::model;
 use crate::output::{print_lines, print_message, print_text};
-use crate::pack::Pack;
+use crate::pack::{Pack, Packs};
 use crate::program_name::holdshort;
 use crate::shell::quoted;
 use crate::terminal::paint::Paint;
+
+/// Beginning of the name of a demo's temporary folder.
+const FOLDER_PREFIX: &str = "holdshort-demo-";
 
 pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> anyhow::Result<Exit> {
     let samples = scene.packs.samples();
@@ -32,7 +35,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
         let names: Vec<&str> = samples.iter().map(|shipped| shipped.name).collect();
         usage(format!("there is no demo of `{workflow}`, only of {}", names.join(", ")))
     })?;
-    let folder = tempfile::Builder::new().prefix("holdshort-demo-").tempdir()?;
+    let folder = tempfile::Builder::new().prefix(FOLDER_PREFIX).tempdir()?;
     let repository = folder.path().join(sample.folder);
     prepare(sample, &repository)?;
     let data = scene.reach.data.clone().unwrap_or_else(|| folder.path().join("data"));
@@ -69,7 +72,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
     let exit = play(scene, &embedded, sample, &repository, &data_dir, &again, unnamed.as_deref()).await;
     end_of(embedded).await;
     if !scene.json {
-        farewell(sample, scene.packs.for_workflow(sample.name), &repository, &data_dir);
+        PlayedDemo { sample, repository }.farewell(scene.packs, &data_dir);
     }
     exit
 }
@@ -152,6 +155,28 @@ fn greet(
     }
     line("browser", browser);
     line("you", "answer with a number or in your own words; ? explains, d leaves");
+}
+
+/// Demo that a person played: its sample, and the copy of the sample in the demo's temporary folder.
+pub(super) struct PlayedDemo {
+    sample: &'static Shipped,
+    repository: PathBuf,
+}
+
+impl PlayedDemo {
+    /// Returns None if the run does not work in the copy of its sample in a temporary folder of a demo.
+    pub(super) fn from_run(packs: Packs, run: &Run) -> Option<Self> {
+        let repository = PathBuf::from(run.config.workspace.as_deref()?);
+        let sample = packs.samples().into_iter().find(|sample| sample.name == run.workflow)?;
+        let folder = repository.parent()?.file_name()?.to_str()?;
+        let is_copy = folder.starts_with(FOLDER_PREFIX) && repository.file_name()? == sample.folder;
+        is_copy.then_some(Self { sample, repository })
+    }
+
+    /// Prints what the run changed, and commands to continue with.
+    pub(super) fn farewell(&self, packs: Packs, data_dir: &DataDir) {
+        farewell(self.sample, packs.for_workflow(self.sample.name), &self.repository, data_dir);
+    }
 }
 
 fn farewell(sample: &Shipped, pack: Option<&dyn Pack>, repository: &Path, data_dir: &DataDir) {

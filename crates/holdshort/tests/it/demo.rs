@@ -292,18 +292,23 @@ fn end_of_input_leaves_it_waiting_and_attach_takes_it_up_again() {
     let ran = home.run(&arguments);
     assert_eq!(ran.code, 4, "{ran:?}");
     assert!(ran.err.contains("Holding short: tool call: edit_file: boxrent/money.py"), "{ran:?}");
+    // The link and the last words of the demo are printed again.
+    for part in ["browser", "What changed\n", "Go on\n", "inbox --all --data"] {
+        assert!(ran.out.contains(part), "{part}: {ran:?}");
+    }
 
     let mut terminal = Terminal::open(&home, &arguments, &[]);
     let card = terminal.expect(PROMPT);
     assert!(card.contains("money.py"), "{card}");
+    assert!(card.contains("(works once, and signs the browser in)"), "{card}");
     terminal.type_line("1");
     terminal.expect("FAILED");
     terminal.expect(PROMPT);
     // Ctrl-C.
     terminal.type_raw("\u{3}");
-    let (code, rest) = terminal.end();
-    assert_eq!(code, 4, "{rest}");
-    assert!(rest.contains("holdshort attach"), "{rest}");
+    let left = terminal.expect("Go on");
+    assert!(left.contains("holdshort attach"), "{left}");
+    assert_eq!(terminal.end().0, 4);
 }
 
 #[test]
