@@ -162,7 +162,8 @@ impl Projector {
                 self.activity = self.name(call);
                 // A call with a changeset only writes the changeset, and cannot be stopped.
                 if self.is_command(call) && data.get("changeset").is_none() {
-                    let how = format!("`{} stop RUN {}{}`", holdshort(), plain::line(call), self.words);
+                    let (run, call) = (plain::line(&event.stream), plain::line(call));
+                    let how = format!("`{} stop {run} {call}{}`", holdshort(), self.words);
                     self.activity = format!("{} ({how} ends it)", self.activity);
                 }
                 Vec::new()
@@ -231,7 +232,8 @@ impl Projector {
                 _ => Vec::new(),
             },
             "run_paused" => {
-                self.activity = format!("paused: `{} resume RUN{}` continues it", holdshort(), self.words);
+                let run = plain::line(&event.stream);
+                self.activity = format!("paused: `{} resume {run}{}` continues it", holdshort(), self.words);
                 note("paused".to_owned())
             }
             "run_suspended" => {
@@ -505,6 +507,20 @@ mod tests {
     fn a_result_that_is_held_back_is_told_by_its_title() {
         let held = event("result_held", &json!({"content": {"text": "all", "data": {"title": "Report"}}}));
         assert_eq!(Projector::new(Paint::plain(), "").project(&held), ["  ! result awaits review: Report"]);
+    }
+
+    #[test]
+    fn the_activity_of_a_command_names_how_to_stop_it() {
+        let mut projector = Projector::new(Paint::plain(), " --data here");
+        let calls = json!([{"call": "call_1", "tool": "run_command"}]);
+        let arguments = json!({"arguments": [{"command": "make"}]});
+        projector.project(&event("model_replied", &json!({"calls": calls, "content": {"data": arguments}})));
+        projector.project(&event("tool_started", &json!({"call": "call_1"})));
+        let how = format!("`{} stop run_1 call_1 --data here` ends it", holdshort());
+        assert!(projector.activity().contains(&how), "{}", projector.activity());
+        projector.project(&event("run_paused", &json!({})));
+        let how = format!("`{} resume run_1 --data here` continues it", holdshort());
+        assert!(projector.activity().contains(&how), "{}", projector.activity());
     }
 
     #[test]

@@ -44,44 +44,38 @@ pub(super) async fn inbox(scene: &Scene, all: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
+/// Prints an interrupt in one line: id, age, kind, risk and title first, because a terminal cuts the line at its width.
 fn line(interrupt: &Interrupt, paint: Paint) {
-    let level = match interrupt.risk.level {
-        Level::Low => String::new(),
-        Level::Medium => paint.yellow("  medium risk"),
-        Level::High => paint.red("  high risk"),
-        Level::Critical => paint.red("  CRITICAL risk"),
-    };
     let shown = LookAlikes::written(interrupt);
     let is_erased = shown.title.is_empty() && shown.erased.is_some();
     let title = if is_erased { "(erased)".into() } else { plain::line(&shown.title) };
-    let title = console::truncate_str(&title, paint.width.saturating_sub(4), "…");
-    print_text(&format!("{}  {}{level}", paint.bold(&interrupt.id), card::kind(interrupt.kind)));
-    print_text(&format!("    {title}"));
-    let task = interrupt.task.as_deref().filter(|task| *task != interrupt.title);
-    let about: Vec<&str> = [interrupt.workspace.as_deref(), task].into_iter().flatten().collect();
-    if !about.is_empty() {
-        let about = plain::line(&about.join(" · ")).into_owned();
-        print_text(&format!("    {}", console::truncate_str(&about, paint.width.saturating_sub(4), "…")));
-    }
-    if let Some(you) = interrupt.you.as_ref().filter(|you| !you.may_decide) {
-        let why = you.why.as_deref().map(|why| format!(": {}", plain::line(why))).unwrap_or_default();
-        let told = format!("you may not decide{why}");
-        let told = console::truncate_str(&told, paint.width.saturating_sub(4), "…");
-        print_text(&paint.yellow(&format!("    {told}")));
+    let age = time::ago(&interrupt.created_at);
+    let mut line = format!("{}  {age}  {}", paint.bold(&interrupt.id), card::kind(interrupt.kind));
+    match interrupt.risk.level {
+        Level::Low => {}
+        Level::Medium => line.push_str(&paint.yellow("  medium risk")),
+        Level::High => line.push_str(&paint.red("  high risk")),
+        Level::Critical => line.push_str(&paint.red("  CRITICAL risk")),
     }
     if !interrupt.warnings.is_empty() {
-        print_text(&paint.red(&format!(
-            "    ! some text of this request is misleading; `{} show` explains why",
-            holdshort()
-        )));
+        line.push_str(&paint.red("  ! misleading text"));
     }
-    let mut facts = format!("{}  {}", interrupt.run, time::ago(&interrupt.created_at));
+    if interrupt.you.as_ref().is_some_and(|you| !you.may_decide) {
+        line.push_str(&paint.yellow("  you may not decide"));
+    }
+    line.push_str("  ");
+    line.push_str(&title);
+    let mut facts = Vec::new();
     if interrupt.status == InterruptStatus::Open {
-        if let Some(at) = &interrupt.expires_at {
-            facts = format!("{facts}  until {}", time::at(at));
-        }
+        facts.extend(interrupt.expires_at.as_ref().map(|at| format!("until {}", time::at(at))));
     } else if let Some(resolution) = &interrupt.resolution {
-        facts = format!("{facts}  {}", card::outcome(resolution.outcome));
+        facts.push(card::outcome(resolution.outcome));
     }
-    print_text(&paint.dim(&format!("    {}", plain::line(&facts))));
+    let task = interrupt.task.as_deref().filter(|task| *task != interrupt.title);
+    let about = [interrupt.workspace.as_deref(), task].into_iter().flatten();
+    facts.extend(about.map(|about| plain::line(about).into_owned()));
+    facts.push(interrupt.run.clone());
+    line.push_str(&paint.dim(&format!("  {}", facts.join(" · "))));
+    let cut = if paint.is_terminal { console::truncate_str(&line, paint.width, "…") } else { line.into() };
+    print_text(&cut);
 }

@@ -59,8 +59,14 @@ fn a_card_marks_what_deceives_and_what_it_cut_is_said_before_it_goes_on() {
         assert!(shown.contains(about), "{about}: {shown}");
     }
     let inbox = home.run(&["inbox"]).out;
-    assert!(inbox.contains("  just now\n") || inbox.contains(" min ago\n"), "{inbox}");
-    assert!(inbox.contains("run_command: \\u{441}url") && inbox.contains("workspace · Write it."), "{inbox}");
+    let item = inbox.lines().next().unwrap();
+    let begins = [format!("{id}  just now  tool call"), format!("{id}  1 min ago  tool call")];
+    assert!(begins.iter().any(|begin| item.starts_with(begin)), "{inbox}");
+    for part in ["  ! misleading text  run_command: \\u{441}url", "workspace · Write it. · run_"] {
+        assert!(item.contains(part), "{part}: {inbox}");
+    }
+    // One line for the item, and the hints.
+    assert_eq!(inbox.lines().filter(|line| !line.starts_with("holdshort ")).count(), 1, "{inbox}");
     assert!(shown.contains("$ \\u{441}url -d @all.csv"), "the letter is marked in the command: {shown}");
     assert!(shown.contains("! “\u{441}url” only looks like “curl”: \u{441} (\\u{441}) is"), "{shown}");
     assert_eq!(home.run(&["decide", id, "reject"]).code, 0);
