@@ -84,7 +84,7 @@ pub(crate) fn cut_lines(interrupt: &Interrupt, view: View<'_>) -> usize {
 }
 
 const fn setting(judged: Option<&InspectedCall>) -> Setting<'_> {
-    Setting { judged, is_rehearsal: false, time: time::at }
+    Setting { judged, is_rehearsal: false, time: &time::at }
 }
 
 /// Lists the options, numbered after the choices of a question. If a number can be an answer, options are selected by
@@ -133,7 +133,7 @@ pub(crate) fn does(interrupt: &Interrupt, option: &Offer, paint: Paint) -> Strin
 
 /// Formats the fields of a structured answer, with one line per field.
 pub(crate) fn answered(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
-    let end = End::from_interrupt(interrupt, time::at);
+    let end = End::from_interrupt(interrupt, &time::at);
     let line = |label: &str, text: &str| match label {
         "" => text.to_owned(),
         label => format!("{label}: {text}"),
@@ -148,7 +148,7 @@ pub(crate) fn answered(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
 
 /// Describes the resolution of an interrupt. `None` if the interrupt is open.
 pub(crate) fn resolution(interrupt: &Interrupt, paint: Paint) -> Option<String> {
-    let End { outcome, option, by, text, .. } = End::from_interrupt(interrupt, time::at)?;
+    let End { outcome, option, by, text, .. } = End::from_interrupt(interrupt, &time::at)?;
     let option = option.map(|label| format!(": {label}")).unwrap_or_default();
     let mut line = format!("{}{option} ({by})", lower(outcome));
     if let Some(text) = text {
@@ -186,7 +186,7 @@ pub(crate) fn kind(kind: Kind) -> String {
 
 /// Returns lines with the approvers and their votes so far.
 pub(crate) fn assigned(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
-    facts(&card::people(interrupt, time::at), paint)
+    facts(&card::people(interrupt, &time::at), paint)
 }
 
 /// Formats facts. A label is printed only on the first of several lines with the same label.

@@ -6,6 +6,7 @@ use holdshort_protocol::{Interrupt, Kind, Outcome, Resolution, labelled_members,
 use serde::Serialize;
 use serde_json::Value;
 
+use super::FormatTime;
 use super::facts::option_label;
 use super::parts::readable;
 
@@ -38,7 +39,7 @@ pub struct AnswerMember {
 
 impl<'a> End<'a> {
     /// Returns `None` while the interrupt is open.
-    pub fn from_interrupt(interrupt: &'a Interrupt, time: fn(&str) -> String) -> Option<Self> {
+    pub fn from_interrupt(interrupt: &'a Interrupt, time: FormatTime<'_>) -> Option<Self> {
         let resolution = interrupt.resolution.as_ref()?;
         let ended = outcome(resolution.outcome);
         let option = resolution.option.as_deref().map(|id| plain::line(option_label(interrupt, id)));

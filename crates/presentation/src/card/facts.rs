@@ -5,8 +5,8 @@ use holdshort_protocol::{
     withheld_words,
 };
 
-use super::Setting;
 use super::fact::{Fact, FactName};
+use super::{FormatTime, Setting};
 
 /// Returns the facts about an interrupt. `call` holds the facts about its call.
 pub(super) fn for_interrupt(interrupt: &Interrupt, setting: Setting<'_>, call: &[Fact]) -> Vec<Fact> {
@@ -58,7 +58,7 @@ pub(super) fn for_interrupt(interrupt: &Interrupt, setting: Setting<'_>, call: &
 }
 
 /// Returns the approvers, the votes, the missing votes, and whether the reader may decide.
-pub fn people(interrupt: &Interrupt, time: fn(&str) -> String) -> Vec<Fact> {
+pub fn people(interrupt: &Interrupt, time: FormatTime<'_>) -> Vec<Fact> {
     let lines = InvolvedPeople::from(interrupt).lines(time).into_iter();
     lines
         .map(|(line, text)| match line {
@@ -73,7 +73,7 @@ pub fn people(interrupt: &Interrupt, time: fn(&str) -> String) -> Vec<Fact> {
 }
 
 /// Returns the deadlines of an open interrupt and what happens at each.
-fn deadlines(interrupt: &Interrupt, time: fn(&str) -> String) -> Vec<Fact> {
+fn deadlines(interrupt: &Interrupt, time: FormatTime<'_>) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(at) = &interrupt.expires_at {
         let label = plain::line(option_label(interrupt, &interrupt.on_expiry));

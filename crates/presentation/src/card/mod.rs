@@ -56,15 +56,17 @@ pub enum TitleBy {
     Repeated,
 }
 
+/// Formats an RFC 3339 timestamp for the reader.
+pub type FormatTime<'a> = &'a dyn Fn(&str) -> String;
+
 /// Information for a card that is not part of the interrupt.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Setting<'a> {
     /// Call of an agent outside Holdshort, as the gates inspected it. None if the interrupt is not about such a call.
     pub judged: Option<&'a InspectedCall>,
     /// True if the run is a rehearsal with scripted replies.
     pub is_rehearsal: bool,
-    /// Formats an RFC 3339 timestamp for the reader.
-    pub time: fn(&str) -> String,
+    pub time: FormatTime<'a>,
 }
 
 impl<'a> Card<'a> {

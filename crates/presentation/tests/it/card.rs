@@ -4,7 +4,7 @@ use holdshort_presentation::card::{Card, FactName, Part, Setting, TitleBy, Tone}
 use holdshort_protocol::{InspectedCall, Interrupt};
 use serde_json::{Value, json};
 
-const SETTING: Setting<'static> = Setting { judged: None, is_rehearsal: false, time: str::to_owned };
+const SETTING: Setting<'static> = Setting { judged: None, is_rehearsal: false, time: &str::to_owned };
 
 fn interrupt(kind: &str, payload: &Value) -> Interrupt {
     let value = json!({

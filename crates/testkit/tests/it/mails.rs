@@ -88,6 +88,12 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
     assert!(text(ben, "/text").contains("Replies to this mail are not read"), "{ben:#}");
     assert!(text(ben, "/text").contains("\n“Pay\\u{200b}\\u{d}\\nBcc: "), "{ben:#}");
     assert!(text(ben, "/text").contains(" UTC\n"), "who has no time zone: {ben:#}");
+    // The page of the link has the same time zone as the mail.
+    for (mail, zone) in [(anna, " CE"), (ben, " UTC")] {
+        let (status, shown) = page(&server, &link(&server, mail), None).await;
+        assert!(status == 200 && shown.contains(zone), "{zone}: {shown}");
+        assert_eq!(shown.contains(" UTC"), zone == " UTC", "{shown}");
+    }
     let ids: Vec<String> = deliveries(&server, "").await.iter().map(|each| each["id"].to_string()).collect();
     let message_id = text(anna, "/headers/message-id");
     assert!(ids.iter().any(|id| message_id == format!("<{}@example.org>", id.trim_matches('"'))), "{ids:?}");

@@ -9,6 +9,7 @@ mod record;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use holdshort_core::actor::Actor;
 use holdshort_core::event;
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::interrupt::Effect;
@@ -16,7 +17,7 @@ use holdshort_core::run::Fact;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::IdempotencyKey;
 use holdshort_engine::real::REHEARSAL;
-use holdshort_presentation::card::{Card, Setting};
+use holdshort_presentation::card::{Card, FormatTime, Setting};
 use holdshort_protocol::{Code, InspectedCall, Interrupt, InterruptStatus, LookAlikes, Offer, Outcome};
 use holdshort_web::app::App;
 use holdshort_web::auth::{AuthState, LinkBearer};
@@ -25,6 +26,7 @@ use holdshort_web::decide;
 use holdshort_web::links::Links;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
+use jiff::tz::{TimeZone, TimeZoneDatabase};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde_json::Value;
@@ -35,14 +37,34 @@ use super::frame;
 
 pub(super) async fn show(State(auth): State<AuthState>, Id(token): Id<String>) -> Response {
     match auth.authenticate_link(&token).await {
-        Ok(LinkBearer { app, asked, interrupt, once, option, .. }) => match model(&app, &asked.run).await {
-            Ok(model) => {
-                let number = asks_for_number(once.as_ref(), option.as_deref()).then(|| Links::number(&token));
-                draw(&interrupt, model.as_deref(), number, News::None)
+        Ok(LinkBearer { app, actor, asked, interrupt, once, option }) => {
+            match Reading::of_link(&app, &actor, &asked.run).await {
+                Ok(reading) => {
+                    let asks = asks_for_number(once.as_ref(), option.as_deref());
+                    draw(&interrupt, &reading, asks.then(|| Links::number(&token)), News::None)
+                }
+                Err(refused) => frame::refused(&refused),
             }
-            Err(refused) => frame::refused(&refused),
-        },
+        }
         Err(refused) => frame::refused(&refused),
+    }
+}
+
+/// Facts about the run and the reader that the page needs in addition to the interrupt.
+struct Reading {
+    /// Name of the run's model.
+    model: Option<String>,
+    /// Time zone of the reader. UTC if the reader has none.
+    zone: TimeZone,
+}
+
+impl Reading {
+    async fn of_link(app: &App, actor: &Actor, run: &RunId) -> Answer<Self> {
+        let model = model(app, run).await?;
+        let system = app.driver.system().await?;
+        let zone = system.people.get(&actor.id).and_then(|person| person.time_zone.as_deref());
+        let zone = zone.and_then(|zone| TimeZoneDatabase::bundled().get(zone).ok()).unwrap_or(TimeZone::UTC);
+        Ok(Self { model, zone })
     }
 }
 
@@ -71,14 +93,13 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     auth.count_decision(&actor)?;
     let number = asks_for_number(once.as_ref(), option.as_deref()).then(|| Links::number(token));
     let typed: Typed = body.form().await?;
-    let model = model(&app, &asked.run).await?;
-    let model = model.as_deref();
+    let reading = Reading::of_link(&app, &actor, &asked.run).await?;
     let until: Option<Timestamp> = interrupt.expires_at.as_deref().and_then(|at| at.parse().ok());
     // Errors in the form are reported only if the interrupt is open and the person may act.
     let asks = interrupt.status == InterruptStatus::Open && until.is_none_or(|at| at > app.now());
     let (decision, problems) = typed.decision(&interrupt, number.as_deref());
     if asks && may_act(&interrupt) && !problems.is_empty() {
-        return Ok(draw(&interrupt, model, number, News::Wrong(&typed, &Refused::invalid(problems))));
+        return Ok(draw(&interrupt, &reading, number, News::Wrong(&typed, &Refused::invalid(problems))));
     }
     if option.is_some_and(|option| option != decision.option) {
         return Err(Refused::invalid_at("/option", "is not the option of this link"));
@@ -87,14 +108,14 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     // the existing result.
     let once = once.filter(|_| interrupt.status == InterruptStatus::Open);
     match decide::decide_on_page(&app, &asked, actor, decision, once).await {
-        Ok(decided) => Ok(draw(&decided, model, number, News::Decided)),
+        Ok(decided) => Ok(draw(&decided, &reading, number, News::Decided)),
         Err(refused) if matches!(refused.code(), Code::InvalidRequest | Code::Withheld) => {
-            Ok(draw(&interrupt, model, number, News::Wrong(&typed, &refused)))
+            Ok(draw(&interrupt, &reading, number, News::Wrong(&typed, &refused)))
         }
         Err(mut refused) if refused.0.resolution.is_some() => {
             interrupt.resolution = refused.0.resolution.take();
             interrupt.status = InterruptStatus::Resolved;
-            Ok(draw(&interrupt, model, number, News::TooLate))
+            Ok(draw(&interrupt, &reading, number, News::TooLate))
         }
         Err(refused) => Err(refused),
     }
@@ -133,9 +154,10 @@ fn without_releases(interrupt: &Interrupt) -> Interrupt {
 
 /// Renders the page. `number`: number that the reader of a sent link must type. A sent link works once, so the page has
 /// no form after the decision.
-fn draw(interrupt: &Interrupt, model: Option<&str>, number: Option<String>, news: News<'_>) -> Response {
+fn draw(interrupt: &Interrupt, reading: &Reading, number: Option<String>, news: News<'_>) -> Response {
     let judged = InspectedCall::from_interrupt(interrupt);
-    let card = card(interrupt, judged.as_ref(), model);
+    let time = |at: &str| local_time(at, &reading.zone);
+    let card = card(interrupt, judged.as_ref(), reading.model.as_deref(), &time);
     let is_expired =
         interrupt.resolution.as_ref().is_some_and(|resolution| resolution.outcome == Outcome::Expired);
     let (status, headline) = match &news {
@@ -162,7 +184,12 @@ fn draw(interrupt: &Interrupt, model: Option<&str>, number: Option<String>, news
 }
 
 /// Returns the card of an interrupt for the pages. `model`: model of the run.
-fn card<'a>(interrupt: &'a Interrupt, judged: Option<&'a InspectedCall>, model: Option<&str>) -> Card<'a> {
+fn card<'a>(
+    interrupt: &'a Interrupt,
+    judged: Option<&'a InspectedCall>,
+    model: Option<&str>,
+    time: FormatTime<'a>,
+) -> Card<'a> {
     Card::from_interrupt(interrupt, Setting { judged, is_rehearsal: model == Some(REHEARSAL), time })
 }
 
@@ -172,7 +199,15 @@ fn time(at: &str) -> String {
     parts.map_or_else(|| at.to_owned(), |(day, time)| format!("{day} {time} UTC"))
 }
 
+/// Formats a timestamp in a time zone: `2026-01-31 10:30:00 CET`.
+fn local_time(at: &str, zone: &TimeZone) -> String {
+    match at.parse::<jiff::Timestamp>() {
+        Ok(moment) => moment.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string(),
+        Err(_) => at.to_owned(),
+    }
+}
+
 /// Returns the parts of the card as plain text. Also returns true if a part was shortened.
 pub(crate) fn card_text(interrupt: &Interrupt, judged: Option<&InspectedCall>) -> (Vec<String>, bool) {
-    card(interrupt, judged, None).text()
+    card(interrupt, judged, None, &time).text()
 }

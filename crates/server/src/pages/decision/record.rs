@@ -178,7 +178,7 @@ pub(crate) fn record(
     checkpoint: &SignedCheckpoint,
 ) -> Response {
     let judged = InspectedCall::from_interrupt(interrupt);
-    let card = card(interrupt, judged.as_ref(), model);
+    let card = card(interrupt, judged.as_ref(), model, &time);
     let became = became(interrupt, events);
     let headline = card.kind;
     let look_alikes = LookAlikes::from_interrupt(interrupt);
