@@ -1,9 +1,11 @@
 //! Input: transactions, customers, watch list and, as an optional fourth part, the case's own rules. A line `---`
 //! separates the parts.
 
+use std::sync::LazyLock;
+
 use holdshort_compliance::casework::{
     Case, Examination, GROUPS, Problems, Query, Rules, examine, format_finding, limits, overview, query,
-    read, redact, report,
+    read, redact, report, similarity,
 };
 
 const BETWEEN: &[u8] = b"---\n";
@@ -54,7 +56,13 @@ fn split(bytes: &[u8]) -> (&[u8], Option<&[u8]>) {
 
 /// Returns the case's own rules, or the shipped rules if the case has none. Returns None if its own rules are rejected.
 fn rules(own: Option<&[u8]>) -> Option<Rules> {
-    let Some(own) = own else { return Some(Rules::shipped().expect("they are good")) };
+    // Inputs without their own rules share the shipped ones, whose word lists are prepared once.
+    static SHIPPED: LazyLock<Rules> = LazyLock::new(|| {
+        let shipped = Rules::shipped().expect("they are good");
+        similarity(&shipped, "", "");
+        shipped
+    });
+    let Some(own) = own else { return Some(SHIPPED.clone()) };
     let read = Rules::parse_case_rules(&String::from_utf8_lossy(own));
     assert!(read.as_ref().err().is_none_or(|why| !why.is_empty()));
     read.ok()
