@@ -22,8 +22,8 @@ pub use case::{
     CUSTOMERS, Case, Customer, Direction, List, OWN_RULES, TRANSACTIONS, Transaction, WATCH_LIST, Watched,
     read,
 };
-pub use findings::{Examination, Finding, Subject, examine};
-pub use names::{NameTables, similarity};
+pub use findings::{Examination, Finding, Subject, examine, similarity};
+pub use names::NameTables;
 pub use problem::{Code, Problem, Problems};
 pub use query::{GROUPS, Query, query};
 pub use redact::{redact, redact_members};

@@ -72,15 +72,15 @@ pub fn overview(case: &Case, rules: &Rules) -> Vec<String> {
 /// reliably.
 pub fn warnings(case: &Case) -> Vec<String> {
     let listed: BTreeSet<&str> =
-        case.watched.iter().flat_map(|entry| &entry.names).filter_map(Name::script).collect();
+        case.watched.iter().flat_map(|entry| &entry.names).filter_map(Name::main_script).collect();
     if listed.is_empty() {
         return Vec::new();
     }
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    for script in case.customers.iter().filter_map(|customer| customer.words.script()) {
+    for script in case.customers.iter().filter_map(|customer| customer.words.main_script()) {
         counts.entry(script).or_default().0 += 1;
     }
-    for script in case.parties.iter().filter_map(|party| party.words.script()) {
+    for script in case.parties.iter().filter_map(|party| party.words.main_script()) {
         counts.entry(script).or_default().1 += 1;
     }
     let listed_are = listed.iter().map(|script| plain(script)).collect::<Vec<_>>().join(", ");

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use super::{Finding, Subject};
 use crate::casework::case::{Case, List, Transaction, Watched};
 use crate::casework::names::{Dictionary, Name};
-use crate::casework::rules::Rule;
+use crate::casework::rules::{Rule, Rules};
 
 /// Percentage points by which different birth dates reduce the certainty of a match.
 const OTHER_BIRTH_DATE: u32 = 20;
@@ -48,6 +48,12 @@ pub(super) fn pep(case: &Case, rule: &Rule, dictionary: &Dictionary) -> Vec<Find
     customers.collect()
 }
 
+/// Returns the similarity of two names under the word lists of the rules, from 0 to 1.
+pub fn similarity(rules: &Rules, one: &str, other: &str) -> f64 {
+    let dictionary = rules.names.dictionary();
+    Name::new(one, dictionary).like(&Name::new(other, dictionary), dictionary)
+}
+
 fn best<'c>(
     case: &'c Case,
     list: List,
@@ -67,7 +73,7 @@ fn best<'c>(
         }
     }
     let (like, entry, name) = best?;
-    let other_script = name.script().zip(words.script()).is_some_and(|(one, other)| one != other);
+    let other_script = name.main_script().zip(words.main_script()).is_some_and(|(one, other)| one != other);
     let other_birth_date =
         birth_date.is_some() && entry.birth_date.is_some() && birth_date != entry.birth_date;
     Some(Match { entry, percent: percent(like), other_birth_date, other_script })

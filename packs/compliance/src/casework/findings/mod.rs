@@ -8,6 +8,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
+pub use self::lists::similarity;
 use crate::casework::case::{Case, Transaction};
 use crate::casework::rules::{Rule, RuleId, Rules};
 

@@ -1,8 +1,9 @@
 //! Names of people and companies, and the similarity of two names.
 //!
-//! `tables.rs` has the word lists, which are data of the rules; `words.rs` splits a name into words and transliterates
-//! them; `likeness.rs` compares the words of two names. The guide explains each step for readers of a report.
+//! `letters.rs` transliterates; `tables.rs` has the word lists, which are data of the rules; `words.rs` splits a name into
+//! words; `likeness.rs` compares the words of two names. The guide explains each step for readers of a report.
 
+mod letters;
 mod likeness;
 mod tables;
 mod words;
@@ -14,7 +15,6 @@ use unicode_script::{Script, UnicodeScript};
 pub(crate) use tables::Dictionary;
 pub use tables::NameTables;
 
-use crate::casework::rules::Rules;
 use words::Word;
 
 /// Letters that Unicode decomposition does not convert to basic Latin letters, with their replacements.
@@ -39,15 +39,9 @@ impl Name {
         likeness::of_names(&self.words, &other.words, dictionary)
     }
 
-    pub(crate) fn script(&self) -> Option<&'static str> {
+    pub(crate) fn main_script(&self) -> Option<&'static str> {
         self.script
     }
-}
-
-/// Returns the similarity of two names under the tables of these rules, from 0 to 1.
-pub fn similarity(rules: &Rules, one: &str, other: &str) -> f64 {
-    let dictionary = rules.names.dictionary();
-    Name::new(one, dictionary).like(&Name::new(other, dictionary), dictionary)
 }
 
 /// Returns the same key for names that differ only in case, diacritics, punctuation and word order.

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-use super::words::{fold, is_abjad, is_han, latin};
+use super::letters::{LetterGroup, fold, is_abjad, is_han, latin};
 
 /// Word lists of the rules for comparing names, and their form for look-up.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -125,7 +125,7 @@ pub(super) enum Phrase {
 #[derive(Debug)]
 pub(crate) struct Dictionary {
     /// Letters that are read together, the longest groups first.
-    pub(super) letters: Vec<(Vec<char>, String)>,
+    pub(super) letters: Vec<LetterGroup>,
     pub(super) sounds: Vec<Sound>,
     /// For each letter, the set of letters that are often written instead of it.
     alike: [u32; 26],
@@ -159,7 +159,7 @@ pub(super) const VOWELS: &str = "aeiouwy";
 
 impl Dictionary {
     fn new(tables: &Lists) -> Self {
-        let mut letters: Vec<(Vec<char>, String)> =
+        let mut letters: Vec<LetterGroup> =
             tables.letters.iter().map(|(from, to)| (from.chars().collect(), to.clone())).collect();
         letters.sort_by_key(|(from, _)| std::cmp::Reverse(from.len()));
         let sound = |(from, to): (&String, &String)| {
@@ -217,7 +217,7 @@ impl Dictionary {
     /// Returns the form of a word for look-up. The word is transliterated to Latin letters unless its script writes
     /// no vowels or is Chinese, because transliteration would make different words equal.
     pub(super) fn look_up_form(&self, word: &str) -> String {
-        if is_abjad(word) || is_han(word) { word.to_owned() } else { latin(word, self) }
+        if is_abjad(word) || is_han(word) { word.to_owned() } else { latin(word, &self.letters) }
     }
 
     fn word(&self, text: &str) -> Option<String> {

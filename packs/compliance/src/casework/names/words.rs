@@ -1,11 +1,7 @@
 //! Splits a name into words: transliterates them, removes titles and company forms, and determines the weight of each
 //! word.
 
-use any_ascii::any_ascii_char;
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
-use unicode_script::{Script, UnicodeScript};
-
+use super::letters::{fold, is_abjad, is_han, latin};
 use super::tables::{Dictionary, Phrase, bit};
 use crate::casework::limits;
 
@@ -78,10 +74,10 @@ impl Word {
 
     /// Returns a word of a script without vowels. `written` has the letters of this script.
     fn of_abjad(written: &str, dictionary: &Dictionary) -> Self {
-        let word = Self::new(Kind::Plain, &latin(written, dictionary), dictionary);
+        let word = Self::new(Kind::Plain, &latin(written, &dictionary.letters), dictionary);
         // Each letter is one sound: two letters in a row never form a group such as `sh`.
         let sounds: Vec<String> =
-            written.chars().map(|c| latin(c.encode_utf8(&mut [0; 4]), dictionary)).collect();
+            written.chars().map(|c| latin(c.encode_utf8(&mut [0; 4]), &dictionary.letters)).collect();
         let consonants = consonants(sounds.iter().map(String::as_str), dictionary);
         Self {
             letters: Letters { consonants: set(&consonants), ..word.letters },
@@ -143,59 +139,6 @@ fn set(text: &str) -> u32 {
 /// Cuts a word at the limit of letters. The text is ASCII.
 fn shortened(text: &str) -> &str {
     text.get(..limits::WORD_LETTERS).unwrap_or(text)
-}
-
-/// Returns the words of a name without case, diacritics, apostrophes and punctuation, in their own script.
-pub(super) fn fold(name: &str) -> Vec<String> {
-    const APOSTROPHES: [char; 8] = ['\'', '’', 'ʼ', 'ʻ', '`', '´', '‘', 'ʹ'];
-    let mut plain = String::with_capacity(name.len());
-    let lower: String = name.nfkc().collect::<String>().to_lowercase();
-    for c in lower.nfc().filter(|c| !is_combining_mark(*c) && !APOSTROPHES.contains(c)) {
-        if c.script() == Script::Greek {
-            plain.extend(c.nfd().filter(|c| !is_combining_mark(*c)));
-        } else if c.is_alphanumeric() || c == '.' {
-            plain.push(c);
-        } else if c == '&' {
-            plain.push_str(" and ");
-        } else {
-            plain.push(' ');
-        }
-    }
-    let mut words = Vec::new();
-    for written in plain.split_whitespace() {
-        let parts: Vec<&str> = written.split('.').filter(|part| !part.is_empty()).collect();
-        // Single letters with dots are an abbreviation, which is also written without dots: `S.A.`, `SA`.
-        if parts.iter().all(|part| part.chars().count() == 1) {
-            words.extend(Some(parts.concat()).filter(|word| !word.is_empty()));
-        } else {
-            words.extend(parts.into_iter().map(str::to_owned));
-        }
-    }
-    words
-}
-
-/// Returns true if a word has letters of a script that writes no vowels.
-pub(super) fn is_abjad(word: &str) -> bool {
-    word.chars()
-        .any(|c| c.is_alphabetic() && matches!(c.script(), Script::Arabic | Script::Hebrew | Script::Syriac))
-}
-
-pub(super) fn is_han(word: &str) -> bool {
-    word.chars().any(|c| c.script() == Script::Han)
-}
-
-/// Transliterates a word into the letters a to z and digits.
-pub(super) fn latin(word: &str, dictionary: &Dictionary) -> String {
-    let chars: Vec<char> = word.chars().collect();
-    let (mut out, mut at) = (String::with_capacity(word.len()), 0);
-    while at < chars.len() {
-        let together = dictionary.letters.iter().find(|(from, _)| chars[at..].starts_with(from));
-        let (text, len) =
-            together.map_or_else(|| (any_ascii_char(chars[at]), 1), |(from, to)| (to, from.len()));
-        out.extend(text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()));
-        at += len;
-    }
-    out
 }
 
 /// Reduces a text to its sounds: groups of letters that sound alike become equal, and double letters become single.
@@ -325,7 +268,7 @@ fn push_words(written: &str, is_inside: bool, dictionary: &Dictionary, words: &m
         words.push(abjad_word(written, dictionary));
         return;
     }
-    let text = latin(written, dictionary);
+    let text = latin(written, &dictionary.letters);
     let kind = if text.is_empty() {
         return;
     } else if text.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,0 +1,62 @@
+//! Words of a name as they are written, and their transliteration. Knows no word list.
+
+use any_ascii::any_ascii_char;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+use unicode_script::{Script, UnicodeScript};
+
+/// Returns the words of a name without case, diacritics, apostrophes and punctuation, in their own script.
+pub(super) fn fold(name: &str) -> Vec<String> {
+    const APOSTROPHES: [char; 8] = ['\'', '’', 'ʼ', 'ʻ', '`', '´', '‘', 'ʹ'];
+    let mut plain = String::with_capacity(name.len());
+    let lower: String = name.nfkc().collect::<String>().to_lowercase();
+    for c in lower.nfc().filter(|c| !is_combining_mark(*c) && !APOSTROPHES.contains(c)) {
+        if c.script() == Script::Greek {
+            plain.extend(c.nfd().filter(|c| !is_combining_mark(*c)));
+        } else if c.is_alphanumeric() || c == '.' {
+            plain.push(c);
+        } else if c == '&' {
+            plain.push_str(" and ");
+        } else {
+            plain.push(' ');
+        }
+    }
+    let mut words = Vec::new();
+    for written in plain.split_whitespace() {
+        let parts: Vec<&str> = written.split('.').filter(|part| !part.is_empty()).collect();
+        // Single letters with dots are an abbreviation, which is also written without dots: `S.A.`, `SA`.
+        if parts.iter().all(|part| part.chars().count() == 1) {
+            words.extend(Some(parts.concat()).filter(|word| !word.is_empty()));
+        } else {
+            words.extend(parts.into_iter().map(str::to_owned));
+        }
+    }
+    words
+}
+
+/// Returns true if a word has letters of a script that writes no vowels.
+pub(super) fn is_abjad(word: &str) -> bool {
+    word.chars()
+        .any(|c| c.is_alphabetic() && matches!(c.script(), Script::Arabic | Script::Hebrew | Script::Syriac))
+}
+
+pub(super) fn is_han(word: &str) -> bool {
+    word.chars().any(|c| c.script() == Script::Han)
+}
+
+/// Letters of another script that are read together, and their transliteration.
+pub(super) type LetterGroup = (Vec<char>, String);
+
+/// Transliterates a word into the letters a to z and digits. The longest groups must come first.
+pub(super) fn latin(word: &str, groups: &[LetterGroup]) -> String {
+    let chars: Vec<char> = word.chars().collect();
+    let (mut out, mut at) = (String::with_capacity(word.len()), 0);
+    while at < chars.len() {
+        let together = groups.iter().find(|(from, _)| chars[at..].starts_with(from));
+        let (text, len) =
+            together.map_or_else(|| (any_ascii_char(chars[at]), 1), |(from, to)| (to, from.len()));
+        out.extend(text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()));
+        at += len;
+    }
+    out
+}
