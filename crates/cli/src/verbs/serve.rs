@@ -132,7 +132,7 @@ fn greet(
     let data = data_dir.arguments();
     line("browser", &invitation(embedded, &data, paint)?);
     if let Some(url) = page {
-        line("MARS page", &format!("sign in at {url} with the link of `{} login`", holdshort()));
+        line("MARS page", &format!("sign in at {url} with the link of `{} login{data}`", holdshort()));
     }
     output::print_text("");
     output::print_text("  In another terminal:");

@@ -161,6 +161,12 @@ fn what_is_wrong_is_told_with_its_line() {
         ("store = \"postgres://me:secret@host/name\"".into(), &["line 1", "store_file"]),
         ("node = \"a\"".into(), &["`node` and `lease` need a database"]),
         ("store_file = \"missing\"".into(), &["`store_file`", "missing"]),
+        ("edge_origin = \"http://mars.example\"".into(), &["line 1, column 15", "must be `https`"]),
+        ("edge_origin = \"http://localhost:3000/api\"".into(), &["line 1", "nothing more"]),
+        (
+            "public_url = \"https://a.example\"\nedge_origin = \"https://A.example:443\"".into(),
+            &["line 2", "not the public URL of this server"],
+        ),
         (ISSUER.replace("ES256", "none"), &["unknown variant `none`", "line 5"]),
         (ISSUER.replace("ES256", "HS256"), &["1 `algorithms`", "anyone who knows a key could sign"]),
         (ISSUER.replace("https://issuer.example/keys", "http://issuer.example/keys"), &["must be `https`"]),
