@@ -66,7 +66,7 @@ test("a run that is erased says so, by whom and when, and is not undone", async 
   assert.equal(await end(), before, "it ended where it ended");
   await page.getByText(text("run.erased.words")).first().waitFor();
   assert.equal(await page.getByRole("button", { name: text("run.undo") }).count(), 0, "nobody can take back what nobody knows");
-  await assert.rejects(server.api("POST", `/v1/runs/${id}/undo`, {}), /was erased: they can no longer be undone/);
+  await assert.rejects(server.api("POST", `/v1/runs/${id}/undo`, {}), /was erased, so the changes can no longer be undone/);
   assert.equal(await page.getByText("Zebedee").count(), 0);
   await assertSound(page, "the page of a run that is erased");
 

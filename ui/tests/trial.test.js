@@ -187,7 +187,7 @@ test("some of what a command did is kept, by file", async (t) => {
   const stands = (path) => existsSync(join(server.workspace, path));
   assert.deepEqual(["old.txt", "cache/gone", "link", "src/fresh.txt", "target"].map(stands), [true, true, false, true, false]);
   const { items } = await server.api("GET", `/v1/runs/${id}/events?limit=200`);
-  assert(items.some((event) => JSON.stringify(event).includes("kept only some of its changes, and dropped: link, old.txt, cache/gone")));
+  assert(items.some((event) => JSON.stringify(event).includes("kept only some of the changes of this call. Dropped: link, old.txt, cache/gone")));
 });
 
 test("a command that cannot be tried says so, and why", async (t) => {

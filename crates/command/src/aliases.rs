@@ -4,7 +4,7 @@
 
 use crate::{Part, programs};
 
-/// Programs that are aliases, with the words for which each program stands.
+/// Program names that are aliases. Each entry contains the alias and the words that replace it.
 const PROGRAMS: &[(&str, &[&str])] = &[
     ("docker-compose", &["docker", "compose"]),
     ("podman-compose", &["podman", "compose"]),

@@ -38,7 +38,7 @@ const RESERVED: &[&str] = &[
     "eval",
 ];
 
-/// Variables of awk that only control how text is split. `ARGV` and the tables of gawk are not in the list.
+/// Variables of awk that only control how text is split. `ARGV` and the special arrays of gawk are not in the list.
 const VARIABLES: &[&str] = &[
     "NR",
     "NF",
@@ -101,7 +101,7 @@ fn is_name(name: &str) -> bool {
 /// Kind of the previous token. This kind decides whether a `/` divides or begins a pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PreviousToken {
-    /// An operator, or the start of the program: a value must follow.
+    /// An operator, or the start of the program. A value must follow.
     Operator,
     /// A name, a number or `]`.
     Value,

@@ -13,7 +13,7 @@ use crate::{Command, Part, aliases};
 pub enum Class {
     /// Changes nothing.
     Reads,
-    /// Runs a program that has no entry in the other classes.
+    /// Runs a program that belongs to no other class.
     Runs,
     /// Runs code: an interpreter, a file that is called by its path, or an unknown program.
     RunsCode,

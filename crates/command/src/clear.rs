@@ -11,8 +11,8 @@ use crate::tables::{self, Parser, classes, plain, subcommands, writes};
 use crate::{Expansion, InnerCommand, Part, SYSTEM_FOLDERS, find_inner_command, is_assignment, options};
 
 impl Part {
-    /// Returns the reason why it is unclear which command the part runs. The reason matters if a rule forbids commands
-    /// or deploying.
+    /// Returns the reason why it is unclear which command the part runs. The gates use the reason if a rule forbids
+    /// commands or deployments.
     pub(crate) fn unclear(&self) -> Option<&'static str> {
         let program = self.program.as_str();
         let holds_a_line = || self.arguments.iter().any(|word| word.contains(' '));

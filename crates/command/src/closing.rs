@@ -5,8 +5,8 @@
 //! numbers are displayed as output, and no decision may depend on them. [`RUNNERS`] has one row per test runner. A line
 //! that is only partly understood is ignored.
 
-/// Parses one line of output. The second argument is the number of tests that an earlier line reported. The function
-/// returns `None` if the line is not the last line that a test runner prints.
+/// Parses one line of output. The second argument is the number of tests that an earlier line reported. The
+/// function returns `None` if the line is not the summary that a test runner prints at its end.
 type Reader = fn(&str, Option<u64>) -> Option<Counts>;
 
 /// Known test runners, by name.
@@ -36,7 +36,7 @@ impl Counts {
         }
     }
 
-    /// Adds a number to the count that a test runner calls `word`. None for an unknown word.
+    /// Adds a number to the counter for `word`, such as `passed`. None for an unknown word.
     fn count(self, number: u64, word: &str) -> Option<Self> {
         let more = match word {
             "passed" | "pass" | "xfailed" | "xpassed" => Self { passed: number, ..Self::default() },
@@ -52,8 +52,8 @@ impl Counts {
     }
 }
 
-/// Returns a line such as `1 failed, 41 passed (cargo test)` for each test runner whose last line is in the output. The
-/// lines have the order of the table. If one test runner ends several times, the numbers are added up.
+/// Returns a line such as `1 failed, 41 passed (cargo test)` for each test runner whose summary is in the output.
+/// The lines have the order of the table. If one test runner ends several times, the numbers are added up.
 pub fn summarize_test_runs(output: &str) -> Vec<String> {
     let mut found = [None::<Counts>; RUNNERS.len()];
     let mut all = None;
@@ -65,7 +65,7 @@ pub fn summarize_test_runs(output: &str) -> Vec<String> {
                 *found = Some(found.unwrap_or_default().plus(counts));
             }
         }
-        // The reported number applies only to the next last line.
+        // The number of tests from a `Ran … tests` line applies only to the next summary.
         all = ran(line).or(all.filter(|_| unittest(line, all).is_none()));
     }
     let told = found.into_iter().zip(RUNNERS);

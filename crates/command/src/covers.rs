@@ -1,8 +1,9 @@
 //! Coverage of commands by rules that allow.
 //!
-//! A rule covers a command if the words match the pattern and the operands and options are harmless: the tables say
-//! that they contain no code and write no file that the command line does not name. Any other word is covered only if
-//! the pattern contains the same word. No function in this module restricts a command.
+//! A rule covers a command only if its words match the pattern, and its operands and options are harmless. Harmless
+//! means that, according to the tables, they contain no code and write no file that the command line does not name.
+//! Any other word is covered only if the pattern contains the same word. No function in this module restricts a
+//! command.
 
 use crate::launch::{Launched, launched};
 use crate::programs::{self, is_interpreter, is_order, is_shell};
@@ -79,7 +80,8 @@ impl Part {
             || writes::find_row(&self.program, &self.arguments).is_some()
     }
 
-    /// Returns true if each option and each variable for a build tool is in the tool's row, or is in the pattern.
+    /// Returns true if each option, and each variable for a build tool, is in the row of the program or in the
+    /// pattern.
     fn orders_are_harmless(&self, pattern: &str) -> bool {
         let is_plain = |word: &str| {
             word.split_once('=').is_some_and(|(name, value)| {

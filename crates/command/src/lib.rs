@@ -77,8 +77,8 @@ pub struct Command {
     pub guesses: Vec<Part>,
     /// Reason why the meaning of the line is uncertain. `None`: the meaning is certain.
     pub opaque: Option<&'static str>,
-    /// True if the line is opaque only because the shell computes some words, and every command in the line is known to
-    /// read. Rules and grants on words or paths do not see the computed words.
+    /// True if the line is opaque only because the shell computes some words, and every command in the line is
+    /// known to read. Rules and grants cannot check the computed words.
     pub computes_and_reads: bool,
     /// Reason why the line may run a different command than its words say: an alias, code, or an unknown option. A
     /// person is asked about an unclear line if a rule forbids commands or deploying.
@@ -442,7 +442,8 @@ enum InnerCommand {
     None,
     /// The command begins at this argument index.
     Words(usize),
-    /// Several commands that only read. Each begins at one of these argument indexes and takes all words after it.
+    /// Several commands that only read. Each command begins at one of these argument indexes and consists of all
+    /// words from there on.
     Readers(Vec<usize>),
     /// A command may begin at this argument index, or at an unknown index. The first word of the command may also be
     /// the name of a package.

@@ -8,14 +8,15 @@ pub(crate) const NESTED_LINES: u8 = 6;
 /// Maximum number of commands in a line. A line with more commands always needs an approval, and no grant for the
 /// session is offered.
 pub(crate) const PARTS: usize = 256;
-/// Maximum number of lines within a line, as in `sh -c …`. A line with more always needs an approval, and no grant for
-/// the session is offered.
-pub(crate) const LINES: usize = 16;
-/// Maximum number of words of an unknown program that are tried as the beginning of a command. A line with more words
+/// Maximum number of command lines that one line contains as arguments, as in `sh -c …`. A line with more of them
 /// always needs an approval, and no grant for the session is offered.
+pub(crate) const LINES: usize = 16;
+/// Maximum number of arguments of an unknown program that are each checked as a possible start of a command. A line
+/// with more words always needs an approval, and no grant for the session is offered.
 pub(crate) const GUESSED_STARTS: usize = 16;
-/// Maximum number of words of each command that is tried from the words of an unknown program. Words after the maximum
-/// are ignored.
+/// Maximum number of words of a command that is guessed from the arguments of an unknown program. Further words are
+/// ignored.
 pub(crate) const GUESSED_WORDS: usize = 32;
-/// Maximum number of `=` in a word after which a command is tried. Any further `=` is ignored.
+/// Maximum number of `=` in one word for which the text after the `=` is checked as a command. Any further `=` is
+/// ignored.
 pub(crate) const GUESSED_VALUES: usize = 2;

@@ -58,8 +58,8 @@ impl Part {
                 continue;
             }
             starts += 1;
-            // Each possible start compares the rest of the line, so the number of starts is limited. Beyond the limit,
-            // the rule applies.
+            // For each possible start, the rest of the line is compared, so the number of starts is limited. Beyond
+            // the limit, the rule applies.
             if starts > limits::GUESSED_STARTS {
                 return true;
             }

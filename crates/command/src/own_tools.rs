@@ -27,7 +27,7 @@ const GIT: [Guarded; 22] = [
     git("credential", "it calls the programs that store passwords"),
     git("credential-store", "it writes passwords to a file"),
     git("update-index", "it can make git ignore changes"),
-    git("replace", "it makes git read other objects than the stored ones"),
+    git("replace", "it makes git read replacement objects instead of the stored ones"),
     git("replay", "it moves references"),
     git("scalar", "it writes configuration"),
     git("daemon", "it makes the repository available to others"),

@@ -27,7 +27,8 @@ pub struct Pattern {
 /// Maximum number of pieces of a pattern. A longer pattern is treated as matching any text.
 const MAX_PIECES: usize = 256;
 
-/// Maximum number of variants of a path in which names expand to `..`. With more variants, the path may lead anywhere.
+/// Maximum number of variants of a path in which names expand to `..`. A path with more variants is treated as a
+/// path to any place.
 const MAX_WAYS: usize = 8;
 
 /// Maximum number of `**/` in a glob for which the variant without any folder is compared too.

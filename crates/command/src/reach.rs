@@ -53,7 +53,7 @@ impl Part {
         if matches!(program, "tar" | "bsdtar" | "gtar" | "unzip") {
             return self.archive();
         }
-        // The command that the program runs is a separate part of the line. About code, a person is asked anyway.
+        // The command that the program runs is a separate part of the line. A person is always asked about code.
         let wraps = matches!(find_inner_command(self), InnerCommand::Words(_) | InnerCommand::Line);
         let stays = reach::STAYS.contains(&program);
         let is_known = self.table_verdict() == TableVerdict::Reads || tables::of_program(program).is_some();

@@ -1,9 +1,9 @@
 //! Files of the workspace that a line executes. A person who approves the line also approves these files.
 //!
-//! The table lists the arguments that interpreters execute, and the files that programs find by themselves. A file that
-//! a program would find by itself must stay absent if it does not exist. The results contain too many file names rather
-//! than too few: the inspection drops names of missing files. Files that only a script reads are not found.
-//! `named_paths.rs` finds the other paths of a line.
+//! The table lists the arguments that interpreters execute, and the files that programs find by themselves. If a
+//! file that a program would find by itself does not exist, the approval is valid only while the file is absent.
+//! The results contain too many file names rather than too few: the inspection drops names of missing files. Files
+//! that only a script reads are not found. `named_paths.rs` finds the other paths of a line.
 
 use crate::working_directory::join;
 use crate::{Command, Part, programs};

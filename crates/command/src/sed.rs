@@ -1,6 +1,6 @@
 //! sed scripts that only edit text: an allow-list. A script that is not accepted may run commands or write files.
 
-/// Option letters that take no value as the next word. The value of `-i` is in the same word.
+/// Option letters whose value is not the next word. `-i` takes a value only from its own word.
 const FLAGS: &str = "nErsuz";
 
 /// Returns true if all scripts of a sed command contain only substitutions, deletions and similar edits. Each word

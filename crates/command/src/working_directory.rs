@@ -11,7 +11,7 @@ const MAX_FOLDERS: usize = 8;
 /// Maximum number of option letters that precede a value in one word: `-xvzfpath`.
 const MAX_BUNDLE: usize = 5;
 
-/// Maximum number of paths of one line. A card with more paths would not be read.
+/// Maximum number of paths of one line. A person would not read a card with more paths.
 const MAX_PATHS: usize = 256;
 
 /// Folders in which the next part may run, relative to the working directory of the call.

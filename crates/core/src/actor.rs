@@ -45,7 +45,7 @@ pub struct Actor {
     /// Channel of the request: `rest`, `cli` and others. `None` for the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
-    /// Creator of the login link with which the actor signed in, if another person created it.
+    /// Creator of the login link with which the actor signed in, if a different person created the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
 }

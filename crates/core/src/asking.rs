@@ -14,8 +14,8 @@ use crate::tool::{Runs, Spec};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asking {
-    /// True if agents may ask people. If asking is disabled, agents have no tools to ask people, no output becomes a
-    /// question, and a reached limit ends the run with the reason.
+    /// True if agents may ask people. If asking is disabled, agents have no tools to ask people, no output becomes
+    /// a question, and a run that reaches a limit ends.
     pub enabled: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub form: Form,
@@ -29,7 +29,7 @@ pub struct Asking {
     /// reused.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reuse_ms: Option<u64>,
-    /// True if the other agents of the run begin nothing while a question is open (contract E28).
+    /// True if the other agents of the run start no new work while a question is open (contract E28).
     #[serde(default, skip_serializing_if = "is_default")]
     pub pause_siblings: bool,
 }
@@ -47,7 +47,7 @@ impl Default for Asking {
     }
 }
 
-/// Form in which agents with a tool to ask people ask their questions.
+/// Form in which agents ask people questions. Applies to agents that have a tool for asking people.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {

@@ -117,7 +117,7 @@ impl Formatter for Writer<'_> {
 
     /// Writes the nearest double as ECMAScript does (RFC 8785, 3.2.2.3). An integer that a double represents exactly is
     /// written unchanged.
-    #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
+    #[expect(clippy::cast_precision_loss, reason = "RFC 8785 requires the nearest double")]
     fn write_i64<W: io::Write + ?Sized>(&mut self, _: &mut W, value: i64) -> io::Result<()> {
         if value.unsigned_abs() <= MAX_INTEGER {
             return CompactFormatter.write_i64(self.to, value);
@@ -142,7 +142,7 @@ impl Formatter for Writer<'_> {
         self.write_u64(to, value.into())
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
+    #[expect(clippy::cast_precision_loss, reason = "RFC 8785 requires the nearest double")]
     fn write_u64<W: io::Write + ?Sized>(&mut self, _: &mut W, value: u64) -> io::Result<()> {
         if value <= MAX_INTEGER {
             return CompactFormatter.write_u64(self.to, value);

@@ -36,7 +36,7 @@ pub fn render_history(turns: Vec<Turn>, is_all: bool) -> Option<Arc<str>> {
     }
     let mut text = String::from("What was said before in this conversation:\n");
     if !is_all || turns.len() < count {
-        text.push_str("\n(What was said before that is left out.)\n");
+        text.push_str("\n(Earlier parts of the conversation are left out.)\n");
     }
     for turn in turns.iter().rev() {
         for said in &turn.said {

@@ -215,14 +215,14 @@ pub enum PhaseKind {
 #[serde(deny_unknown_fields)]
 pub struct Copilot {
     pub agent: String,
-    /// Readiness to ask a person before a task begins. `None`: the agent begins at once, and asks only with its tools
-    /// (contract E25).
+    /// Mode that controls when a person is asked before a task begins. `None`: the agent begins at once, and asks
+    /// only with its tools (contract E25).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<routing::Mode>,
     /// Agent that routes tasks. `None`: rules route tasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub router: Option<String>,
-    /// Agents that a route may name, in addition to `agent`.
+    /// Agents to which a task can be routed, in addition to `agent`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub team: Vec<String>,
     /// True if the person has a turn after every round.
@@ -500,7 +500,8 @@ pub struct Limits {
     pub parallel: u32,
     /// Maximum number of input and output tokens of one step before a `continuation` interrupt asks a person.
     pub budget_tokens: Option<u64>,
-    /// Number of times that a step continues without asking a person after it reached `rounds` or `tool_calls`.
+    /// Number of new budgets that a step gets without asking a person after the step reached `rounds` or
+    /// `tool_calls`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub continues: u32,
     /// Maximum cost of one step before a `continuation` interrupt asks a person, in millionths of the currency of the

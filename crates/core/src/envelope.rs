@@ -142,7 +142,7 @@ pub enum Error {
     FromTheFuture { stream: StreamId, seq: u64, version: u64 },
     #[error("event {stream}/{seq} is not readable: {source}")]
     Unreadable { stream: StreamId, seq: u64, source: json::Error },
-    #[error("event {stream}/{seq} is at the position of {expected}")]
+    #[error("event {stream}/{seq} is stored at the position of event {expected}")]
     OutOfOrder { stream: StreamId, seq: u64, expected: u64 },
     #[error("the hash chain breaks at {stream}/{seq}: the journal was changed after it was written")]
     BrokenChain { stream: StreamId, seq: u64 },

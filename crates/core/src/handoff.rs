@@ -30,7 +30,8 @@ pub fn tool(to: &str) -> Spec {
         ),
         ADMIN => (
             Receiver::Admin,
-            "Stop and let a person look: they let you go on, tell you what to do, or abort.".to_owned(),
+            "Stop and ask a person to look. The person lets you continue, tells you what to do, or aborts \
+            the run.".to_owned(),
             "what the person needs to know",
         ),
         agent => (
@@ -60,7 +61,8 @@ pub const FINISH: &str = "finish";
 pub fn finish() -> Spec {
     Spec {
         name: FINISH.to_owned(),
-        description: "End your work: say what you did, and what you left undone. Only this call ends it."
+        description: "End your work. Say what you did and what you left undone. Only this call ends your \
+            work."
             .to_owned(),
         parameters: json!({
             "type": "object",

@@ -160,7 +160,7 @@ impl Hours {
         let mut problems = Vec::new();
         problems.extend(check_zone(&self.time_zone));
         if self.week.values().all(Vec::is_empty) {
-            problems.push(Problem::new("/week", "contains no hours: the group would never work"));
+            problems.push(Problem::new("/week", "contains no hours, so the group would never work"));
         }
         for (day, spans) in &self.week {
             let at = format!("/week/{}", day.as_str());
@@ -191,7 +191,7 @@ impl Hours {
     }
 }
 
-/// Edge of a working period.
+/// Start or end of a working period.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edge {
     Begins,

@@ -116,7 +116,7 @@ pub struct People {
     forms: BTreeMap<String, BTreeSet<String>>,
     /// Keys of services by name.
     services: BTreeMap<String, Service>,
-    /// Latest departure of each person who has left. A person who came back stays listed.
+    /// Most recent departure of each person who has left. The entry stays if the person comes back.
     left: BTreeMap<String, Departure>,
     /// Time of each person's latest sign-out from all browsers.
     signed_out: BTreeMap<String, Moment>,
@@ -156,7 +156,7 @@ impl Since {
     }
 }
 
-/// Latest departure of a person.
+/// Most recent departure of a person, reported by the identity provider or caused by a removal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Departure {
     moment: Moment,

@@ -36,9 +36,9 @@ pub struct Quiet {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Digest {
-    /// Whenever the milliseconds since the Unix epoch are a multiple of this number.
+    /// A digest is sent whenever the milliseconds since the Unix epoch are a multiple of this number.
     Every(u64),
-    /// Once a day, at this minute of the day.
+    /// A digest is sent once a day, at this minute of the day.
     Daily { minute: u16, zone: Option<String> },
 }
 

@@ -1,7 +1,7 @@
 //! The table of rights: for each permission, the extent that each role has.
 //!
-//! A route names only the permission that it needs. The core checks the table a second time when it makes the decision.
-//! This module knows neither owners nor assignments: the module of each resource checks them.
+//! A route names only the permission that it needs. The core checks the table a second time when it makes the
+//! decision. This module does not check owners or assignments. The module of each resource does.
 
 use std::collections::BTreeSet;
 

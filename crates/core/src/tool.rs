@@ -197,9 +197,9 @@ pub struct ResolvedPath {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxLevel {
-    /// The command is not confined: a person is asked about every command, and grants do not apply.
+    /// The command is not confined. A person is asked about every command, and grants do not apply.
     None,
-    /// Only files or only the network is confined: a person is asked about every command, and grants do not apply.
+    /// Only files or only the network is confined. A person is asked about every command, and grants do not apply.
     Partial,
     /// Files (Landlock), network (own namespace unless the workflow opens it), resources and the process group are
     /// confined.
@@ -233,9 +233,9 @@ pub struct Inspection {
     pub workspace: String,
     /// Canonical working directory of a command. For any other tool, the workspace.
     pub cwd: String,
-    /// Sorted by path.
+    /// Preconditions of the call, sorted by path.
     pub preconditions: Vec<Precondition>,
-    /// `None` for tools that are not commands.
+    /// Degree to which the sandbox confines the command. `None` for tools that are not commands.
     pub sandbox: Option<SandboxLevel>,
     /// Codes of findings such as `hard_link`. For each finding, a person is asked about the call even if the rules
     /// allow it.
@@ -244,7 +244,7 @@ pub struct Inspection {
     pub places: Vec<ResolvedPath>,
     /// Data for the card: `{"diff": {…}, "impact": {…}}`.
     pub card: Value,
-    /// Only for tools that change files.
+    /// Changes that the tool proposes. Only for tools that change files.
     pub proposed: Option<Box<ProposedChanges>>,
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct Keys {
 pub(crate) struct Fields<'a> {
     owner: Item<'a>,
     entries: BTreeMap<&'a str, Item<'a>>,
-    /// Known keys of which an unknown key seems to be a misspelling. They are not reported as missing.
+    /// Known keys that an unknown key seems to misspell. Such keys are not reported as missing.
     meant: BTreeSet<&'static str>,
 }
 

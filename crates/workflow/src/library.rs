@@ -129,7 +129,7 @@ impl Library {
 
 fn taken(file: &str, name: &str, place: Position, other: &str) -> Vec<Problem> {
     let mut problems = Problems::for_file(file);
-    let message = format!("the workflow `{name}` is in {other} too");
+    let message = format!("the workflow `{name}` is also defined in {other}");
     problems.push(place, "name".to_owned(), message, None);
     problems.finish::<()>(None).err().unwrap_or_default()
 }

@@ -17,7 +17,7 @@ pub struct Problem {
     /// Path in the document, such as `phases[1].agent`. Empty if the problem concerns the whole document.
     pub path: String,
     pub message: String,
-    /// Existing key or name of which the text seems to be a misspelling.
+    /// Existing key or name that the text seems to misspell.
     pub suggestion: Option<String>,
 }
 

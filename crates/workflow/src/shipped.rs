@@ -86,7 +86,8 @@ pub(crate) fn samples(packs: &[&'static Shipped]) -> impl Iterator<Item = &'stat
 pub fn external() -> Definition {
     Definition {
         name: EXTERNAL.to_owned(),
-        description: "Agents of other frameworks ask through this one; nothing in it runs here.".to_owned(),
+        description: "Agents of other frameworks ask people through this workflow. Holdshort itself runs \
+            nothing for it.".to_owned(),
         input: json!({"type": "object"}),
         agents: BTreeMap::new(),
         tools: BTreeMap::new(),

@@ -16,7 +16,7 @@ const VERSION_CONTROL: &str =
 const ON_COMMIT: &str = "git hooks run the programs that it names";
 const HOOKS: &str = "the tool that owns the directory runs the programs in it";
 const ON_ENTRY: &str = "a shell that enters the directory runs it, or sets variables from it";
-const VERSIONS: &str = "it decides which programs run under the names of tools";
+const VERSIONS: &str = "it decides which program runs when a tool is called by its name";
 const PACKAGES: &str =
     "a package manager reads it at the owner's next command and runs the programs that it names";
 const WRAPPER: &str = "people, editors and other tools start builds through it";

@@ -131,7 +131,7 @@ pub(crate) const ROWS: &[Row] = &[
     installs("helm", "plugin:install plugin:update"),
 ];
 
-/// Options that give a command of a program a class. If the row names a first word, the option counts only together
+/// Options that raise the class of a command. If a row contains a first word, its options apply only to commands
 /// with that word.
 pub(crate) const OPTIONS: &[(Row, &[&str])] = &[
     (web("git", "archive"), &["--remote"]),

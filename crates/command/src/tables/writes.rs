@@ -7,8 +7,8 @@
 
 use super::{Row, git, row};
 
-/// Rows in the format of the read-only rows. A `*` after an option means that the option takes a value without an
-/// effect.
+/// Rows in the format of the read-only rows. A `*` after an option means that the option takes a value that does
+/// not change the effect of the command.
 const ROWS: &[Row] = &[
     row(&["rm"], "-f -r -R -d -v -i -I --force --recursive --dir --verbose"),
     row(

@@ -32,9 +32,9 @@ pub struct Channel {
     pub url: Source,
     /// Recipients of the deliveries.
     pub to: To,
-    /// Only for e-mail.
+    /// Settings of an e-mail channel. `None` for other types of channels.
     pub mail: Option<Mail>,
-    /// Only for Slack with buttons.
+    /// Settings of a Slack app with buttons. `None` for other channels.
     pub slack: Option<SlackApp>,
     /// Signing secrets, the current one first. Older secrets stay valid while receivers change to the current one. For
     /// ntfy: the publisher's token. For e-mail: the password.

@@ -21,7 +21,7 @@ pub struct Grant {
     pub matcher: Matcher,
     /// Person who gave the grant.
     pub owner: String,
-    /// Creator of the login link with which the owner signed in, if another person created it.
+    /// Creator of the login link with which the owner signed in, if a different person created the link.
     pub let_in_by: Option<String>,
     pub run: RunId,
     pub interrupt: InterruptId,

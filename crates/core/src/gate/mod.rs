@@ -1,9 +1,9 @@
 //! Vote of the gates on a call: allow, ask or forbid.
 //!
-//! Gates are implemented here, in the runtime, and never in a prompt. All sources vote, and the most severe vote wins:
-//! forbid > mandatory ask > refused before (ask) > escalation ask > grant allow > rule > default (ask). The gates fail
-//! closed: about a call that they cannot interpret, a person is asked. This file defines the call; read `verdict.rs`
-//! and `vote.rs` next.
+//! Gates are implemented here, in the runtime, and never in a prompt. All sources vote, and the most severe vote
+//! wins: forbid > mandatory ask > refused before (ask) > escalation ask > grant allow > rule > default (ask). The
+//! gates fail closed: if they cannot interpret a call, a person is asked. This file defines the call; read
+//! `verdict.rs` and `vote.rs` next.
 
 mod changes;
 pub(crate) mod checkpoint;
@@ -53,8 +53,8 @@ pub struct Subject<'a> {
     pub preconditions: &'a [Precondition],
     /// Changes that the call makes to the workspace.
     pub changes: Changes<'a>,
-    /// Reason why a command was not tried although its workflow requires a trial. A person then decides, even if a rule
-    /// or a grant allows the call.
+    /// Reason why a command had no trial although its workflow requires a trial. A person then decides, even if a
+    /// rule or a grant allows the call.
     pub untried: Option<&'a str>,
     /// True for a call of an external agent. A call of an external agent is not inspected, and grants for our own
     /// agents' calls do not cover it.

@@ -97,15 +97,16 @@ pub fn reasons(act: &Act<'_>, keywords: &[String]) -> Vec<Reason> {
     let named = |word: &str| keywords.iter().any(|keyword| keyword.eq_ignore_ascii_case(word));
     for word in PRODUCTION.into_iter().filter(|word| !named(word)) {
         if let Some(at) = found(&|texts| texts.iter().any(|text| text.is_numbered(word))) {
-            reasons.push(reason("production", format!("`{word}` in {at}: a production environment")));
+            reasons.push(reason("production", format!("`{word}` in {at} refers to a production \
+                environment")));
         }
     }
     reasons.extend(uncertainty(act.said));
     if act.failures >= FAILURES {
-        let text = format!("the last {} calls of the step failed: the agent may need help", act.failures);
+        let text = format!("the last {} calls of the step failed, so the agent may need help", act.failures);
         reasons.push(reason("failing", text));
     } else if act.retries >= FAILURES {
-        let text = format!("the step was retried {} times: the agent may need help", act.retries);
+        let text = format!("the step was retried {} times, so the agent may need help", act.retries);
         reasons.push(reason("failing", text));
     }
     reasons

@@ -182,7 +182,7 @@ fn mandatory_for_changes(subject: &Subject<'_>, changes: &Changeset, codes: &[St
     let guarded = |path: &str| guarded::guards(format!("{}/{path}", subject.workspace).split('/'));
     let mut paths = changes.changes().iter().map(|change| change.path.as_str());
     if let Some((path, guarded)) = paths.find_map(|path| Some((path, guarded(path)?))) {
-        let text = format!("it changes a file that your own tools run: `{path}`: {}", guarded.why);
+        let text = format!("it changes `{path}`, a file that your own tools run: {}", guarded.why);
         reasons.push(found("guarded_path", text));
     }
     if changes.changes().iter().any(|change| changes::decides_what_is_ignored(&change.path)) {
@@ -202,7 +202,7 @@ fn mandatory_for_words(subject: &Subject<'_>, command: Option<&Command>) -> Vec<
     }
     if let Some(guarded) = guarded(subject, command) {
         let text =
-            format!("it may write to a file that your own tools run: `{}`: {}", guarded.name, guarded.why);
+            format!("it may write to `{}`, a file that your own tools run: {}", guarded.name, guarded.why);
         reasons.push(found("guarded_path", text));
     }
     reasons
@@ -250,14 +250,15 @@ fn explain(code: &str) -> &'static str {
         }
         "script_unbound" => "it runs a file of the workspace that could change unnoticed after the approval",
         "unread_arguments" => {
-            "it names a command, a path or an address in a form that rules cannot read: they read the \
-             arguments `command`, `path` and `url` as strings"
+            "it names a command, a path or an address in a form that rules cannot read; rules read only \
+            strings in the arguments `command`, `path` and `url`"
         }
         "unguarded" => {
             "an earlier command created a file that your own tools run, and the file could not be moved \
              away: check the workspace"
         }
-        "ignores_changed" => "it changes which files git ignores, and rules about changes rely on that",
+        "ignores_changed" => "it changes which files git ignores, and rules about changes depend on these \
+        files",
         "undo" => "it undoes changes that were approved before",
         "merge" => {
             "it copies ignored files, which only the run has seen so far, into the workspace, where your own \

@@ -63,8 +63,8 @@ pub fn check(
     let problems = carried(interrupt, offer, decision);
     let seat = interrupt.seat(voter, offer, interrupt.edit_of(&decision.edit, seq))?;
     if offer.effect == Effect::Grant && seat.in_place_of.is_some() {
-        let message = "is only for an approver, not for a delegate, whose grant would cover nothing; \
-                       approve only this call";
+        let message = "is available only to approvers, because a grant by a delegate covers no calls; \
+            approve only this call";
         return Err(Refusal::Invalid(vec![Problem::new("/option", message)]));
     }
     if problems.is_empty() { Ok(Checked::New(offer.clone(), seat)) } else { Err(Refusal::Invalid(problems)) }

@@ -79,6 +79,6 @@ pub enum Refusal {
     Limit { name: &'static str, limit: u64 },
     #[error("the decision does not fit the interrupt")]
     Invalid(Vec<Problem>),
-    #[error("the edit changes values that are withheld from its sender")]
+    #[error("the edit changes values that are withheld from the person who sent it")]
     Withheld(Vec<Problem>),
 }

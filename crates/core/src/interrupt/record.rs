@@ -38,7 +38,7 @@ pub struct Claim {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimHolder {
-    /// First epoch that the node took after its start.
+    /// Identifies the node: the first epoch that the node acquired after it started.
     pub node: u64,
     pub number: u64,
 }
@@ -94,7 +94,7 @@ impl AnswerContent {
     }
 }
 
-/// Corrections of an answer, and its erasure.
+/// Correction and erasure of an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnswerAmendments {
     /// Corrected answer, with the time of its correction.
@@ -112,7 +112,7 @@ pub struct Usage {
     pub digest: Digest,
 }
 
-/// Cause for which an interrupt was resolved.
+/// Reason why an interrupt was resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
@@ -126,7 +126,7 @@ pub enum Cause {
         source: Source,
         rule: usize,
     },
-    /// The workflow does not ask here, or does not ask here in an unattended run.
+    /// The workflow requires no decision at this point, or requires none in an unattended run.
     Unasked,
     /// The workflow reuses the answer to an earlier question.
     Reused(InterruptId),

@@ -91,8 +91,8 @@ impl Interrupt {
         Err(Refusal::NotYourStage { stage: reached.unwrap_or_default() + 1 })
     }
 
-    /// Returns true if the remaining people could still settle the interrupt after this vote. Also returns true if they
-    /// could not settle it before the vote.
+    /// Returns true if the remaining people could still settle the interrupt after this vote. Also returns true if
+    /// the interrupt could not be settled even before the vote.
     fn leaves_enough(&self, voter: &Voter<'_>, offer: &Offer, edit_of: Option<u64>, seat: &Seat) -> bool {
         let who = voter.actor.id.as_str();
         // With a single stage, no people need to remain for a later stage.

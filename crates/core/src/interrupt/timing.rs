@@ -201,8 +201,8 @@ impl Timing {
                     say(
                         at.clone(),
                         format!(
-                            "step {} of the escalation adds approvers to a stage where each named one must \
-                             agree: set `replace: true`",
+                            "step {} of the escalation adds approvers to a stage where each named approver \
+                            must agree: set `replace: true`",
                             i + 1
                         ),
                     );

@@ -29,7 +29,7 @@ pub struct Vote {
     pub on_behalf_of: Option<String>,
     /// Open interrupts that the voter also released by giving the grant.
     pub also: Vec<InterruptId>,
-    /// Creator of the login link with which the voter signed in, if another person created it.
+    /// Creator of the login link with which the voter signed in, if a different person created the link.
     pub let_in_by: Option<String>,
     pub at: Timestamp,
     /// Sequence number of the `decision_made` event in the run's stream.

@@ -76,7 +76,7 @@ impl Interrupt {
             return refused("is in the past".to_owned());
         }
         if let Some(expires_at) = self.opened.expires_at.filter(|at| until > *at) {
-            return refused(format!("is after it expires, at {expires_at}"));
+            return refused(format!("is after the interrupt expires, at {expires_at}"));
         }
         if until > voter.now.plus_ms(limits::SNOOZE_MS) {
             return refused(format!("is more than {} days ahead", limits::SNOOZE_MS / 86_400_000));

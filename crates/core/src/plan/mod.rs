@@ -31,7 +31,8 @@ pub struct Subtask {
     pub agent: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
-    /// Estimated duration in the words of the planner, such as `5 min`. Shown to people and never computed with.
+    /// Estimated duration in the words of the planner, such as `5 min`. Displayed to people and not used in
+    /// calculations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_time: Option<String>,
 }

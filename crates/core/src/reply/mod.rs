@@ -63,7 +63,7 @@ pub enum Flaw {
     NotFinished,
     /// A question of the agent has no answer, and the agent recorded no assumption.
     Unassumed,
-    /// The questions in the reply are malformed. Only for an agent that asks in its replies.
+    /// The questions in the reply are malformed. Applies only to agents that ask in their replies.
     MalformedQuestions,
     /// The reply contains questions instead of content, and asking is disabled (contract E39).
     QuestionsUnasked,
@@ -92,11 +92,11 @@ impl Flaw {
             Self::Cut => "was cut off before it was complete",
             Self::Filtered => "was filtered by the provider",
             Self::Unclear => "stopped for a reason that does not show whether it is complete",
-            Self::CallAsText => "contains a tool call as text, which ran nothing",
+            Self::CallAsText => "contains a tool call as text, so no tool ran",
             Self::Asks => "asks in words",
             Self::Announces => "announces work that it does not do",
             Self::Unassumed => "does not say what it assumes in place of an answer",
-            Self::NotFinished => "does not call `finish`, with which its agent ends its work",
+            Self::NotFinished => "does not call `finish`, with which its agent must end its work",
             Self::MalformedQuestions => "contains questions that cannot be asked in this form",
             Self::QuestionsUnasked => "asks a question instead of giving a result, and no person can answer",
         }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use answer::{FORM, read, response_schema};
 pub use rules::heuristics;
 
-/// Readiness to ask a person before work begins (contract A20).
+/// Mode that controls when a person is asked before work begins (contract A20).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -92,7 +92,8 @@ impl Routed {
         let refined =
             self.refined.as_ref().map(|task| format!("The router's understanding of the task: {task}"));
         let plan =
-            "This task is complex: a plan helps. Make one with your tools before you begin, if you can.";
+            "This task is complex, so a plan helps. If your tools can make a plan, make one before you \
+            begin.";
         let plan = (self.route == Route::Plan || is_complex).then(|| plan.to_owned());
         let lines: Vec<String> = refined.into_iter().chain(plan).collect();
         (!lines.is_empty()).then(|| lines.join("\n"))

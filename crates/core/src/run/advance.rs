@@ -101,8 +101,8 @@ impl Draft<'_> {
             }
             // No agent would carry out this plan, so a person is not asked about the plan.
             StepRole::Subtask => {
-                let text = "You are carrying out one part of a plan, and a part has no plan of its own: do \
-                            your part yourself, or say what is missing.";
+                let text = "You carry out one part of a plan, and cannot make a plan for this part. Do the \
+                    part yourself, or say what is missing.";
                 self.finish_call(id, CallEnd::Refused, Some("no_plan_here"), text);
                 return;
             }
@@ -112,7 +112,7 @@ impl Draft<'_> {
             | StepRole::Overseer
             | StepRole::Router
             | StepRole::Summariser => {
-                let text = "You make no plan in this step: answer what you are asked for.";
+                let text = "You cannot make a plan in this step. Answer the request.";
                 self.finish_call(id, CallEnd::Refused, Some("no_plan_here"), text);
                 return;
             }
@@ -141,7 +141,7 @@ impl Draft<'_> {
             Content::data(json!(plan)),
         );
         if !self.run.asks_about_plans() {
-            self.finish_call(id, CallEnd::Done, None, "The plan is noted. Go on with it.");
+            self.finish_call(id, CallEnd::Done, None, "The plan is recorded. Continue with it.");
             return;
         }
         let title = format!("Plan of {}", plan.subtask_count());

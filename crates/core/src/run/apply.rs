@@ -104,7 +104,7 @@ impl Run {
                     step.output = content.text.as_deref().map(Arc::from);
                     step.until = Some(seq);
                     step.until_at = Some(event.at);
-                    // The step is over: the outcome of a model call in progress no longer matters, and no retry
+                    // The step is over, so the outcome of a model call in progress no longer matters, and no retry
                     // follows.
                     step.model = ModelCall::Idle;
                     step.stopped = false;

@@ -73,7 +73,7 @@ impl Draft<'_> {
                 self.finish_call(&id, CallEnd::Refused, Some("forbidden"), text);
             }
             Verdict::Ask { .. } | Verdict::Allow(_) => {
-                self.finish_call(&id, CallEnd::Done, None, "It is recorded. Go on.");
+                self.finish_call(&id, CallEnd::Done, None, "The assumption is recorded. Continue.");
             }
         }
         true

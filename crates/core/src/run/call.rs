@@ -314,7 +314,7 @@ impl Draft<'_> {
         let is_as_released = self.run.action_digest(&call, &look, call.effect.as_ref()) == digest;
         // A resumed commit may have changed the files itself, but not the directories that contain them.
         if is_resumed && changed.iter().any(|path| path.ends_with('/')) {
-            self.doubt(id, "the directory into which its changes were being written was replaced");
+            self.doubt(id, "a directory was replaced while the changes of the call were written into it");
             return;
         }
         if !is_as_released || (!changed.is_empty() && !is_resumed) {
@@ -391,7 +391,7 @@ impl Draft<'_> {
         }
         let late = |call: &Call, text, data| Content { text: Some(stop::told_late(call, text)), data };
         match outcome {
-            // A person stopped the call, so its failure says only that the call did not complete.
+            // A person stopped the call, so the failure means only that the call did not complete.
             Ran::Failed { text } if call.stopped.is_some() => {
                 self.finish_stopped(id, &call, Some(text), Value::Null);
             }

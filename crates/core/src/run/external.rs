@@ -220,7 +220,7 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
                     .map(|row| row.id)
                     .collect();
                 let message = format!(
-                    "`{}` has no option `{id}` here; it has: {}",
+                    "`{}` has no option `{id}` here; choose one of: {}",
                     ask.kind.as_str(),
                     known.join(", ")
                 );
@@ -232,7 +232,8 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
         let holding =
             ask.kind.row().options.iter().map(Offer::from_row).filter(|offer| holds_back(ask.kind, offer));
         let ids: Vec<String> = holding.map(|offer| offer.id).collect();
-        let message = format!("the approver could only agree: offer at least one of: {}", ids.join(", "));
+        let message = format!("the approver could only agree; offer at least one of these options: \
+            {}", ids.join(", "));
         problems.push(Problem::new("/options", message));
     }
     // The approver can always answer a `choice` with a free text.
@@ -309,7 +310,7 @@ fn check(ask: &Ask) -> Vec<Problem> {
         ask.response_schema.iter().flat_map(|schema| schema::refuse_foreign(schema, "/response_schema")),
     );
     if ask.response_schema.is_some() && matches!(ask.kind, Kind::Choice | Kind::Escalation) {
-        let message = format!("no option of `{}` accepts data: leave it out", ask.kind.as_str());
+        let message = format!("no option of `{}` accepts data: leave out this field", ask.kind.as_str());
         problems.push(Problem::new("/response_schema", message));
     }
     for (pointer, ms) in [("/expires_in_ms", ask.expires_in_ms), ("/usable_ms", ask.usable_ms)] {

@@ -272,7 +272,7 @@ impl Run {
         match message {
             Message::Tool { call, name, text } if text.len() > SHORT_BYTES && !self.is_answer(&call) => {
                 let text = format!(
-                    "[the result of {} bytes is left out here; call again what you need of it]",
+                    "[the result of {} bytes is left out here; make the call again if you need it]",
                     text.len()
                 );
                 Message::Tool { call, name, text }
@@ -381,7 +381,7 @@ impl Run {
         } else {
             format!("Summary of what came before:\n{earlier}\n\n")
         };
-        format!("{earlier}The turns to sum up, a message a line:\n{}", lines.join("\n"))
+        format!("{earlier}The turns to sum up, one message per line:\n{}", lines.join("\n"))
     }
 
     pub(super) fn summariser_request(&self, id: &str) -> Request {

@@ -369,9 +369,9 @@ pub enum Rejection {
     /// The text completes the sentence of the error message.
     #[error("the interrupt has no stored answer: {0}")]
     NoAnswer(&'static str),
-    #[error("the run has not ended: its content is needed until it ends")]
+    #[error("the run has not ended, and its content is needed until the end")]
     NotEnded,
-    #[error("the run is on legal hold: its content cannot be erased until the hold is lifted")]
+    #[error("the run is on legal hold, so its content cannot be erased until the hold is lifted")]
     Held,
     /// A second hold is rejected: its reason would be lost, and lifting the first hold would lift both.
     #[error(
@@ -409,11 +409,11 @@ pub enum Rejection {
     /// different attempt.
     #[error("nothing is waiting for this input: it is late or repeated")]
     Outdated,
-    #[error("a freeze applies to this run or its agent: nothing starts until the freeze is lifted")]
+    #[error("a freeze applies to this run or its agent, so no work starts until the freeze is lifted")]
     Frozen,
-    #[error("the session is suspended: nothing starts in it until it is resumed")]
+    #[error("the session is suspended, so its runs start no work until the session is resumed")]
     SessionSuspended,
-    #[error("the session is closed ({}): nothing starts in it any more", .0.as_str())]
+    #[error("the session is closed ({}), so its runs can start no work", .0.as_str())]
     SessionClosed(session::End),
 }
 

@@ -19,10 +19,12 @@ use crate::schema::Problem;
 pub(super) const INTERRUPTED: &str = "interrupted";
 
 const NOT_RUN: &str =
-    "Not run: a person interrupted the run before this call began. Call it again only if it is still wanted.";
+    "Not run: a person interrupted the run before this call began. Make the call again only if it is still \
+    needed.";
 const NO_RESULT: &str =
-    "A person interrupted this call: there is no result. Call it again only if it is still wanted.";
-const GO_ON: &str = "A person interrupted your last reply, and now lets you go on: go on where it stopped.";
+    "A person interrupted this call, so there is no result. Make the call again only if it is still needed.";
+const GO_ON: &str = "A person interrupted your last reply and now lets you continue. Continue where the \
+    reply stopped.";
 const ENDED: &str = "A person interrupted this step and then ended it.";
 const NOBODY: &str = "The run was interrupted, and nobody decided in time how to continue.";
 

@@ -11,7 +11,7 @@ impl Draft<'_> {
     /// phase fails (contract A8).
     pub(super) fn skip_step(&mut self, interrupt: &Interrupt, step: &str, text: &str, why: &str) {
         if self.run.must_plan(step) {
-            let text = format!("`{step}` was skipped: there is no plan{why}");
+            let text = format!("`{step}` was skipped, so there is no plan{why}");
             return self.fail_phase(&self.run.phase_of_step(step), "no_plan", text);
         }
         self.close_step(step, StepEnd::Skipped, text);

@@ -160,7 +160,7 @@ impl Draft<'_> {
     }
 
     /// Rejects all hand-offs of a reply except the first. If one of the hand-offs ends the work, all are rejected:
-    /// otherwise the texts of the rejected ones, such as undone items, would be lost.
+    /// otherwise the texts of the rejected hand-offs, such as undone items, would be lost.
     fn more_than_one_handoff(
         &self,
         calls: &[(String, RequestedCall)],
@@ -176,10 +176,12 @@ impl Draft<'_> {
         for (nth, (at, _)) in receives.iter().enumerate().filter(|_| receives.len() > 1) {
             if ends {
                 let text = "not finished: a reply may end the work only once, and not together with a \
-                            handover; none of these calls counts. Make a single call that says everything";
+                    handover, so none of these calls took effect. Make a single call that contains \
+                    everything";
                 problems[*at] = Some(("second_handoff", text.to_owned()));
             } else if nth > 0 {
-                let text = "not done: a reply may hand over only once, and the first call counts";
+                let text = "not done: a reply may hand over only once, and only its first handover takes \
+                    effect";
                 problems[*at] = Some(("second_handoff", text.to_owned()));
             }
         }
@@ -188,7 +190,7 @@ impl Draft<'_> {
     /// Returns a problem if an incomplete reply ends the work. The missing part might have contained more.
     fn cut_end(&self, call: &RequestedCall, stop: Stop) -> Option<(&'static str, String)> {
         let flaw = stop.flaw()?;
-        let text = format!("not finished: your reply {}. Go on, or say it again", flaw.says());
+        let text = format!("not finished: your reply {}. Continue, or repeat it", flaw.says());
         (self.run.receiver(&call.tool) == Some(&Receiver::Terminator)).then_some(("reply_not_whole", text))
     }
 

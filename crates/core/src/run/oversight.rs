@@ -134,8 +134,8 @@ impl Run {
         reasons
     }
 
-    /// Returns the reasons why a person should decide on a plan that needs no approval. The reasons are searched in
-    /// the plan and in the texts of its planner and judge.
+    /// Returns the reasons why a person should decide on a plan that needs no approval. The plan, and the texts of
+    /// its planner and judge, are searched for reasons.
     pub(super) fn worries_about_plan(&self, phase: &str) -> Vec<Reason> {
         let Some(smart) = self.smart() else { return Vec::new() };
         let Some(planned) = self.plans.get(phase) else { return Vec::new() };

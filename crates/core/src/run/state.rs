@@ -457,7 +457,7 @@ impl History {
 
 /// Rounds of a copilot phase.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "what happened before a round, each by itself")]
+#[expect(clippy::struct_excessive_bools, reason = "each flag records an independent event before a round")]
 pub struct Rounds {
     /// Number of rounds begun.
     pub begun: u32,

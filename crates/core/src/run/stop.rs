@@ -16,7 +16,7 @@ use crate::envelope::Content;
 /// Code of a call that a person stopped.
 pub(super) const STOPPED: &str = "stopped";
 
-const TRIED: &str = "It was only tried: nothing has changed.";
+const TRIED: &str = "It ran only in a trial, so nothing has changed.";
 const STARTED: &str = "It ran in the workspace, and may have done a part of its work.";
 
 impl Run {
@@ -122,16 +122,17 @@ fn describe_stop(call: &Call, printed: Option<String>, happened: &str) -> String
         Some("") | None => "Do not run the same command again unless a person wants it.".to_owned(),
         Some(words) => format!("The person says: {words}"),
     };
-    format!("{}\nA person stopped it. {happened} {words}", printed.trim_end())
+    format!("{}\nA person stopped this command. {happened} {words}", printed.trim_end())
 }
 
 /// Returns the message to the agent about a call that had already ended when a person stopped it.
 pub(super) fn told_late(call: &Call, printed: String) -> String {
     match call.stopped.as_deref() {
         None => printed,
-        Some("") => format!("{printed}\nA person wanted to stop it; it had ended by itself."),
+        Some("") => format!("{printed}\nA person wanted to stop this command, but it had already ended."),
         Some(words) => {
-            format!("{printed}\nA person wanted to stop it; it had ended by itself. The person says: {words}")
+            format!("{printed}\nA person wanted to stop this command, but it had already ended. The person \
+                says: {words}")
         }
     }
 }

@@ -92,11 +92,11 @@ pub enum NotUndone {
     UnknownEvent,
     #[error("the run is changing files; wait until its call has ended, or resume the run if it is paused")]
     AtWork,
-    #[error("the run has made no change since then that can be undone")]
+    #[error("the run has made no change after the chosen point that can be undone")]
     Nothing,
-    #[error("the record of the run's changes was erased: they can no longer be undone")]
+    #[error("the record of the run's changes was erased, so the changes can no longer be undone")]
     Erased,
-    #[error("none of the run's changes since then is still in place: they were already undone")]
+    #[error("none of the run's changes after the chosen point is still in place: they were already undone")]
     TakenBack,
     #[error(
         "{0} already undoes changes of this run and has not ended: decide or cancel it before another undo"

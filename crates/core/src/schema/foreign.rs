@@ -224,7 +224,7 @@ impl Chains<'_> {
             Some(None) => {
                 return Err(Problem::new(
                     at,
-                    "refers to itself without descending into the value: its check would never end",
+                    "refers to itself without descending into the value, so its check would never end",
                 ));
             }
             None => {}

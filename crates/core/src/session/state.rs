@@ -9,9 +9,9 @@ use crate::time::Timestamp;
 pub enum State {
     #[default]
     Open,
-    /// A person suspended the session: its runs are paused, and no run starts or resumes.
+    /// A person suspended the session. Its runs are paused, and no run starts or resumes.
     Suspended,
-    /// The session has ended: its runs are cancelled, and no run starts.
+    /// The session has ended. Its runs are cancelled, and no run starts.
     Closed(End),
 }
 

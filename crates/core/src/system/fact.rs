@@ -22,11 +22,11 @@ pub enum Fact {
     PolicySet {
         rules: Vec<Rule>,
     },
-    /// The installation was frozen: no tool call and no model call starts. The event's text is the reason.
+    /// The installation was frozen, so no tool call and no model call starts. The event's text is the reason.
     Frozen,
     Unfrozen,
-    /// A run, workflow or agent was frozen: none of its tool calls and model calls starts. The event's text is the
-    /// reason.
+    /// A run, workflow or agent was frozen, so none of its tool calls and model calls starts. The event's text is
+    /// the reason.
     PartFrozen {
         part: Part,
     },
@@ -71,7 +71,7 @@ pub enum Fact {
         session: Digest,
         notice: Digest,
     },
-    /// A key was created: its secret, which has this digest, authenticates `name`.
+    /// A key was created. Its secret, which has this digest, authenticates `name`.
     KeyMade {
         key: KeyId,
         name: String,
@@ -88,7 +88,7 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         previous_until: Option<Timestamp>,
     },
-    /// A key was revoked: all its secrets are invalid.
+    /// A key was revoked. All its secrets are invalid.
     KeyRevoked {
         key: KeyId,
     },

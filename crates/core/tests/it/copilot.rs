@@ -217,8 +217,8 @@ fn a_router_decides_who_begins_and_what_is_asked() {
 fn a_router_that_proposes_leaves_the_choice_to_a_person() {
     let route = r#"{"route_type": "propose", "proposals": [{"title": "A", "description": "quick", "pros": ["fast"]}, {"title": "B"}]}"#;
     let table = [
-        (choose("option_1"), "The person chose this way: A. quick"),
-        (choose_with("option_2", "in Rust"), "The person chose this way: B.\nThe person adds: in Rust"),
+        (choose("option_1"), "The person chose this approach: A. quick"),
+        (choose_with("option_2", "in Rust"), "The person chose this approach: B.\nThe person adds: in Rust"),
         (choose_with("custom", "by hand"), "The person wants it done like this: by hand"),
     ];
     for (decision, expected) in table {

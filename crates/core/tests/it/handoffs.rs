@@ -142,7 +142,7 @@ fn the_other_calls_of_a_reply_come_first() {
             "there is no file `a`",
             "written",
             "a person refused this call",
-            "not done: a reply may hand over only once, and the first call counts",
+            "not done: a reply may hand over only once, and only its first handover takes effect",
         ],
     );
 }

@@ -142,7 +142,8 @@ fn words_after_an_interruption_are_the_turn() {
 
 #[test]
 fn to_continue_goes_on_where_it_stopped() {
-    let go_on = "A person interrupted your last reply, and now lets you go on: go on where it stopped.";
+    let go_on = "A person interrupted your last reply and now lets you continue. Continue where the reply \
+        stopped.";
     // Both orders: the person decides before or after the model has stopped.
     for is_fast in [false, true] {
         let mut world = replying(vec![says("Done.")]);
@@ -353,7 +354,8 @@ fn a_command_is_stopped_and_its_output_kept_and_the_rest_of_the_reply_does_not_b
     assert_eq!(end_of(&world, "call_1"), Some(CallEnd::Failed));
     assert_eq!(
         result(&world, "call_1"),
-        "half\nkilled\nA person stopped it. It ran in the workspace, and may have done a part of its work. Run it again \
+        "half\nkilled\nA person stopped this command. It ran in the workspace, and may have done a part of \
+        its work. Run it again \
          only if it is still wanted."
     );
     assert_eq!(world.run.status(), Status::Waiting);
@@ -696,7 +698,9 @@ fn a_trial_is_stopped_and_nothing_of_it_happens() {
     assert_eq!(end_of(&world, "call_1"), Some(CallEnd::Refused));
     assert_eq!(
         result(&world, "call_1"),
-        "tried ./do a=1\nA person stopped it. It was only tried: nothing has changed. Run it again only if it is still \
+        "tried ./do a=1\nA person stopped this command. It ran only in a trial, so nothing has changed. Run \
+        it again \
+        only if it is still \
          wanted."
     );
     assert!(world.files.is_empty() && world.run.status() == Status::Waiting);

@@ -84,11 +84,11 @@ fn a_reason_names_what_and_where() {
         (found("", "x", &json!({ "delete": true }), &["delete"]), vec![]),
         (
             found("", "run_command", &json!({ "command": "kubectl --env=prod get" }), &[]),
-            vec!["`prod` in the arguments: a production environment"],
+            vec!["`prod` in the arguments refers to a production environment"],
         ),
         (
             found("", "x", &json!({ "host": "db2.prod1.example.com" }), &[]),
-            vec!["`prod` in the arguments: a production environment"],
+            vec!["`prod` in the arguments refers to a production environment"],
         ),
         (
             found("", "x", &json!({ "env": "ENV=production" }), &["production"]),

@@ -36,12 +36,12 @@ const DAMAGES: [Damage; 11] = [
     Damage {
         what: "the first event is missing",
         edit: |run| run.sql("DELETE FROM events WHERE stream = ?1 AND seq = 1"),
-        said: "is at the position of 1",
+        said: "is stored at the position of event 1",
     },
     Damage {
         what: "an event in the middle is missing",
         edit: |run| run.sql("DELETE FROM events WHERE stream = ?1 AND seq = 3"),
-        said: "is at the position of 3",
+        said: "is stored at the position of event 3",
     },
     Damage {
         what: "the last event is missing",

@@ -117,7 +117,7 @@ async fn words_that_come_with_it_count_at_once_and_from_the_command_line() {
     let told = messages(&model);
     assert_eq!(told.len(), 4, "{told:?}");
     assert_eq!(told[1].1, "Use tabs.");
-    assert!(told[3].1.contains("go on where it stopped"), "{told:?}");
+    assert!(told[3].1.contains("Continue where the reply stopped"), "{told:?}");
     for (body, refusal) in [
         (json!({ "text": "x".repeat(70_000) }), (422, "invalid_request")),
         (json!({ "words": "no" }), (422, "invalid_request")),
@@ -145,7 +145,7 @@ async fn a_command_is_interrupted_with_the_calls_behind_it() {
     let told = last_told(&model);
     for part in [
         "begun",
-        "A person stopped it. It ran in the workspace, and may have done a part of its work.",
+        "A person stopped this command. It ran in the workspace, and may have done a part of its work.",
         "Not run: a person interrupted the run before this call began.",
         "Use the script.",
     ] {
@@ -171,7 +171,8 @@ async fn a_trial_is_interrupted_and_nothing_of_it_happens() {
     server.wait_status(&run, &["completed"]).await;
     assert!(!server.workspace().join("made.txt").exists(), "it was only tried");
     let told = last_told(&model);
-    assert!(told.contains("begun") && told.contains("It was only tried: nothing has changed."), "{told}");
+    assert!(told.contains("begun") && told.contains("It ran only in a trial, so nothing has \
+        changed."), "{told}");
 }
 
 /// An open interrupt about a call is superseded when the person writes a message instead of deciding.
@@ -343,7 +344,7 @@ async fn an_interruption_holds_whatever_becomes_of_the_server() {
     server.decide(&turn, &json!({ "option": "submit", "text": "Another way." })).await.ok();
     server.wait_status(&run, &["completed"]).await;
     let told = last_told(&model);
-    assert!(told.contains("A person stopped it.") && told.contains("Another way."), "{told}");
+    assert!(told.contains("A person stopped this command.") && told.contains("Another way."), "{told}");
     assert_eq!(server.lines("count.txt"), 0);
 }
 

@@ -82,7 +82,7 @@ const TABLE: [Tampering; 17] = [
         change: |files| files.of_decided("DELETE FROM events WHERE stream = ?1 AND seq = 2"),
         hides: Nothing,
         found: Alone,
-        said: "is at the position of 2",
+        said: "is stored at the position of event 2",
     },
     Tampering {
         what: "last events of a stream removed",

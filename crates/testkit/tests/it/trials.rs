@@ -170,7 +170,7 @@ async fn of_what_a_command_did_a_person_keeps_some() {
     assert_eq!(fs::read_to_string(workspace.join("sub/b.txt")).unwrap(), "b\n");
     assert!(workspace.join("old.txt").exists() && !workspace.join("a.txt").exists());
     let told = last_told(&model);
-    assert!(told.contains("kept only some of its changes, and dropped: a.txt, old.txt"), "{told}");
+    assert!(told.contains("kept only some of the changes of this call. Dropped: a.txt, old.txt"), "{told}");
 
     let link = server
         .post(&format!("/v1/interrupts/{}/links", second["id"].as_str().unwrap()), &json!({}))
@@ -227,7 +227,7 @@ async fn a_repository_is_one_part_of_what_is_kept() {
     let second = server.wait_one(&run).await;
     assert!(workspace.join("a.txt").exists() && commits() == 0);
     let told = last_told(&model);
-    assert!(told.contains("and dropped: .git"), "{told}");
+    assert!(told.contains("Dropped: .git"), "{told}");
 
     server.decide(&second, &json!({ "option": "keep_some", "edit": [".git"] })).await.ok();
     server.wait_status(&run, &["completed"]).await;
@@ -367,7 +367,7 @@ async fn what_is_too_large_to_keep_changes_nothing_and_is_told() {
     server.wait_status(&run, &["completed"]).await;
     let told = last_told(&model);
     assert!(told.contains("not kept: the command changed `large`, a file of more than 128 MiB"), "{told}");
-    assert!(told.contains("It was only tried: nothing has changed."), "{told}");
+    assert!(told.contains("It ran only in a trial, so nothing has changed."), "{told}");
     let tried = server.events_of(&run, "tool_tried").await;
     assert_eq!(tried[0]["data"]["changed"], 0);
     let content = &tried[0]["data"]["content"]["data"];

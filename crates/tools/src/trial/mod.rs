@@ -240,7 +240,7 @@ pub(crate) struct CommandOutput {
 
 impl CommandOutput {
     fn stopped(self) -> CommandTrialOutcome {
-        let text = format!("{}\nIt was only tried: nothing has changed.", self.text);
+        let text = format!("{}\nIt ran only in a trial, so nothing has changed.", self.text);
         CommandTrialOutcome::Stopped { text, data: self.data }
     }
 

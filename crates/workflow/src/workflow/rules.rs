@@ -192,7 +192,8 @@ fn globs(texts: Vec<(String, Item<'_>)>, problems: &mut Problems) -> Vec<String>
     let mut paths = Vec::new();
     for (text, item) in texts {
         if text.starts_with('/') || text.split('/').any(|part| part == "..") {
-            problems.at(&item, "a path is relative to the workspace, without `..`; this would never match");
+            problems.at(&item, "a path is relative to the workspace, without `..`; this pattern would never \
+                match");
         } else if let Err(error) = globset::Glob::new(&text) {
             problems.at(&item, format!("not a glob: {}", error.kind()));
         } else {

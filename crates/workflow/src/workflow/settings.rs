@@ -78,7 +78,7 @@ pub(super) fn asking(item: &Item<'_>, who_asks: Option<usize>, problems: &mut Pr
     let flag = |key: &str, problems: &mut Problems| fields.find(key).and_then(|item| item.flag(problems));
     let form = fields.find("form").and_then(|item| item.one_of(&FORM, problems)).unwrap_or_default();
     if let Some(item) = fields.find("form").filter(|_| form == Form::Reply && who_asks == Some(0)) {
-        problems.at(item, "no agent has a tool to ask, such as `ask_human`, so this has no effect");
+        problems.at(item, "no agent has a tool to ask, such as `ask_human`, so this key has no effect");
     }
     let deliver = fields.find("deliver").and_then(|item| item.one_of(&DELIVER, problems));
     let asking = Asking {
@@ -107,7 +107,7 @@ pub(super) fn asking(item: &Item<'_>, who_asks: Option<usize>, problems: &mut Pr
 pub(super) fn web(item: &Item<'_>, agents: Option<&Agents>, problems: &mut Problems) -> Option<Web> {
     let fields = item.fields(&WEB, problems)?;
     if agents.is_some_and(|agents| !agents.tools().contains(FETCH)) {
-        problems.at(item, format!("no agent has the tool `{FETCH}`, so this has no effect"));
+        problems.at(item, format!("no agent has the tool `{FETCH}`, so this key has no effect"));
     }
     let ranges = fields.need("allow_addresses", problems)?.texts(bounds::LIST, bounds::NAME, problems)?;
     let mut allow_addresses = Vec::new();

@@ -205,7 +205,8 @@ fn what_can_not_be_extended_has_its_place() {
         ("name: mine\nextends: mine\n", vec!["mine.yaml:2:10: `mine` would extend itself"]),
         (
             "name: mine\nextends: review_plan\n",
-            vec!["mine.yaml:2:10: `review_plan` extends another workflow itself; extend that workflow"],
+            vec!["mine.yaml:2:10: `review_plan` itself extends another workflow; extend that other workflow \
+                instead"],
         ),
         ("name: mine\nextends: [base]\n", vec!["mine.yaml:2:10: expected a text, found a list"]),
         ("extends: base\n", vec!["mine.yaml:1:1: the key `name` is missing"]),
@@ -244,8 +245,8 @@ fn what_can_not_be_extended_has_its_place() {
     assert_eq!(
         ring.unwrap_err(),
         [
-            "a.yaml:2:10: `b` extends another workflow itself; extend that workflow",
-            "b.yaml:2:10: `a` extends another workflow itself; extend that workflow",
+            "a.yaml:2:10: `b` itself extends another workflow; extend that other workflow instead",
+            "b.yaml:2:10: `a` itself extends another workflow; extend that other workflow instead",
         ]
     );
     let broken = BASE.replace("kind: control", "kind: contrl");

@@ -307,7 +307,7 @@ phases: [{id: work, kind: one_shot, agent: solo}]
 asking: {form: reply}
 ",
         says: &[
-            "workflow.yaml:4:16: no agent has a tool to ask, such as `ask_human`, so this has no effect",
+            "workflow.yaml:4:16: no agent has a tool to ask, such as `ask_human`, so this key has no effect",
         ],
     },
     Case {
@@ -495,8 +495,10 @@ gates:
             "workflow.yaml:14:38: none of the tools of this rule takes a command, so it would never match",
             "workflow.yaml:15:19: a pattern holds the words of one command; with `|` it would never match",
             "workflow.yaml:15:34: a pattern holds the words of one command; with `'` it would never match",
-            "workflow.yaml:16:16: a path is relative to the workspace, without `..`; this would never match",
-            "workflow.yaml:16:29: a path is relative to the workspace, without `..`; this would never match",
+            "workflow.yaml:16:16: a path is relative to the workspace, without `..`; this pattern would \
+            never match",
+            "workflow.yaml:16:29: a path is relative to the workspace, without `..`; this pattern would \
+            never match",
             "workflow.yaml:16:38: not a glob: unclosed character class; missing ']'",
             "workflow.yaml:17:21: expected `read_only`, `file_write`, `bash`, `code_exec`, `install` or `web`, found `instal` (did you mean `install`?)",
             "workflow.yaml:17:39: there is no agent `sol` (did you mean `solo`?)",
@@ -524,7 +526,8 @@ gates:
             "workflow.yaml:8:17: expected `none` or `ignored`, found `nothing`",
             "workflow.yaml:9:17: `changes` is empty and would match every call; leave it out",
             "workflow.yaml:9:30: expected a whole number from 1 to 4294967295, found the number 0",
-            "workflow.yaml:10:18: a path is relative to the workspace, without `..`; this would never match",
+            "workflow.yaml:10:18: a path is relative to the workspace, without `..`; this pattern would \
+            never match",
         ],
     },
     Case {
@@ -647,10 +650,12 @@ gates:
         says: &[
             "workflow.yaml:4:15: expected `ask`, `unless_clean` or `off`, found `unles_clean` (did you mean `unless_clean`?)",
             "workflow.yaml:5:38: `tool_approval` has no option `rejct` (did you mean `reject`?)",
-            "workflow.yaml:6:28: needs an option that does not release work: `revise`, `reject`",
+            "workflow.yaml:6:28: needs at least one option that does not let the work continue: one of \
+            `revise`, `reject`",
             "workflow.yaml:7:43: `approve` is listed twice",
             "workflow.yaml:7:64: `abort` is not among the `options`",
-            "workflow.yaml:8:23: needs an option that does not release work: `answer`, `skip`, `cancel`",
+            "workflow.yaml:8:23: needs at least one option that does not let the work continue: one of \
+            `answer`, `skip`, `cancel`",
             "workflow.yaml:9:21: expected a list, found `approve`",
         ],
     },
@@ -883,7 +888,8 @@ phases: [{id: p, kind: one_shot, agent: solo}]
         says: &[
             "workflow.yaml:2:49: `$ref` `https://example.org/task.json` is in another document: only references within the schema are followed, such as `#/$defs/NAME`",
             "workflow.yaml:2:96: `$ref` `#/$defs/Mor` names no schema in this document; there is `#/$defs/More`",
-            "workflow.yaml:4:69: refers to itself without descending into the value: its check would never end",
+            "workflow.yaml:4:69: refers to itself without descending into the value, so its check would \
+            never end",
             "workflow.yaml:5:67: `$schema` is not a supported draft; supported are: https://json-schema.org/draft/2020-12/schema, https://json-schema.org/draft/2019-09/schema, http://json-schema.org/draft-07/schema",
             "workflow.yaml:6:57: the input of a tool is an object: the schema needs `type: object`",
         ],

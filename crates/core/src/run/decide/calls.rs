@@ -2,7 +2,8 @@
 
 #![expect(
     clippy::wildcard_enum_match_arm,
-    reason = "each function names the effects that release work; every other one stops it, also a new one"
+    reason = "each function must list the effects that let work continue; any effect that is not listed \
+        must stop the work"
 )]
 
 use serde_json::json;
@@ -57,7 +58,8 @@ impl Draft<'_> {
             },
             Kind::Escalation => self.escalation_effect(interrupt, id, call, taken),
             Kind::Checkpoint | Kind::Error | Kind::Choice | Kind::Turn | Kind::Continuation => {
-                self.fail_run("internal", "the interrupt is about a call, but no call opens this kind");
+                self.fail_run("internal", "the interrupt is about a call, but calls cannot open an \
+                    interrupt of this kind");
             }
         }
     }
@@ -129,7 +131,8 @@ impl Draft<'_> {
         let told = if dropped.is_empty() {
             taken.text.to_owned()
         } else {
-            sentence(&format!("A person kept only some of its changes, and dropped: {dropped}"), taken)
+            sentence(&format!("A person kept only some of the changes of this call. Dropped: \
+                {dropped}"), taken)
         };
         self.note(interrupt, &call.step, &told);
     }
@@ -183,14 +186,14 @@ impl Draft<'_> {
             Effect::ProceedWithEdit => {
                 let plan = readable(taken.edit);
                 let text = format!(
-                    "The plan is approved with changes. Carry out this one instead:\n{plan}{}",
+                    "The plan is approved with changes. Carry out this plan instead:\n{plan}{}",
                     why(taken)
                 );
                 self.finish_call(id, CallEnd::Answered, Some("edited"), text);
             }
             Effect::Replan => {
                 let text =
-                    format!("The plan is not approved yet. Propose another one. Feedback: {}", taken.text);
+                    format!("The plan is not approved yet. Propose another plan. Feedback: {}", taken.text);
                 self.finish_call(id, CallEnd::Answered, Some("revise"), text);
             }
             Effect::FailRun => self.fail_run("rejected", format!("the plan was rejected{}", why(taken))),

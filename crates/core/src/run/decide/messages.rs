@@ -41,7 +41,7 @@ impl Draft<'_> {
                 let why = interrupt.content_text("message");
                 format!("nobody decided in time about step `{step}`: {why}")
             }
-            (About::Round(_), Kind::Turn) => "nobody took their turn in time".to_owned(),
+            (About::Round(_), Kind::Turn) => "nobody sent a message in time".to_owned(),
             (About::Round(_), _) => "nobody answered in time".to_owned(),
             (About::Phase(phase), _) => format!("nobody decided on checkpoint `{phase}` in time"),
             (About::Interruption, _) => "nobody decided in time how to continue".to_owned(),

@@ -24,8 +24,8 @@ impl Draft<'_> {
         self.close_step(&call.step, StepEnd::Completed, &output);
     }
 
-    /// Returns the decision for the next agents: its status, the reviewers, and their comments (contract D3). Returns
-    /// only the comments if no person decided, because reviews are switched off.
+    /// Returns the decision for the next agents: its status, the reviewers, and their comments (contract D3). If
+    /// reviews are switched off and no person decided, returns only the comments.
     pub(super) fn describe_approval(&self, interrupt: &InterruptId, taken: &AppliedDecision<'_>) -> String {
         let decided = self.run.interrupts.get(interrupt);
         let votes = decided.map(|interrupt| interrupt.agreed()).unwrap_or_default();

@@ -2,7 +2,8 @@
 
 #![expect(
     clippy::wildcard_enum_match_arm,
-    reason = "each function names the effects that release work; every other one stops it, also a new one"
+    reason = "each function must list the effects that let work continue; any effect that is not listed \
+        must stop the work"
 )]
 
 use serde_json::Value;

@@ -36,7 +36,7 @@ use crate::trace_parent::TraceParent;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "facts", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fact {
-    /// The run started. data: the input.
+    /// The run started. `data`: the input.
     RunStarted {
         session: SessionId,
         workflow: String,
@@ -67,15 +67,15 @@ pub enum Fact {
     RunSuspended,
     /// The session was resumed.
     RunUnsuspended,
-    /// The run completed. data: the result.
+    /// The run completed. `data`: the result.
     RunCompleted {
         reason: String,
     },
-    /// The run failed. text: the error.
+    /// The run failed. `text`: the error.
     RunFailed {
         reason: String,
     },
-    /// The run was cancelled. text: the reason, if one was given.
+    /// The run was cancelled. `text`: the reason, if one was given.
     RunCancelled {
         reason: String,
     },
@@ -83,12 +83,12 @@ pub enum Fact {
     PhaseStarted {
         phase: String,
     },
-    /// The phase ended. text: the reason, if a call began the phase and the phase did not complete.
+    /// The phase ended. `text`: the reason, if a call began the phase and the phase did not complete.
     PhaseEnded {
         phase: String,
         end: StepEnd,
     },
-    /// A call began a phase. text: the input of the phase.
+    /// A call began a phase. `text`: the input of the phase.
     PhaseCalled {
         call: String,
         /// Index of the phase in its chain of phases, from 0.
@@ -114,13 +114,13 @@ pub enum Fact {
     StepWithdrawn {
         step: String,
     },
-    /// The step starts no further work, and ends when its work in progress has returned. text: the output of the
+    /// The step starts no further work, and ends when its work in progress has returned. `text`: the output of the
     /// step.
     StepClosed {
         step: String,
         end: StepEnd,
     },
-    /// The step ended. text: its output.
+    /// The step ended. `text`: its output.
     StepEnded {
         step: String,
         end: StepEnd,
@@ -133,7 +133,7 @@ pub enum Fact {
     StepRetried {
         step: String,
     },
-    /// The input of the step was replaced. text: the new input.
+    /// The input of the step was replaced. `text`: the new input.
     StepInputReplaced {
         step: String,
     },
@@ -160,7 +160,7 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "is_default")]
         shortened: bool,
     },
-    /// The model replied. text: the reply; data: `{"arguments": […]}`, one element per call.
+    /// The model replied. `text`: the reply; `data`: `{"arguments": […]}`, one element per call.
     ModelReplied {
         step: String,
         turn: u32,
@@ -170,13 +170,13 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "is_default")]
         stop: Stop,
     },
-    /// A reply without a call did not end the step. text: the message to the model about the reply.
+    /// A reply without a call did not end the step. `text`: the message to the model about the reply.
     EndRefused {
         step: String,
         turn: u32,
         flaw: Flaw,
     },
-    /// The model call failed. text: the error, without secrets.
+    /// The model call failed. `text`: the error, without secrets.
     ModelFailed {
         step: String,
         turn: u32,
@@ -190,7 +190,7 @@ pub enum Fact {
         window: u64,
     },
     /// A model summed up the step's turns up to `until`. Later requests contain the summary instead of these turns.
-    /// text: the summary.
+    /// `text`: the summary.
     HistorySummarised {
         step: String,
         /// Step that wrote the summary.
@@ -198,7 +198,7 @@ pub enum Fact {
         until: u32,
     },
     /// The step's turns up to `until` could not be summed up. Later requests leave out the results of the calls in
-    /// these turns. text: the reason.
+    /// these turns. `text`: the reason.
     HistoryElided {
         step: String,
         by: String,
@@ -211,7 +211,7 @@ pub enum Fact {
         attempt: u32,
     },
 
-    /// A person interrupted the model call. text: the reply so far; absent if the model had not replied, or if the
+    /// A person interrupted the model call. `text`: the reply so far; absent if the model had not replied, or if the
     /// reply was lost with its process.
     ModelStopped {
         step: String,
@@ -221,12 +221,12 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "is_default")]
         said: bool,
     },
-    /// A person let an agent continue after its interrupted reply. text: the message to the agent.
+    /// A person let an agent continue after its interrupted reply. `text`: the message to the agent.
     ReplyResumed {
         step: String,
     },
 
-    /// The call was inspected. data: the card of the call.
+    /// The call was inspected. `data`: the card of the call.
     ToolInspected {
         call: String,
         look: InspectionFacts,
@@ -242,7 +242,7 @@ pub enum Fact {
         call: String,
         attempt: u32,
     },
-    /// The trial ended. text: the result that the agent reads; data: `{"changes": […], "data": …, "card": …,
+    /// The trial ended. `text`: the result that the agent reads; `data`: `{"changes": […], "data": …, "card": …,
     /// "layer"?: {"changes": […], "made_at": …}}`.
     ToolTried {
         call: String,
@@ -259,14 +259,14 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         layer: Option<LayerDigest>,
     },
-    /// A phase that consists of a single call made the call without a model. data: the arguments of the call.
+    /// A phase that consists of a single call made the call without a model. `data`: the arguments of the call.
     CallMade {
         step: String,
         call: String,
         tool: String,
     },
-    /// The inspection of a file tool found the changes that the tool would make. text: the message to the model after
-    /// the changes are made; data: `{"changes": […], "data": …}`.
+    /// The inspection of a file tool found the changes that the tool would make. `text`: the message to the model after
+    /// the changes are made; `data`: `{"changes": […], "data": …}`.
     ChangesProposed {
         call: String,
         /// Digest of the changeset.
@@ -274,7 +274,7 @@ pub enum Fact {
         changed: usize,
         deleted: usize,
     },
-    /// A person keeps some of the changes of a trial. data: `{"changes": […]}`, the kept changes.
+    /// A person keeps some of the changes of a trial. `data`: `{"changes": […]}`, the kept changes.
     ChangesKept {
         call: String,
         /// Digest of the kept changes.
@@ -282,19 +282,19 @@ pub enum Fact {
         changed: usize,
         deleted: usize,
     },
-    /// A trial of the call is impossible, so its gates vote without one. text: the reason.
+    /// A trial of the call is impossible, so its gates vote without one. `text`: the reason.
     TrialImpossible {
         call: String,
         attempt: u32,
     },
-    /// A model judged if a person must decide on the call. data: `{"reasons": […]}`.
+    /// A model judged if a person must decide on the call. `data`: `{"reasons": […]}`.
     CallJudged {
         call: String,
         /// Step of the judging model.
         by: String,
         judgement: Judgement,
     },
-    /// The reply of the judging model is unreadable. text: the message to the judging model.
+    /// The reply of the judging model is unreadable. `text`: the message to the judging model.
     JudgementUnusable {
         step: String,
     },
@@ -327,20 +327,20 @@ pub enum Fact {
         effect: Option<CommandEffect>,
     },
     /// A person stopped the command during its trial or its run. From this event on, its processes are ended, and
-    /// `tool_finished` reports the outcome. text: the person's message to the agent.
+    /// `tool_finished` reports the outcome. `text`: the person's message to the agent.
     ToolStopped {
         call: String,
         /// True if the person interrupted the whole run, and not only this command.
         #[serde(default, skip_serializing_if = "is_default")]
         interrupted: bool,
     },
-    /// The call ended. text: the result for the model; data: data that the tool reports.
+    /// The call ended. `text`: the result for the model; `data`: data that the tool reports.
     ToolFinished {
         call: String,
         end: CallEnd,
         code: Option<String>,
     },
-    /// The call became `proposed` again. data: `{"arguments": …}` if a person edited the arguments.
+    /// The call became `proposed` again. `data`: `{"arguments": …}` if a person edited the arguments.
     ToolReturned {
         call: String,
         why: ReturnReason,
@@ -364,14 +364,14 @@ pub enum Fact {
         call: String,
     },
 
-    /// An agent proposed a plan for its own step. data: the plan.
+    /// An agent proposed a plan for its own step. `data`: the plan.
     PlanProposed {
         call: String,
         step: String,
         iteration: u32,
         subtasks: usize,
     },
-    /// A planner or a person drafted a version of the plan of a planning phase. data: the plan.
+    /// A planner or a person drafted a version of the plan of a planning phase. `data`: the plan.
     PlanDrafted {
         phase: String,
         version: usize,
@@ -379,7 +379,7 @@ pub enum Fact {
         step: Option<String>,
         subtasks: Vec<Node>,
     },
-    /// The planner's plan is unusable. text: the message to the planner.
+    /// The planner's plan is unusable. `text`: the message to the planner.
     PlanUnusable {
         phase: String,
         step: String,
@@ -394,10 +394,10 @@ pub enum Fact {
         phase: String,
         version: usize,
     },
-    /// The next task of a copilot was routed. text: the reason; data: `{"questions": […], "proposals": […],
+    /// The next task of a copilot was routed. `text`: the reason; `data`: `{"questions": […], "proposals": […],
     /// "refined_task": …}`.
     TaskRouted(RoutedTask),
-    /// A person was asked about a task before work on it began, and gave an answer or wrote a message. text: the
+    /// A person was asked about a task before work on it began, and gave an answer or wrote a message. `text`: the
     /// message to the agent of the task.
     TaskExtended {
         phase: String,
@@ -406,7 +406,7 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "is_default")]
         told: bool,
     },
-    /// A person wants a further round of a copilot. text: the task of the round.
+    /// A person wants a further round of a copilot. `text`: the task of the round.
     RoundWanted {
         phase: String,
         round: u32,
@@ -416,16 +416,16 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "is_default")]
         fresh: bool,
     },
-    /// A person ended the rounds of a copilot. text: the person's comment.
+    /// A person ended the rounds of a copilot. `text`: the person's comment.
     RoundsOver {
         phase: String,
     },
-    /// A second agent judged the step's work. The step receives the judgement and continues. text: the judgement.
+    /// A second agent judged the step's work. The step receives the judgement and continues. `text`: the judgement.
     StepJudged {
         step: String,
         by: String,
     },
-    /// The tool ran, and its result waits for a release. text: the result; data: `{title, findings, details, data}`,
+    /// The tool ran, and its result waits for a release. `text`: the result; `data`: `{title, findings, details, data}`,
     /// where `data` is the data that the tool reports.
     ResultHeld {
         call: String,
@@ -433,7 +433,7 @@ pub enum Fact {
         digest: Digest,
         level: Level,
     },
-    /// An output was released. data: `{title, content}` of the output.
+    /// An output was released. `data`: `{title, content}` of the output.
     OutputReleased {
         call: String,
         edited: bool,
@@ -442,9 +442,9 @@ pub enum Fact {
         digest: Option<Digest>,
     },
 
-    /// An interrupt was opened. data: `{title, message, payload, response_schema?, call?, labels?}`.
+    /// An interrupt was opened. `data`: `{title, message, payload, response_schema?, call?, labels?}`.
     InterruptOpened(Box<Opened>),
-    /// A person voted. text and data: the text and the edit of the vote.
+    /// A person voted. `text` and `data`: the text and the edit of the vote.
     DecisionMade {
         interrupt: InterruptId,
         option: String,
@@ -482,7 +482,7 @@ pub enum Fact {
         by: String,
         cause: WithdrawalReason,
     },
-    /// The interrupt was assigned to new approvers. text: the reason, if a person gave one.
+    /// The interrupt was assigned to new approvers. `text`: the reason, if a person gave one.
     InterruptReassigned {
         interrupt: InterruptId,
         assignment: Box<Assignment>,
@@ -492,7 +492,7 @@ pub enum Fact {
         interrupt: InterruptId,
         delegation: Delegation,
     },
-    /// The interrupt was resolved. text: the reason, if the asking agent withdrew the interrupt and gave a reason.
+    /// The interrupt was resolved. `text`: the reason, if the asking agent withdrew the interrupt and gave a reason.
     InterruptResolved {
         interrupt: InterruptId,
         outcome: Outcome,
@@ -572,16 +572,16 @@ pub enum Fact {
     InterruptReleased {
         interrupt: InterruptId,
     },
-    /// A comment was added. text: the comment.
+    /// A comment was added. `text`: the comment.
     CommentAdded {
         interrupt: InterruptId,
     },
-    /// A person viewed the interrupt for the first time in the channel of the actor. data: `{digest}` of the content
+    /// A person viewed the interrupt for the first time in the channel of the actor. `data`: `{digest}` of the content
     /// that was shown.
     InterruptViewed {
         interrupt: InterruptId,
     },
-    /// The stored answer was corrected. The agent had already received the previous answer. text and data: as in
+    /// The stored answer was corrected. The agent had already received the previous answer. `text` and `data`: as in
     /// `decision_made`.
     AnswerCorrected {
         interrupt: InterruptId,
@@ -600,18 +600,18 @@ pub enum Fact {
         to: u64,
         because: ErasureReason,
     },
-    /// A legal hold was placed: the content of the run may not be erased until the hold is lifted. text: the reason.
+    /// A legal hold was placed: the content of the run may not be erased until the hold is lifted. `text`: the reason.
     LegalHoldPlaced,
     LegalHoldLifted,
 
-    /// A person sent a message to the run. text: the message.
+    /// A person sent a message to the run. `text`: the message.
     MessageAdded,
-    /// A person undid changes that this run's agents may rely on. text: the message to the agents.
+    /// A person undid changes that this run's agents may rely on. `text`: the message to the agents.
     ChangesUndone {
         /// Run that undid the changes. Always a different run than the run of this event.
         by: RunId,
     },
-    /// A note was added for agents. text: feedback or guidance that came with a decision.
+    /// A note was added for agents. `text`: feedback or guidance that came with a decision.
     NoteAdded {
         step: String,
         interrupt: InterruptId,

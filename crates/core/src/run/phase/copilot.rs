@@ -30,10 +30,10 @@ fn router(phase: &str, n: u32) -> String {
 }
 
 /// Message to the agent if the choice between the proposed approaches expired.
-const UNCHOSEN: &str = "The choice has expired: nobody chose one of the ways. Go on as you think best.";
+const UNCHOSEN: &str = "Nobody chose one of the proposed approaches in time. Continue as you think best.";
 
 const SKIPPED: &str =
-    "The person skipped the questions: go on with your best guess, and say what you assumed.";
+    "The person skipped the questions. Continue with your best guess, and state what you assumed.";
 
 /// Options that a person has after a round that completed its task.
 const SATISFACTION: [(&str, &str); 3] =

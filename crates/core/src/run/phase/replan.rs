@@ -164,17 +164,18 @@ impl Run {
             .carriers(phase)
             .filter_map(|(carrier, control)| {
                 let only = control.only?;
-                Some(format!("`{}` carries out only subtask {only}: the plan cannot be changed", carrier.id))
+                Some(format!("`{}` carries out only subtask {only}, so the plan cannot be \
+                    changed", carrier.id))
             })
             .collect();
         for (old, id, step) in self.changed_steps(phase, &plan) {
             match step.end {
                 Some(StepEnd::Skipped) => {
-                    problems.push(format!("`{}` was skipped: give it another id to plan it again", old.id));
+                    problems.push(format!("`{}` was skipped; to plan it again, give it another id", old.id));
                 }
                 None if self.held_before(id, step).is_some() => {}
                 Some(StepEnd::Completed | StepEnd::Failed) | None => {
-                    problems.push(format!("`{}` has started: it cannot be changed", old.id));
+                    problems.push(format!("`{}` has started and cannot be changed", old.id));
                 }
             }
         }

@@ -35,15 +35,16 @@ impl Run {
             .and_then(|n| routed.and_then(|routed| routed.proposals.get(n.checked_sub(1)?)));
         let mut told = match proposal {
             Some(Proposal { title, description, .. }) if description.is_empty() => {
-                format!("The person chose this way: {title}.")
+                format!("The person chose this approach: {title}.")
             }
             Some(Proposal { title, description, .. }) => {
-                format!("The person chose this way: {title}. {description}")
+                format!("The person chose this approach: {title}. {description}")
             }
             None if option == CUSTOM && !text.is_empty() => {
                 return format!("The person wants it done like this: {text}");
             }
-            None => "The person chose none of the ways: go on as you think best.".to_owned(),
+            None => "The person chose none of the proposed approaches. Continue as you think \
+                best.".to_owned(),
         };
         if !text.is_empty() {
             told.extend(["\nThe person adds: ", text]);

@@ -118,7 +118,7 @@ fn two_in_one_reply_end_nothing() {
     for call in ["call_1", "call_2"] {
         assert!(told.contains(&format!("tool_finished {call} failed second_handoff")), "{told:#?}");
         let said = world.run.calls[call].result.clone().expect("it is told");
-        assert!(said.contains("none of these calls counts"), "{said}");
+        assert!(said.contains("none of these calls took effect"), "{said}");
     }
     assert_eq!(ended(&world).1, "partial");
 

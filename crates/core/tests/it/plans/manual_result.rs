@@ -87,7 +87,7 @@ fn without_a_plan_there_is_nothing_to_carry_out() {
     let mut world = failed(planned(planning()), "plan/plan");
     world.decide(Kind::Error, choose_with("skip", "no time"));
     assert_eq!(ended(&world), Some((Status::Failed, "no_plan")));
-    assert_eq!(world.why(), Some("`plan/plan` was skipped: there is no plan: no time"));
+    assert_eq!(world.why(), Some("`plan/plan` was skipped, so there is no plan: no time"));
 }
 
 /// If the reviewer's step is skipped, the plan has no judgement.

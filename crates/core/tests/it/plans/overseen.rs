@@ -36,7 +36,7 @@ fn a_plan_that_speaks_of_risk_is_a_persons() {
     let table = [
         ("read the data", None),
         ("delete the old rows", Some("keyword `delete` in the plan")),
-        ("ship it to prod", Some("`prod` in the plan: a production environment")),
+        ("ship it to prod", Some("`prod` in the plan refers to a production environment")),
     ];
     for (what, why) in table {
         let world = proposed(overseen(), &[does(what)]);

@@ -27,7 +27,7 @@ fn no_plan_is_made_within_a_subtask() {
     let mut world = approved(definition, &[part]).with("work/a", vec![nested]);
     world.work();
     assert_eq!((world.count("plan_proposed"), world.open_kinds().len()), (0, 0));
-    assert!(request(&world, "work/a").contains("a part has no plan of its own"), "the agent hears why");
+    assert!(request(&world, "work/a").contains("cannot make a plan for this part"), "the agent hears why");
     say(&mut world, "work/a", "I did it myself.");
     assert_eq!(ended(&world), Some((Status::Completed, "done")));
 

@@ -38,7 +38,7 @@ fn what_is_kept_is_committed_and_the_agent_is_told_of_the_rest() {
     assert_eq!(end_of(&world, "call_1"), Some(CallEnd::Done));
     assert_eq!(world.count("interrupt_opened"), 1);
     let told = notes(&world);
-    assert!(told.contains("kept only some of its changes, and dropped: c, d"), "{told}");
+    assert!(told.contains("kept only some of the changes of this call. Dropped: c, d"), "{told}");
     assert!(told.contains("no c"), "{told}");
 }
 

@@ -55,7 +55,9 @@ fn a_trial_is_stopped_before_what_ends_it_and_nothing_of_it_happens() {
     assert_eq!(end_of(&world, "call_1"), Some(CallEnd::Refused));
     assert_eq!(
         call_result(&world),
-        "tried ./do a=1\nA person stopped it. It was only tried: nothing has changed. The person says: wrong folder"
+        "tried ./do a=1\nA person stopped this command. It ran only in a trial, so nothing has changed. The \
+        person \
+        says: wrong folder"
     );
     assert_eq!(world.run.stopping().count(), 0);
     world.work();
@@ -84,7 +86,7 @@ fn a_stopped_trial_never_begins_again() {
         end(&mut world);
         assert_eq!(end_of(&world, "call_1"), Some(CallEnd::Refused), "{:#?}", world.story());
         let told = call_result(&world);
-        assert!(told.starts_with("Its output is lost.\nA person stopped it."), "{told}");
+        assert!(told.starts_with("Its output is lost.\nA person stopped this command."), "{told}");
         assert!(told.ends_with("Do not run the same command again unless a person wants it."), "{told}");
         world.work();
         assert_eq!((world.count("trial_started"), world.effects.len()), (1, 0));
@@ -116,7 +118,8 @@ fn a_command_that_runs_in_the_workspace_is_stopped_and_may_have_done_a_part() {
     assert_eq!(end_of(&world, "call_1"), Some(CallEnd::Failed));
     assert_eq!(
         call_result(&world),
-        "half\nkilled\nA person stopped it. It ran in the workspace, and may have done a part of its work. The person \
+        "half\nkilled\nA person stopped this command. It ran in the workspace, and may have done a part of \
+        its work. The person \
          says: enough"
     );
     assert!(world.run.calls["call_1"].untold_at.is_some(), "an undo names it");
@@ -129,7 +132,7 @@ fn one_that_had_ended_by_itself_is_done_and_one_that_a_crash_took_asks_nobody() 
     let outcome = Outcome::Done { text: "built".to_owned(), data: Value::Null };
     world.send(Input::Ran { call: "call_1".to_owned(), attempt: 1, outcome });
     assert_eq!(end_of(&world, "call_1"), Some(CallEnd::Done));
-    assert!(call_result(&world).contains("it had ended by itself. The person says: enough"));
+    assert!(call_result(&world).contains("but it had already ended. The person says: enough"));
 
     let mut world = running();
     world.person(stop(""));

@@ -352,7 +352,7 @@ async fn what_is_asked_stands_apart_from_what_the_agent_says() {
     let harmless = "Listing the files,\nnothing is changed. \u{202e}\u{1b}[2J\u{7}";
     let long = "x".repeat(3_000);
     let cut = format!("{}…", "x".repeat(2_000));
-    let why = "The agent printed this question instead of asking it.";
+    let why = "The agent wrote this question in its reply instead of asking it with a tool.";
     let printed = "I looked.\nWhich colour?";
     let table: [Row<'_>; 7] = [
         (
