@@ -74,7 +74,7 @@ impl Effect {
             Self::ProceedWithSome => row(
                 Approved,
                 Continues,
-                "keeps the paths that you choose and drops the rest; the agent learns which paths were kept",
+                "keeps the paths that you choose and drops the rest; the agent learns which paths were dropped",
             ),
             Self::Grant => row(
                 Approved,
