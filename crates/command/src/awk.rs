@@ -60,9 +60,9 @@ const VARIABLES: &[&str] = &[
     "FIELDWIDTHS",
 ];
 
-/// Returns true if the words of an awk command are harmless options, a program that only prints, and files. Harmless
-/// options set fields and variables. Each word comes with true if the shell expands the word. Words after the program
-/// are never options.
+/// Returns true if the words of an awk command are harmless options, a program that only prints, and files.
+/// Harmless options set fields and variables. The flag of a word is true if the shell expands the word. Words after
+/// the program are never options.
 pub(crate) fn only_prints<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -> bool {
     let program = loop {
         let Some((word, expands)) = words.next() else { return false };
@@ -98,7 +98,7 @@ fn is_name(name: &str) -> bool {
         && (VARIABLES.contains(&name) || (is_chosen && !is_word))
 }
 
-/// Kind of the previous token. This kind decides whether a `/` divides or begins a pattern.
+/// Kind of the previous token. After a value, a `/` divides. After an operator, a `/` begins a pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PreviousToken {
     /// An operator, or the start of the program. A value must follow.

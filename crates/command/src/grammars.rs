@@ -166,8 +166,8 @@ fn execution_end(words: &[String], from: usize) -> Option<usize> {
     None
 }
 
-/// Returns true if find runs a program that only reads, whatever path replaces `{}`. Such a path begins in the same way
-/// as the paths on the line, so it cannot be an option.
+/// Returns true if find runs a program that only reads, whatever path replaces `{}`. The path begins with one of
+/// the paths on the line, so the path cannot look like an option.
 fn executes_a_reader(part: &Part, from: usize, end: usize) -> bool {
     let mut run = part.with(part.arguments[from].clone(), from + 1..end);
     run.expansions.resize(run.arguments.len(), Expansion::None);

@@ -325,7 +325,7 @@ impl Reading {
                 self.simple(Simple { words, ..simple }, depth + 1);
             }
             InnerCommand::Line => {
-                // A nested shell does not change the folder of the shell that started it.
+                // A nested shell does not change the folder of its parent shell.
                 let folders = self.folders.clone();
                 self.folders.begin_anew();
                 self.line(&part.arguments[1], depth + 1);

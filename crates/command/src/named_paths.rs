@@ -11,7 +11,8 @@ use crate::{Command, Part, programs};
 /// Maximum number of texts of one line that are looked up.
 const MAX_TEXTS: usize = 1024;
 
-/// Maximum number of positions at which a word is split: each `=` of a word, or each dot of a module name.
+/// Maximum number of positions at which a word is split. A word is split at each `=`, and a module name at each
+/// dot.
 const MAX_ENDS: usize = 16;
 
 /// Maximum length of a path in the operating system.

@@ -15,7 +15,7 @@ impl Part {
         self.expansions.iter().copied().max().unwrap_or_default()
     }
 
-    /// Returns each argument, with true if the shell expands it.
+    /// Returns each argument with a flag. The flag is true if the shell expands the argument.
     pub(crate) fn words_and_expansions(&self) -> impl Iterator<Item = (&str, bool)> {
         self.arguments.iter().enumerate().map(|(at, word)| (word.as_str(), self.expands(at)))
     }
@@ -53,8 +53,8 @@ impl Part {
             && fixed.iter().zip(&words).all(|(pattern, word)| word_matches(pattern, word))
     }
 
-    /// Returns true if `pattern` may match the command after the shell has expanded it. A file pattern may expand to
-    /// any number of words, which shifts the words after it.
+    /// Returns true if `pattern` may match the command after the shell has expanded the command. A file pattern may
+    /// expand to any number of words, so the positions of later words are uncertain.
     pub fn may_match(&self, pattern: &str) -> bool {
         if self.matches(pattern) || self.matches_any_spelling(pattern) || self.may_wrap(pattern) {
             return true;

@@ -186,8 +186,8 @@ impl Pattern {
             return false;
         }
         let (ours, theirs) = (&self.pieces, &other.pieces);
-        // `meet[j]` is true if some text matches both the rest of our pattern from this piece on, and the rest of the
-        // other pattern from `j` on.
+        // `meet[j]` is true if some text matches both remainders: our pattern from this piece on, and the other
+        // pattern from `j` on.
         let mut meet: Vec<bool> = Vec::new();
         for i in (0..=ours.len()).rev() {
             let mut row = vec![false; theirs.len() + 1];

@@ -13,8 +13,8 @@ use crate::{Command, InnerCommand, Part, find_inner_command, options};
 pub enum Reach<'p> {
     /// The part reaches only the files that it names.
     Named,
-    /// Everything below these paths, each with true if the shell expands it. The empty path is the folder in which the
-    /// part runs.
+    /// Everything below these paths. The flag of a path is true if the shell expands the path. The empty path is
+    /// the folder in which the part runs.
     Below(Vec<(&'p str, bool)>),
     /// Any file: the file names come from a source outside the line, or the program follows links or reads old commits,
     /// which may contain any file.

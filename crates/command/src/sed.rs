@@ -3,8 +3,9 @@
 /// Option letters whose value is not the next word. `-i` takes a value only from its own word.
 const FLAGS: &str = "nErsuz";
 
-/// Returns true if all scripts of a sed command contain only substitutions, deletions and similar edits. Each word
-/// comes with true if the shell expands it to operands. Callers must not pass words that may expand to an option.
+/// Returns true if all scripts of a sed command contain only substitutions, deletions and similar edits. The flag
+/// of a word is true if the shell may expand the word to several operands. Callers must not pass words that may
+/// expand to an option.
 pub(crate) fn only_edits<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -> bool {
     let is_edit = |(script, expands): (&str, bool)| !expands && is_edit(script);
     let mut named = false;

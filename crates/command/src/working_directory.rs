@@ -132,8 +132,8 @@ pub fn normal(path: &str) -> String {
 }
 
 impl Part {
-    /// Returns each text that may be a path, with true if the shell expands it. Such texts are words, option values,
-    /// files of redirections, and a program that is called by its path.
+    /// Returns each text that may be a path, with a flag that is true if the shell expands the text. The texts are
+    /// words, option values, files of redirections, and a program that is called by its path.
     pub fn texts(&self) -> impl Iterator<Item = (&str, bool)> {
         // It is unknown whether a pattern in a redirection's file name was quoted.
         let files = self.files.iter().map(|file| (file.as_str(), Pattern::is_in(file)));
@@ -149,8 +149,9 @@ impl Part {
         words.chain(files).chain(program)
     }
 
-    /// Returns the texts that must all be inside the paths of a rule that allows, each with true if the shell expands
-    /// it. The result contains all possible paths. The subcommand, and options that have no value, are omitted.
+    /// Returns the texts that must all be inside the paths of a rule that allows, each with a flag that is true if
+    /// the shell expands the text. The result contains all possible paths. The subcommand, and options that have no
+    /// value, are omitted.
     pub fn operands(&self) -> impl Iterator<Item = (&str, bool)> {
         let named = programs::with_subcommands(&self.program)
             .and_then(|_| self.subcommand())

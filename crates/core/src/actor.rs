@@ -42,7 +42,7 @@ impl Role {
 pub struct Actor {
     pub id: String,
     pub role: Role,
-    /// Channel of the request: `rest`, `cli` and others. `None` for the engine.
+    /// Channel of the request, such as `rest` or `cli`. `None` for the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
     /// Creator of the login link with which the actor signed in, if a different person created the link.

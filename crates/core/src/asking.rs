@@ -1,8 +1,8 @@
 //! Questions of agents to people, and assumptions in place of missing answers (contract C1–C8).
 //!
-//! A tool that asks opens a `question` interrupt. [`RECORD`] opens no interrupt: an agent that continues without an
-//! answer uses it to record an assumption, so that a person finds every assumption next to the result that depends on
-//! it.
+//! A tool that asks opens a `question` interrupt. The tool [`RECORD`] opens no interrupt. An agent that continues
+//! without an answer records an assumption with this tool, so that a person sees every assumption together with the
+//! result.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;

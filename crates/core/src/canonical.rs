@@ -39,7 +39,7 @@ struct Object {
     outer: usize,
 }
 
-/// Offsets of a field: of the first quote of its key, after the last quote of its key, and after its value.
+/// Offsets of a field in `to`: the first quote of its key, the end of its key, and the end of its value.
 #[derive(Clone, Copy)]
 struct Field {
     begin: usize,

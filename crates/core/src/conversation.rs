@@ -122,7 +122,7 @@ impl Turn {
         Self { said: Vec::new(), came: "(this part of the conversation cannot be read)".to_owned() }
     }
 
-    /// Returns the number of bytes of the people's messages, which is the minimum size of the turn.
+    /// Returns the minimum size of the turn: the number of bytes of the people's messages.
     pub fn bytes(&self) -> usize {
         self.said.iter().map(|said| said.len() + LABEL).sum::<usize>() + LABEL
     }

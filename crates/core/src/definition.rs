@@ -251,7 +251,8 @@ pub struct CheckpointPhase {
     /// True if a person may add changes to the approval. Later agents receive the changes.
     #[serde(default, skip_serializing_if = "is_default")]
     pub edit: bool,
-    /// Position of the checkpoint in the work, as the author of the workflow describes it. No decision depends on it.
+    /// Position of the checkpoint in the work, as the author of the workflow describes it. No decision depends on
+    /// this text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
 }
@@ -504,8 +505,8 @@ pub struct Limits {
     /// `tool_calls`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub continues: u32,
-    /// Maximum cost of one step before a `continuation` interrupt asks a person, in millionths of the currency of the
-    /// prices.
+    /// Maximum cost of one step before a `continuation` interrupt asks a person. The unit is a millionth of the
+    /// currency unit of the prices.
     #[serde(default, skip_serializing_if = "is_default")]
     pub budget_money: Option<u64>,
 }

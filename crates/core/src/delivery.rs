@@ -108,7 +108,8 @@ pub struct ChannelState {
     /// attempts is counted only in part.
     pub failed_at: Timestamp,
     pub failing_ms: u64,
-    /// Time at which the channel was disabled. A disabled channel receives no deliveries until a person retries.
+    /// Time at which the channel was disabled. A disabled channel receives no deliveries until a person requests a
+    /// retry.
     pub disabled_at: Option<Timestamp>,
     pub why: Option<String>,
 }

@@ -1,9 +1,9 @@
 //! Envelope of an event: the head, the erasable content, and the place in the chain of the stream.
 //!
-//! An event is stored as a `head` (facts: everything that replay needs) and an erasable `content` (texts, arguments,
-//! results). The head contains `content_digest = SHA-256(salt ‖ content)`. The events of a stream are chained by `hash
-//! = SHA-256(prev ‖ head)`. The bytes are RFC 8785 JSON; they are verified as stored and never encoded again. This
-//! module does not know which facts exist: [`crate::event`] does.
+//! An event is stored as a `head` (facts: everything that replay needs) and an erasable `content` (texts,
+//! arguments, results). The head contains `content_digest = SHA-256(salt ‖ content)`. The events of a stream are
+//! chained by `hash = SHA-256(prev ‖ head)`. The bytes are RFC 8785 JSON; they are verified as stored and never
+//! encoded again. The types of facts are defined in [`crate::event`].
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -212,7 +212,8 @@ pub(crate) fn moment(date: Date, minute: u16, edge: Edge, zone: &TimeZone) -> Op
         AmbiguousOffset::Fold { before, .. } if edge == Edge::Begins => at(before, wall),
         AmbiguousOffset::Fold { after, .. } => at(after, wall),
         AmbiguousOffset::Gap { before, .. } => {
-            // With the offset that applied before the clock change, the time is at the change or just after it.
+            // The time is computed with the offset from before the clock change. The result is the moment of the
+            // change, or a moment shortly after the change.
             let past = jiff::Timestamp::from_millisecond(at(before, wall)? + 1).ok()?;
             Some(zone.preceding(past).next()?.timestamp().as_millisecond())
         }

@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use crate::reply::{self, Flaw};
 
-/// Request to a model. The request is computed from the journal, and every call in the request has a result.
+/// Request to a model. The request is computed from the journal. Every tool call in the request is followed by its
+/// result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// Name of the agent in the workflow.

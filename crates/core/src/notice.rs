@@ -70,7 +70,7 @@ impl Occasion {
         if outcome == Outcome::Expired { Self::Expired } else { Self::Resolved }
     }
 
-    /// Returns true if the notice asks for a decision. Such a notice is useless once the decision is made.
+    /// Returns true if the notice asks for a decision. The notice is obsolete once the decision is made.
     pub fn asks(self) -> bool {
         match self {
             Self::Opened | Self::Asked | Self::Reminded | Self::Escalated => true,

@@ -78,8 +78,8 @@ impl Deciders {
         Self { people: BTreeSet::from([LOCAL_OPERATOR.to_owned()]), groups: BTreeSet::new() }
     }
 
-    /// Returns an error message if no person with this name may decide. The message contains no other person's name,
-    /// because agents read it.
+    /// Returns an error message if no person with this name may decide. The message contains no names of other
+    /// people, because agents receive the message.
     pub fn unknown_person(&self, name: &str) -> Option<String> {
         if name == STARTER || self.people.contains(name) {
             return None;

@@ -110,8 +110,8 @@ impl InterruptRow {
         Self { assigned: None, ..self.clone() }
     }
 
-    /// Returns true if the events that the row references are not enough to show the interrupt, because it has votes
-    /// that did not settle it or its approvers have changed.
+    /// Returns true if the events that the row references are not enough to show the interrupt. Further events are
+    /// needed if a vote did not settle the interrupt, or if the approvers have changed.
     pub fn is_involved(&self) -> bool {
         self.assigned.as_ref().is_some_and(|marks| marks.contains(assignee_index::INVOLVED))
     }
@@ -127,8 +127,8 @@ pub struct GrantRow {
     pub revoked: bool,
 }
 
-/// Answer to one question of a run with a subject. Only this kind of row has content, because search needs it. When the
-/// answer is erased, its content is erased from the row too.
+/// Answer to one question of a run with a subject. Only these rows have content, because the content is searched.
+/// When the answer is erased, its content is erased from the row too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerRow {
     pub interrupt: InterruptId,

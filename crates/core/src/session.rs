@@ -299,8 +299,8 @@ impl Session {
         self.undone.push_back_mut(undone);
     }
 
-    /// Returns the undone changes that a run must be told about: changes of the run itself, and changes that were
-    /// undone while the run was the front run.
+    /// Returns the undone changes that are reported to a run. These are changes of the run itself, and changes that
+    /// were undone while the run was the front run.
     pub fn undone_for<'s>(&'s self, run: &'s RunId) -> impl Iterator<Item = &'s Undone> {
         self.undone.iter().filter(move |undone| undone.front.as_ref() == Some(run) || undone.of == *run)
     }

@@ -206,8 +206,8 @@ pub enum SandboxLevel {
     Full,
 }
 
-/// Permitted effect of a command on the workspace. The vote of the gates decides the effect, an approval's digest
-/// includes it, and the sandbox enforces it.
+/// Permitted effect of a command on the workspace. The gates decide the effect, the digest of an approval includes
+/// the effect, and the sandbox enforces the effect.
 ///
 /// Variants are in ascending order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -221,8 +221,8 @@ pub enum CommandEffect {
     /// The command writes anywhere in the workspace, except to guarded places: places from which a person's own tools
     /// run code ([`guarded`](holdshort_command::guarded)).
     Workspace,
-    /// The command writes anywhere in the workspace, including guarded places: a person approved a card that states
-    /// this.
+    /// The command writes anywhere in the workspace, including guarded places. A person approved a card that states
+    /// this permission.
     Guarded,
 }
 
@@ -327,7 +327,7 @@ pub enum TrialOutcome {
 }
 
 /// Changes that a commit makes in the layer of the run, not in the workspace. The layer contains the run's ignored
-/// files, such as caches and build output, and only commands of the same run see it.
+/// files, such as caches and build output. Only commands of the same run see the layer.
 ///
 /// Each `before` is the previous entry of the layer. The layer is a cache, so a different entry at commit time is not
 /// an error.
@@ -336,7 +336,7 @@ pub enum TrialOutcome {
 pub struct LayerChanges {
     pub changes: Changeset,
     /// Start of the trial, which also becomes the modification time of all files of the layer. A source file that
-    /// changes after the trial is therefore newer than the output built from it.
+    /// changes after the trial is therefore newer than the output built from the file.
     pub made_at: Timestamp,
 }
 

@@ -1,9 +1,9 @@
 //! Merkle tree over all events (RFC 9162, part 2.1). Computes the root of the tree, and proves that the tree contains
 //! an event or that it continues an earlier tree.
 //!
-//! The nth leaf is the hash of the nth event, in the order of positions. The hash of an event is the head of its stream
-//! at that event, so the tree contains every past head of every stream. This module never reads events: a proof is a
-//! list of ranges of leaves, and the caller computes the root of each range.
+//! The nth leaf is the hash of the nth event, in the order of positions. The hash of an event is also the head of
+//! its stream after the event. The tree therefore contains all past heads of all streams. This module never reads
+//! events: a proof is a list of ranges of leaves, and the caller computes the root of each range.
 
 use std::ops::Range;
 

@@ -65,12 +65,12 @@ impl Target {
             return Err("port 0 is not valid".to_owned());
         }
         let host = match url.host() {
-            Some(Host::Domain(name)) => Some(plain_name(name).ok_or("the host is not a name")?.to_owned()),
+            Some(Host::Domain(name)) => Some(plain_name(name).ok_or("the host name is not valid")?.to_owned()),
             Some(Host::Ipv4(_) | Host::Ipv6(_)) => None,
             None => return Err("the URL names no host".to_owned()),
         };
         if let Some(host) = host {
-            url.set_host(Some(&host)).map_err(|error| format!("the host is not a name: {error}"))?;
+            url.set_host(Some(&host)).map_err(|error| format!("the host name is not valid: {error}"))?;
         }
         url.set_fragment(None);
         let path = decoded(url.path());

@@ -203,8 +203,8 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
     })
 }
 
-/// Checks the recipients of checkpoints. A checkpoint is evidence, so it may go only to a program, or to a fixed
-/// address that archives it.
+/// Checks the recipients of checkpoints. A checkpoint is evidence, so only a program or a fixed address that
+/// archives the checkpoint may receive it.
 fn checkpoints(via: Via, to: Option<&To>, events: &Item<'_>, problems: &mut Problems) {
     match (via.row().checkpoints, to) {
         (Checkpoints::Any, _) | (Checkpoints::Addresses, Some(To::Addresses(_)) | None) => {}

@@ -24,7 +24,8 @@ pub type Override = (String, String, Option<String>);
 pub struct Library {
     workflows: BTreeMap<String, Arc<Definition>>,
     rehearsals: BTreeMap<String, Rehearsal>,
-    /// Names that documents of other systems use for workflows here, each with the workflow's name.
+    /// Names that documents of other systems use for workflows of this library. Each entry contains the alias and
+    /// the name of the workflow.
     aliases: Vec<(&'static str, &'static str)>,
 }
 

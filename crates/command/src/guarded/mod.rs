@@ -49,8 +49,8 @@ pub const fn all() -> &'static [Guarded] {
 }
 
 /// Returns the guarded name that matches the path or a folder above it. `names` are the names in the path, from the
-/// workspace or the root folder. Names that are `.` or empty are skipped. Letter case is ignored, because some file
-/// systems ignore it.
+/// workspace or the root folder. Names that are `.` or empty are skipped. Names are compared without letter case,
+/// because some file systems ignore the case.
 pub fn guards<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'static Guarded> {
     let names: Vec<Forms> =
         names.into_iter().filter(|name| !matches!(*name, "" | ".")).map(Forms::from_name).collect();

@@ -11,7 +11,7 @@ pub(super) struct ScriptWord {
     pub(super) is_one: bool,
     /// True if the shell computes no part of the word.
     pub(super) is_literal: bool,
-    /// Kind of the value that a variable gets if the word is assigned to it.
+    /// Kind of the value that a variable has after an assignment of this word.
     pub(super) value: Value,
 }
 

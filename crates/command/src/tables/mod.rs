@@ -1,9 +1,9 @@
 //! Programs that only read, as data: the harmless options of each program, and the kind of its operands.
 //!
-//! A command that matches no row is not read-only: its program has no row, or the row does not list an option, or an
-//! option is abbreviated, or an operand is of a different kind. A row never lists an option by which a program writes a
-//! file, runs another program, or takes instructions from a file. Programs with a grammar of their own are in
-//! `grammars.rs`. `options.rs` compares a row with a command line.
+//! A command that matches no row is not read-only. A command matches no row if its program has no row, if the row
+//! does not list an option, if an option is abbreviated, or if an operand has a different kind. A row never lists
+//! an option by which a program writes a file, runs another program, or takes instructions from a file. Programs
+//! with a grammar of their own are in `grammars.rs`. `options.rs` compares a row with a command line.
 
 mod archives;
 mod binaries;

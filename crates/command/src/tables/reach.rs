@@ -69,7 +69,7 @@ pub(crate) const WALKS: &[Walks] = &[
     walks(&["git add", "git rm", "git mv"], 0),
 ];
 
-/// Programs that reach only the files that their words name, in addition to the programs that only read.
+/// Programs that reach only the files named by their arguments, in addition to the programs that only read.
 pub(crate) const STAYS: &[&str] = &[
     "echo",
     "printf",

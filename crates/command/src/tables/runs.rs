@@ -1,8 +1,9 @@
 //! Options by which a program runs a second program, or reads instructions from a file: a deny-list, in addition to the
 //! rows of harmless options.
 //!
-//! Such an option makes a line opaque: no grant and no rule that allows covers the line. Rules that ask or forbid also
-//! check the value of the option. No row here allows a command: a program without a row is not treated as read-only.
+//! Such an option makes a line opaque, so no grant and no allowing rule covers the line. Rules that ask or forbid
+//! also check the value of the option. No row here allows a command: a program without a row is not treated as
+//! read-only.
 
 /// Programs with their options. A long option also matches if it is abbreviated, and a short option also matches within
 /// a bundle.

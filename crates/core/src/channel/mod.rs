@@ -50,7 +50,8 @@ pub struct Channel {
     pub allow: Vec<String>,
     /// Maximum number of attempts per delivery.
     pub attempts: u64,
-    /// Delay between the first and the second attempt. Each later delay is four times as long as the one before it.
+    /// Delay between the first and the second attempt. Each later delay is four times as long as the previous
+    /// delay.
     pub retry_ms: u64,
     /// Timeout of one attempt.
     pub timeout_ms: u64,

@@ -1,9 +1,9 @@
 //! Gates for calls of external agents. The system's rules, the command parser and the session's grants vote on these
 //! calls as they vote on calls of our own agents.
 //!
-//! These calls are never inspected: Holdshort sees neither the workspace, nor the targets of paths, nor the scripts of
-//! a command. If the arguments alone do not determine the effect of a call, a person is therefore asked. For the same
-//! reason, no grant covers a command that executes files of the workspace.
+//! These calls are never inspected, because Holdshort has no access to the workspace, the targets of paths, and the
+//! scripts of a command. If the arguments alone do not determine the effect of a call, a person is therefore asked.
+//! For the same reason, no grant covers a command that executes files of the workspace.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -82,8 +82,8 @@ impl Gated {
 /// Names of the arguments that are interpreted.
 const READ: [&str; 3] = ["command", "path", "url"];
 
-/// Names of arguments that do not change the effect of a command and may therefore accompany it. Any argument that is
-/// not listed may change the effect.
+/// Names of arguments that may accompany a command, because they do not change its effect. Any argument that is not
+/// listed may change the effect.
 const BESIDE_COMMAND: [&str; 6] =
     ["description", "explanation", "timeout", "timeout_ms", "timeout_s", "timeout_seconds"];
 

@@ -45,8 +45,8 @@ fn categories(named: &[Category], subject: &Subject<'_>, command: Option<&Comman
     named.contains(&subject.category) || (!releases && of_its_parts().any(|each| named.contains(&each)))
 }
 
-/// A rule that allows matches a URL only in calls of web tools, because a URL does not show what other tools do with
-/// it.
+/// A rule that allows matches a URL only in calls of web tools, because the effect of other tools cannot be derived
+/// from a URL.
 fn urls(patterns: &[String], subject: &Subject<'_>, releases: bool) -> bool {
     let Some(url) = subject.url else { return false };
     // A malformed URL matches rules that ask or forbid, and no rule that allows.

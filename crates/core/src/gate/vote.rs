@@ -11,8 +11,7 @@ use crate::changeset::Changeset;
 use crate::policy::{GrantCovers, Rule, RuleAction};
 use crate::tool::Category;
 
-/// Inputs of the vote, in addition to the inspected call: lists of rules, mandatory checkpoints, findings of smart
-/// approval, grants and refusals.
+/// Inputs of the vote, in addition to the inspected call.
 #[derive(Clone, Copy, Debug)]
 pub struct VoteInputs<'a> {
     /// Rules of the system.
@@ -76,8 +75,8 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
         && asks_about_commands(&lists, subject, command)
         && writes_and_runs()
     {
-        let text = "a rule asks about certain commands, and this line runs a script that it writes itself: \
-                    the script may contain one";
+        let text = "a rule asks about certain commands, and this line runs a script that it writes itself; \
+            the script may contain such a command";
         asks.push(found("unclear_command", text.to_owned()));
     }
     let by_its_words = |rule: &Rule| !rule.commands.is_empty() || !rule.paths.is_empty();
@@ -175,8 +174,8 @@ fn mandatory(subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
     }
 }
 
-/// Checks a changeset, whichever tool made it. Each path is checked together with the parent folders of the workspace,
-/// because the workspace may be inside a guarded folder.
+/// Returns the findings in the changeset of a trial or of a file tool. Each path is checked together with the
+/// parent folders of the workspace, because the workspace may be inside a guarded folder.
 fn mandatory_for_changes(subject: &Subject<'_>, changes: &Changeset, codes: &[String]) -> Vec<Reason> {
     let mut reasons: Vec<Reason> = codes.iter().map(|code| found(code, explain(code).to_owned())).collect();
     let guarded = |path: &str| guarded::guards(format!("{}/{path}", subject.workspace).split('/'));
@@ -242,8 +241,8 @@ fn explain(code: &str) -> &'static str {
     match code {
         "hard_link" => "the file has another name (more than one hard link)",
         "bare_repository" => {
-            "it turns a directory into a git repository, or changes configuration or hooks of a directory \
-             that git treats as one"
+            "it turns a directory into a git repository, or changes configuration or hooks of a git \
+            repository"
         }
         "link_out" => {
             "it creates a symbolic link that leads out of the workspace, or whose target is unknown"

@@ -10,8 +10,8 @@ use crate::time::Timestamp;
 
 /// Mark of an interrupt with a stage that is open to admins and operators.
 pub const ANYBODY: &str = "\n*\n";
-/// Mark of an interrupt whose row does not show who may decide now: this depends on the complete state, which only the
-/// run contains.
+/// Mark of an interrupt whose approvers cannot be derived from its row. The approvers depend on the complete state,
+/// which only the run contains.
 pub const INVOLVED: &str = "\n!\n";
 
 /// Beginning of the mark of a person.

@@ -18,7 +18,7 @@ pub struct Assignment {
     pub stages: Vec<Stage>,
     /// True if a person may vote in only one of the stages.
     pub distinct: bool,
-    /// True if the person who started the run, or who wrote the work, may also vote to release it.
+    /// True if the person who started the run, or who wrote the work, may also vote to release the work.
     pub self_approval: bool,
 }
 
@@ -186,7 +186,7 @@ impl Stage {
         people.deciding().filter(|id| self.is_for(id, people) && forms.insert(form(id))).collect()
     }
 
-    /// Returns each person or group whose agreement is missing, with the candidates who could vote for it.
+    /// Returns each person or group whose agreement is missing, with the people who could give this agreement.
     fn speakers<'p>(
         &self,
         candidates: &BTreeSet<&'p str>,
@@ -204,9 +204,9 @@ impl Stage {
         self.missing(agreed).into_iter().map(of).collect()
     }
 
-    /// Returns, for each vote that is still required, the people who can cast it. If each named approver must agree, a
-    /// missing person, or a missing group with only one possible voter, gets a vote that only this voter can cast. Any
-    /// candidate can cast the other votes.
+    /// Returns, for each vote that is still required, the people who can cast it. If each named approver must
+    /// agree, a missing person, or a missing group with only one possible voter, gets a vote that only this voter
+    /// can cast. Any candidate can cast each remaining vote.
     fn places<'p>(
         &self,
         candidates: &BTreeSet<&'p str>,

@@ -57,8 +57,8 @@ pub enum Refusal {
     )]
     OwnWork,
     #[error(
-        "you started the run or wrote the work to decide on, and `self_approval` is false: another person, \
-         such as an admin, must reassign or delegate this interrupt"
+        "you started the run or wrote the work, and self-approval is not allowed (`self_approval: false`): \
+        another person, such as an admin, must reassign or delegate this interrupt"
     )]
     OwnHandOver,
     #[error("the interrupt is at stage {stage} now, and you are not an approver of that stage")]

@@ -131,9 +131,9 @@ impl Interrupt {
         self.opened.options.iter().find(|offer| offer.id == option)
     }
 
-    /// Returns the value that an edit replaces: the member of the payload that the kind names or, if the payload has no
-    /// such member, the complete payload. Returns `None` for a kind without edits, and for a question, because a
-    /// question has no value before the answer.
+    /// Returns the value that an edit replaces. The value is a member of the payload, whose name depends on the
+    /// kind. If the payload has no such member, the value is the complete payload. Returns `None` for a kind
+    /// without edits, and for a question, because a question has no value before the answer.
     pub fn replaced(&self) -> Option<&Value> {
         let member = self.opened.kind.row().edits?;
         let payload = self.content.get("payload")?;

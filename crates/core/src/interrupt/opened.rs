@@ -82,7 +82,8 @@ pub struct Opened {
     pub on_expiry: String,
     /// Assignment with which the interrupt was opened.
     pub assignment: Assignment,
-    /// Settings of reminders and escalation. `remind_at` and `escalate_at` are the times of the first ones.
+    /// Settings of reminders and escalation. `remind_at` and `escalate_at` are the times of the first reminder and
+    /// of the first escalation.
     pub timing: Timing,
     pub remind_at: Option<Timestamp>,
     pub escalate_at: Option<Timestamp>,

@@ -46,8 +46,8 @@ impl Interrupt {
         self.may_take_part(voter)?;
         let who = voter.actor.id.as_str();
         let releases = offer.effect.lets_go_on();
-        // The author of the work may not release it. The author's delegate may not release the work, and neither may a
-        // person who signed in with a login link that the author created.
+        // The work may not be released by its author, by the author's delegate, or by a person who signed in with a
+        // login link of the author.
         let is_own = |id: &str| {
             let started = voter.starter.is_some_and(|starter| starter.responsible_people().includes(id));
             let own = started || self.wrote(id, edit_of);
@@ -216,9 +216,9 @@ impl Interrupt {
         found
     }
 
-    /// Returns all voters if the remaining people can no longer satisfy the assignment, but the voters and the
-    /// remaining people together could satisfy it. The assignment can become unsatisfiable if an approver has left, and
-    /// an earlier voter is needed in a different stage.
+    /// Returns all voters if the assignment can be satisfied only after the existing votes are withdrawn. The
+    /// assignment can become unsatisfiable if an approver has left, and an earlier voter is needed in a different
+    /// stage.
     pub fn out_of_reach(&self, people: &People, starter: Option<&str>) -> BTreeSet<String> {
         let votes = self.leading();
         if votes.is_empty() {
@@ -232,7 +232,7 @@ impl Interrupt {
         votes.into_iter().map(|vote| vote.by.clone()).collect()
     }
 
-    /// Returns the voters whose votes became invalid: voters who have left, and voters who would no longer get their
+    /// Returns the voters whose votes became invalid, because the voter has left or would no longer get the same
     /// seat.
     pub fn unseated(&self, people: &People) -> Vec<String> {
         let sits = |vote: &Vote| {

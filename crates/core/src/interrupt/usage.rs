@@ -70,7 +70,7 @@ impl Interrupt {
             None => Some("no decision has been made yet"),
             Some(Outcome::Approved) => None,
             Some(Outcome::Rejected) => Some("it was refused"),
-            Some(Outcome::Answered) => Some("it was answered, which approves nothing"),
+            Some(Outcome::Answered) => Some("it was answered, and an answer approves nothing"),
             Some(Outcome::Expired) => Some("nobody decided in time"),
             Some(Outcome::Cancelled) => Some("it was withdrawn"),
             Some(Outcome::Superseded) => Some("another interrupt replaced it"),

@@ -1,9 +1,9 @@
 //! Checks that a model's reply may end its step: it is complete, contains no tool call as text, and asks for nothing.
 //!
 //! This module only analyzes texts: the run decides how to handle a [`Flaw`] (`run/ending.rs`). The analysis of
-//! language is heuristic, so replies of agents that must end with a tool call (`ends: finish`) are not analyzed. If the
-//! analysis is uncertain, a text is treated as a question: an unnecessary question costs one look, but a missed
-//! question ends a run without a result.
+//! language is heuristic, so replies of agents that must end with a tool call (`ends: finish`) are not analyzed. If
+//! the analysis is uncertain, a text is treated as a question: an unnecessary question costs a person little time,
+//! but a missed question ends a run without a result.
 
 mod asks;
 mod calls;

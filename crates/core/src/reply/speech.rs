@@ -288,8 +288,8 @@ fn cannot_go_on(said: &str, before: SentenceContext) -> bool {
     })
 }
 
-/// Returns true if the sentence states that information is missing: *I don't know which file you mean.* A sentence in
-/// which the agent then decides without asking does not match.
+/// Returns true if the sentence states that information is missing: *I don't know which file you mean.* A sentence
+/// does not match if the agent states in it that it decides without asking.
 fn lacks(said: &str, before: SentenceContext) -> bool {
     if let Some((_, then)) = said.split_once(" so i ") {
         let goes_on = [

@@ -29,7 +29,7 @@ const GENERIC: [(&str, &[&str]); 4] = [
 ];
 /// Maximum number of words of a task that states no purpose.
 const GENERIC_WORDS: usize = 5;
-/// Maximum number of words of a task without any word of `PURPOSE`, if the task states no purpose.
+/// Maximum number of words of a task that states no purpose and contains no word of `PURPOSE`.
 const GENERIC_WORDS_WITHOUT_PURPOSE: usize = 10;
 const PURPOSE: [&str; 31] = [
     "that",

@@ -17,7 +17,8 @@ pub enum Action {
     CallModel { step: String, turn: u32, attempt: u32, not_before: Option<Timestamp> },
 }
 
-/// Id of an action, stable across restarts, made from the id of the call or step, and the number of the attempt.
+/// Id of an action. The id consists of the id of the call or step and the number of the attempt, so the id is the
+/// same after a restart.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ActionId(String);

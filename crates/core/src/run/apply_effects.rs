@@ -107,7 +107,7 @@ impl Run {
         self.rounds.insert_mut(phase.to_owned(), rounds);
     }
 
-    /// Begins a round if a step of this role starts one. Returns the number of the round.
+    /// Begins a round if a step of this role starts a round. Returns the number of the round.
     pub(super) fn begin_round(&mut self, phase: &str, role: StepRole) -> Option<u32> {
         let found = self.phase(phase)?;
         if role != StepRole::Worker || !matches!(found.kind, PhaseKind::Copilot(_)) {
@@ -142,8 +142,8 @@ impl Run {
         self.call(call, |call| call.held = Some(Arc::new(HeldResult { title, content, digest, data })));
     }
 
-    /// Holds the run until the interrupt is resolved. If an earlier interrupt already holds the run, that interrupt
-    /// keeps holding it.
+    /// Holds the run until the interrupt is resolved. If the run is already held by an earlier interrupt, the
+    /// earlier interrupt stays in effect.
     pub(super) fn rest_for(&mut self, interrupt: &InterruptId) {
         self.interrupted.get_or_insert_with(|| interrupt.clone());
     }

@@ -131,7 +131,8 @@ impl Run {
         recorded.is_none_or(|at| at < seq).then(|| (seq, text.unwrap_or_default()))
     }
 
-    /// Returns the unanswered questions of a step, each with the sequence of the event that closed the question.
+    /// Returns the unanswered questions of a step, each with the sequence number of the event that closed the
+    /// question.
     fn unanswered<'r>(&'r self, id: &'r str) -> impl Iterator<Item = (u64, &'r Interrupt)> {
         let asked = self.interrupts.values().filter(move |interrupt| {
             interrupt.opened.kind == Kind::Question && interrupt.opened.step.as_deref() == Some(id)
@@ -199,7 +200,8 @@ impl Run {
             }
             Value::Object(told)
         });
-        // These steps had to assume an answer but recorded no assumption. Readers of the result must know this.
+        // These steps had to assume an answer but recorded no assumption. The result reports this, because the work
+        // may depend on the missing assumption.
         let silent = self.steps.iter().filter(|(_, step)| step.end.is_some());
         let silent = silent.filter_map(|(id, step)| Some((step, self.unassumed(id)?)));
         let untold = silent.map(

@@ -461,8 +461,8 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Counts the votes on open calls again after a change of policy. A person is no longer needed if the call is now
-    /// allowed, forbidden, or covered by a grant that is older than the card of the call.
+    /// Counts the votes on open calls again after a change of policy. The interrupt of a call is closed if the call
+    /// is now allowed, forbidden, or covered by a grant that is older than the card of the call.
     pub(super) fn revote(&mut self) {
         self.revote_foreign();
         let gated: Vec<(String, Call)> = self

@@ -49,8 +49,8 @@ impl Config {
     }
 }
 
-/// Gates in addition to the workflow's gates. These gates make a run stricter: an `allow` rule applies only to calls
-/// that no rule of the workflow covers.
+/// Gates in addition to the workflow's gates. These gates can only make a run stricter. An `allow` rule of the run
+/// applies only to calls that no rule of the workflow covers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent gates, named as the workflow names them")]

@@ -120,8 +120,8 @@ impl<'a> Draft<'a> {
     /// Returns a new id. Ids of one run sort in the order of their creation, even within a millisecond, so lists of
     /// interrupts are in that order.
     pub(super) fn id<I: Id>(&mut self) -> I {
-        // Only 16 bits of the sequence are used. After an overflow, two ids of the same millisecond may be in reverse
-        // order.
+        // Only 16 bits of the sequence number are used. After an overflow, two ids of the same millisecond may be
+        // in reverse order.
         let [.., high, low] = self.run.seq.to_be_bytes();
         self.draw.id_at(u16::from_be_bytes([high, low]))
     }
@@ -276,7 +276,7 @@ impl<'a> Draft<'a> {
         self.resolve_by(interrupt, outcome, offer, cause, None);
     }
 
-    /// Resolves an interrupt. `decision`: the sequence of the decision event that settled the interrupt.
+    /// Resolves an interrupt. `decision`: the sequence number of the decision event that settled the interrupt.
     pub(super) fn resolve_by(
         &mut self,
         interrupt: &InterruptId,

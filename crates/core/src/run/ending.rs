@@ -1,7 +1,7 @@
 //! Decides if a reply ends its step.
 //!
-//! A reply does not end the step if it was cut or filtered, or contains a tool call as text. Neither does a reply
-//! that asks a question or announces work in its text.
+//! A reply does not end the step if the reply was cut or filtered, contains a tool call as text, asks a question,
+//! or announces work.
 //!
 //! After the first such reply, the model gets one message about the flaw. If the flaw happens again before a person
 //! has spoken in the step, a person is asked. If asking is switched off, the run fails. Only a repeated question or

@@ -46,7 +46,7 @@ impl Draft<'_> {
         if releases && self.cx.actor.role == Role::Agent {
             problems.push(Problem::new(
                 "/on_expiry",
-                format!("`{on_expiry}` releases work: an agent cannot set it"),
+                format!("`{on_expiry}` releases work, so an agent cannot choose it for the expiry"),
             ));
         }
         if !problems.is_empty() {

@@ -137,9 +137,9 @@ impl Run {
         smart.extend(self.confined_reason(call));
         let gate = self.gate_of(call);
         let offered = gate.options.is_empty() || gate.options.iter().any(|id| id == "approve_session");
-        // A person is asked about a risky call each time: no grant covers a risky call, not even a grant for a less
-        // risky form of the call. A grant is given by a single person, so no grant applies if several people must
-        // release the call.
+        // A person is asked about every risky call. No grant covers a risky call, not even a grant for a less risky
+        // form of the call. A grant is given by a single person, so no grant applies if several people must release
+        // the call.
         let assignment = gate.assigned();
         let lifts = offered && assignment.takes_one() && self.stakes_of(call).is_empty();
         let starter = self.begun_by().map(Actor::responsible_people);
@@ -243,7 +243,7 @@ impl Run {
     /// Returns the grant that would result from allowing this call for the session. The grant is shown before the
     /// decision, and added after the decision.
     pub(super) fn grant_for(&self, call: &Call) -> Option<Matcher> {
-        // This process does not know what a client's call touches, so the scope of a grant for such a call would be
+        // The effects of a client's call are unknown to this process, so the scope of a grant for the call would be
         // unknown.
         let here = call.look.as_ref().filter(|_| !self.is_client_call(call));
         here.and_then(|_| Matcher::for_coverage(&self.subject(call), self.definition.gates.grants.covers))

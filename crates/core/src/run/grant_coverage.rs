@@ -226,8 +226,8 @@ impl Draft<'_> {
         problems
     }
 
-    /// Releases the open calls that the person did not deselect when giving the grant. `decision`: the sequence of
-    /// the decision.
+    /// Releases the open calls that the person did not deselect when giving the grant. `decision`: the sequence
+    /// number of the decision.
     pub(super) fn release_also(&mut self, interrupt: &Interrupt, also: &[InterruptId], decision: u64) {
         let of = &interrupt.opened.interrupt;
         let given = self.session.grants.values().find(|grant| grant.interrupt == *of);

@@ -50,8 +50,8 @@ fn require(actor: &Actor, permission: Option<Permission>, is_own: bool) -> Resul
 impl Draft<'_> {
     fn take(&mut self, input: Input) -> Result<(), Rejection> {
         if let Some(ended) = &self.run.ended {
-            // A decision on an ended run is answered with the earlier result or with 409, and comments are accepted,
-            // so these inputs continue to the checks below.
+            // A decision on an ended run returns the earlier result or status 409, and comments are accepted. These
+            // inputs therefore continue to the checks below.
             let is_of_interrupt = input.permission() == Some(Permission::Decide);
             let is_late = input.is_of_history() || input.is_about_external_ask();
             if !is_of_interrupt && !is_late && !matches!(input, Input::Start(_)) {

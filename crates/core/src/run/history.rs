@@ -35,7 +35,7 @@ Answer with the summary alone.";
 const MARK: &str =
     "Summary of your earlier turns, written by a model. It is no instruction, and may be wrong in details:";
 
-/// If a provider refuses a request of at most this size as too long, the reason must be a different one.
+/// If a provider refuses a request of at most this size as too long, the length cannot be the real reason.
 const LEAST_TOKENS: u64 = 200;
 
 /// Texts up to this size are never left out.

@@ -61,7 +61,7 @@ pub enum Input {
     Claim {
         interrupt: InterruptId,
         holder: Option<ClaimHolder>,
-        /// Sequence of an earlier claim to take over because its client is gone.
+        /// Sequence number of an earlier claim to take over because its client is gone.
         over: Option<u64>,
     },
     /// Releases a claim.
@@ -120,7 +120,7 @@ pub enum Input {
     /// Answers a question that has just opened with an earlier answer of the same subject.
     Reuse {
         interrupt: InterruptId,
-        /// Question that the earlier answer was given to.
+        /// Question to which the earlier answer was given.
         source: InterruptId,
         /// Person who gave the earlier answer.
         by: String,

@@ -126,8 +126,8 @@ pub struct Run {
     pub paused_at: Option<Timestamp>,
     /// True if the session of the run is suspended.
     pub suspended: bool,
-    /// Interrupt that holds the whole run: the turn of the person who interrupted the run, or a review that a service
-    /// requested.
+    /// Interrupt that holds the whole run. Either a person interrupted the run and has the turn, or a service
+    /// requested a review.
     pub interrupted: Option<InterruptId>,
     pub ended: Option<Arc<RunEnd>>,
     /// Started phases. The value is `Some` once the phase has ended.
@@ -155,7 +155,7 @@ pub struct Run {
     /// [`conversation::render_history`](crate::conversation::render_history). No event of the run contains this
     /// conversation; the loader of a live run reads it from earlier runs.
     pub earlier: Option<Arc<str>>,
-    /// Sequence up to which the content of all events is erased.
+    /// Sequence number up to which the content of all events is erased.
     pub erased_to: u64,
     /// Set once the content of the whole run is erased.
     pub erased: Option<Erasure>,
@@ -181,8 +181,8 @@ pub struct RunEnd {
     pub reason: String,
     pub seq: u64,
     pub at: Timestamp,
-    /// Sequence of the event that contains the text and result of the run: the event that ended the run, or a later
-    /// event that erased an answer in the result.
+    /// Sequence number of the event that contains the text and the result of the run. This is the event that ended
+    /// the run or, if an answer in the result was erased later, the event of the erasure.
     pub told: u64,
     pub text: Option<String>,
     pub result: Value,

@@ -1,8 +1,8 @@
 //! Read-only view of a run: the subtask of each step, its attempts and its activity, and the questions and decisions
 //! of people. The API, the terminal and the browser show these values and compute nothing themselves.
 //!
-//! Every value depends only on the state of the run. A replay up to the same sequence yields the same values as a
-//! live run. This module changes nothing and decides nothing.
+//! Every value depends only on the state of the run. A replay up to the same sequence number yields the same values
+//! as a live run. This module changes nothing and decides nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

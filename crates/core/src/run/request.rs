@@ -133,10 +133,10 @@ fn declaration(spec: &Spec) -> Declaration {
     }
 }
 
-/// Returns the entries of a step. From the messages before its start, only the newest that fit the limit
-/// are kept. The first message that does not fit ends the selection, so a text is never kept without a later
-/// correction of it. The newest message is kept at any length, because a person's decision must not be cut (contract
-/// A15).
+/// Returns the entries of a step. From the messages before its start, only the newest that fit the limit are kept.
+/// The selection goes from the newest to the oldest message and ends at the first message that does not fit. A
+/// later correction of a text is therefore never lost while the text is kept. The newest message is kept at any
+/// length, because a person's decision must not be cut (contract A15).
 fn remembered(step: &Step) -> Vec<&Entry> {
     let mut room = limits::NOTES_CHARS;
     let mut told: Vec<&Entry> = Vec::new();

@@ -93,7 +93,7 @@ pub struct Step {
     /// Input of this step that replaces the run's task.
     pub input: Option<Arc<str>>,
     pub output: Option<Arc<str>>,
-    /// Sequences of the events that started (`since`) and ended (`until`) the step.
+    /// Sequence numbers of the events that started (`since`) and ended (`until`) the step.
     pub since: u64,
     pub until: Option<u64>,
     /// Timestamps of the events that started (`since_at`) and ended (`until_at`) the step.
@@ -243,7 +243,7 @@ pub struct Call {
     /// Number of starts so far. `started_at` is the time of the last start.
     pub attempt: u32,
     pub started_at: Option<Timestamp>,
-    /// Number of the last start whose outcome is unknown.
+    /// Number of the last start of the call, if the outcome of that start is unknown.
     pub lost: Option<u32>,
     pub look: Option<InspectionFacts>,
     /// True after a different call has written: this call must be inspected again. The inspection is due before the
@@ -275,10 +275,10 @@ pub struct Call {
     pub judgement: Value,
     /// Last interrupt about the call.
     pub interrupt: Option<InterruptId>,
-    /// Sequence of the event that ended the call.
+    /// Sequence number of the event that ended the call.
     pub ended_at: Option<u64>,
-    /// Sequence of the last event that made the changes of the call uncertain: the call ran outside a commit, or its
-    /// outcome became unknown.
+    /// Sequence number of the last event that made the changes of the call uncertain: the call ran outside a
+    /// commit, or its outcome became unknown.
     pub untold_at: Option<u64>,
     pub result: Option<Arc<str>>,
     /// Data that the tool reported with its result.
@@ -416,7 +416,7 @@ pub enum CallState {
     },
     /// A client runs the call and reports the result as the answer to this interrupt.
     WithClient(InterruptId),
-    /// It is unknown if the call took effect. A person is asked; the interrupt is `None` until it is opened.
+    /// It is unknown whether the call took effect. A person is asked; the interrupt is `None` until it is opened.
     Doubted(Option<InterruptId>),
     Ended(CallEnd),
 }

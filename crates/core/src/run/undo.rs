@@ -37,13 +37,13 @@ pub struct Arguments {
     pub task: String,
     /// Run whose changes are reverted.
     pub run: RunId,
-    /// Sequence of an event of that run. Changes after this event are reverted; 0 reverts all changes.
+    /// Sequence number of an event of that run. Changes after this event are reverted; 0 reverts all changes.
     pub to: u64,
     /// Digest of the [`Undo`] as canonical JSON. The journal stores that JSON under this digest, in the same way as it
     /// stores the bytes of files.
     pub changes: Digest,
-    /// Sequence of the original run's last event when the undo was computed. 0 if an earlier version of Holdshort
-    /// computed the undo.
+    /// Sequence number of the original run's last event when the undo was computed. 0 if an earlier version of
+    /// Holdshort computed the undo.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub seen: u64,
 }
@@ -276,8 +276,8 @@ pub(super) fn released_by(
     }
     Ok(Some(Assignment {
         stages,
-        // A person who is an approver of two phases may vote for both. Stages of the same phase need different people
-        // if that phase requires it.
+        // A person who is an approver of two phases may vote for both. Stages of the same phase need different
+        // people if the phase requires different people.
         distinct: assigned.iter().any(|one| one.distinct && one.stages.len() > 1),
         self_approval: assigned.iter().all(|one| one.self_approval),
     }))

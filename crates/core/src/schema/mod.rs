@@ -36,9 +36,9 @@ impl Problem {
 /// Maximum number of problems in one report.
 const MAX_PROBLEMS: usize = 20;
 
-/// Maximum number of backtracking steps in one match. Patterns that libraries write for numbers and addresses need far
-/// fewer steps for a text that matches. On a short text, this number of steps takes a tenth of a millisecond. On a text
-/// of 60 kB, with a lookahead to the end of the text in each step, it takes a third of a second.
+/// Maximum number of backtracking steps in one match. Patterns that libraries write for numbers and addresses need
+/// far fewer steps for a text that matches. On a short text, this number of steps takes a tenth of a millisecond.
+/// With a lookahead to the end of a text of 60 kB in each step, this number of steps takes a third of a second.
 const BACKTRACKS: usize = 2_000;
 
 /// Returns the options of the validator. Only patterns with lookaround or backreferences can backtrack; all other

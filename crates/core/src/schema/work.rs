@@ -21,7 +21,7 @@ const DEPTH: usize = 256;
 /// Number of bytes that a pattern matches in about the time of one step.
 const PIECE: usize = 32;
 
-/// Number of steps of a match that backtracks to its limit, per piece of the text.
+/// Cost of a match that backtracks to its limit: number of steps per piece of the text.
 const BACKTRACKING: usize = 50;
 
 /// Returns the reason why checking the value would cost too much. Returns `None` if the value can be checked.

@@ -91,8 +91,8 @@ impl System {
     /// Applies an event. Events of other streams are ignored.
     pub fn apply(&mut self, event: &Event) {
         let event::Fact::System(fact) = &event.fact else { return };
-        // Keys that have expired are ended before each event, so that the result is the same on a node that was running
-        // when they expired.
+        // Expired keys are removed before each event, so that the state does not depend on whether this node was
+        // running when the keys expired.
         self.end_expired(event.at);
         self.seq += 1;
         self.last_at = Some(event.at);

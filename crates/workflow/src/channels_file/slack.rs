@@ -34,7 +34,7 @@ pub(super) fn read(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems
         item,
         fields,
         ["token_file", "token_env"],
-        "the bot token, which opens the form for the reason",
+        "the bot token, with which Holdshort opens the form for a person's reason",
         problems,
     );
     let signing_secret = source(

@@ -36,7 +36,7 @@ pub fn parse(file_name: &str, text: &str) -> Result<Script, Vec<Problem>> {
     read(file_name, text, None)
 }
 
-/// Parses a script for a workflow. It is a problem if the script has an agent that the workflow lacks.
+/// Parses a script for a workflow. Reports a problem for each agent that the script has and the workflow lacks.
 pub(crate) fn parse_for(file_name: &str, text: &str, workflow: &Definition) -> Result<Script, Vec<Problem>> {
     read(file_name, text, Some(workflow))
 }

@@ -1,8 +1,8 @@
 //! `gates.rules`: the calls that are allowed, asked about or forbidden. Checks that each rule can match a call. Calls
 //! are matched elsewhere.
 //!
-//! It is a problem if no agent has a tool that a rule names: with a misspelt name, `forbid` would not stop the call,
-//! and `allow` would not allow it.
+//! A rule that names a tool which no agent has is a problem: with a misspelt name, a `forbid` rule would not stop
+//! the call.
 
 use holdshort_core::policy::ChangeScope;
 use holdshort_core::policy::{Rule, RuleAction};
@@ -253,7 +253,8 @@ fn can_match(
         let takes_it = |spec: &tool::Spec| spec.parameters.pointer(argument).is_some();
         if !catalogue.iter().any(|spec| is_covered(&spec.name) && takes_it(spec)) {
             problems
-                .at(item, format!("none of the tools of this rule takes {what}, so it would never match"));
+                .at(item, format!("none of the tools of this rule takes {what}, so the rule would never \
+                    match"));
         }
     }
 }

@@ -492,7 +492,7 @@ gates:
             "workflow.yaml:11:16: `*` matches every tool: do not list other tools with it",
             "workflow.yaml:12:7: a rule needs a criterion (`tools`, `commands`, `paths`, `urls`, `categories`, `agents`, `changes` or `deletes`); `tools: [\"*\"]` matches every call",
             "workflow.yaml:13:15: `tools` is empty and would match every call; leave it out",
-            "workflow.yaml:14:38: none of the tools of this rule takes a command, so it would never match",
+            "workflow.yaml:14:38: none of the tools of this rule takes a command, so the rule would never match",
             "workflow.yaml:15:19: a pattern holds the words of one command; with `|` it would never match",
             "workflow.yaml:15:34: a pattern holds the words of one command; with `'` it would never match",
             "workflow.yaml:16:16: a path is relative to the workspace, without `..`; this pattern would \
@@ -567,7 +567,8 @@ gates:
             "workflow.yaml:6:43: `a/b` is not a JSON pointer into the payload: begin it with `/`",
             "workflow.yaml:6:48: `/a~` is not a JSON pointer: write `~` as `~0`, and `/` in a name as `~1`",
             "workflow.yaml:6:53: `/` is the whole payload: nothing would be left to decide on",
-            "workflow.yaml:7:15: `operator` sees everything: only `reviewer` may be named",
+            "workflow.yaml:7:15: `operator` sees everything, so nothing can be withheld from this role; only \
+             `reviewer` may be named",
             "workflow.yaml:7:25: expected `reviewer`, found `reviewr` (did you mean `reviewer`?)",
             "workflow.yaml:7:43: names no field",
             "workflow.yaml:8:22: unknown key `form` (did you mean `from`?)",

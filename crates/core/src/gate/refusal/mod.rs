@@ -181,8 +181,8 @@ impl RefusedCall {
         }
     }
 
-    /// Returns true if a grant may cover the call. This check is precise enough for a hint on a card, but not for a
-    /// decision.
+    /// Returns true if a grant may cover the call. The result may be wrong, so it is used only for a hint on a card
+    /// and never for a decision.
     pub(crate) fn may_be_covered(&self, grant: &Matcher) -> bool {
         if grant.category.is_some() {
             return !self.reads;

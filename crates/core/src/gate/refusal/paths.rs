@@ -90,7 +90,7 @@ impl Paths {
         self.paths.is_empty()
     }
 
-    /// Returns true if a path of one set equals a path of the other set, or is a folder above or a path below it.
+    /// Returns true if a path of one set equals, contains, or is below a path of the other set.
     pub(super) fn overlap(&self, other: &Self) -> bool {
         !self.paths.is_disjoint(&other.paths)
             || !self.paths.is_disjoint(&other.above)

@@ -65,8 +65,8 @@ pub(super) fn collect_words(value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Collects the places of texts and numbers that contain one of these words, and of objects in which the name of a
-/// member contains such a word.
+/// Collects the places of texts and numbers that contain one of these words. Also collects the places of objects
+/// that have a member whose name contains one of these words.
 pub(super) fn holding(at: &str, value: &Value, held: &BTreeSet<String>, found: &mut BTreeSet<String>) {
     let holds = match value {
         Value::String(text) => held.iter().any(|word| text.contains(word)),

@@ -1,9 +1,9 @@
 //! Detects tool calls that a model wrote as text: as an object, in the tags of a model's template, as a call in code,
 //! or as a name with arguments.
 //!
-//! A text contains a call if it names a tool of the agent at the start of a line, or in a code fence without other
-//! content, and arguments seem to follow. Only the names of the agent's own tools match, except with tags and keys that
-//! have no other use. `Inline code` is a mention and not a call, and so is the declaration of a tool.
+//! A text contains a call if the name of one of the agent's tools, followed by arguments, is at the start of a line
+//! or alone in a code fence. Only the names of the agent's own tools match, except with tags and keys that have no
+//! other use. `Inline code` is a mention and not a call, and so is the declaration of a tool.
 
 mod finder;
 mod lines;

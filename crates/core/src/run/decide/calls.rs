@@ -160,7 +160,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Adds the decision to the session as a grant.
+    /// Adds a grant for this call to the session.
     pub(super) fn grant(&mut self, interrupt: &Interrupt, call: &Call) {
         let Some(matcher) = self.run.grant_for(call) else { return };
         let grant = self.id();

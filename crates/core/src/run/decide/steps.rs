@@ -169,7 +169,7 @@ impl Draft<'_> {
             return;
         }
         let why = interrupt.content_text("message");
-        self.end_as_it_is(step, &format!("Accepted as it is by a person. {why}"));
+        self.end_as_it_is(step, &format!("A person accepted this result unchanged. {why}"));
         self.tell_run(taken.text);
     }
 

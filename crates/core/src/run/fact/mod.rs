@@ -54,8 +54,8 @@ pub enum Fact {
     /// A node took over work that was running when another node stopped, or when the same node restarted.
     Adopted {
         epoch: u64,
-        /// Actions that are still in progress on this node. They continue, and belong to the new epoch from this event
-        /// on.
+        /// Actions that are still in progress on this node. These actions continue, and belong to the new epoch
+        /// from this event on.
         #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
         kept: BTreeSet<ActionId>,
     },
@@ -282,7 +282,7 @@ pub enum Fact {
         changed: usize,
         deleted: usize,
     },
-    /// A trial of the call is impossible, so its gates vote without one. `text`: the reason.
+    /// A trial of the call is impossible, so its gates vote without a trial. `text`: the reason.
     TrialImpossible {
         call: String,
         attempt: u32,
@@ -351,7 +351,7 @@ pub enum Fact {
     ToolLost {
         call: String,
     },
-    /// It is unknown if the call took effect, for example because its process is gone.
+    /// It is unknown whether the call took effect, for example because the process that ran the call is gone.
     ToolDoubted {
         call: String,
     },
@@ -452,11 +452,11 @@ pub enum Fact {
         /// E33).
         #[serde(default, skip_serializing_if = "is_default")]
         implied: bool,
-        /// Sequence of the first decision with this edit. Votes are compared by this sequence, because edits may be
-        /// erased. Absent in version 1.
+        /// Sequence number of the first decision with this edit. Votes are compared by this number, because edits
+        /// may be erased. Absent in version 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edit_of: Option<u64>,
-        /// Earlier question whose answer answers this question.
+        /// Earlier question whose answer is reused for this question.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<InterruptId>,
         /// Seat that the vote fills. Absent if the voter voted under their own name in the first stage.
@@ -499,8 +499,9 @@ pub enum Fact {
         option: Option<String>,
         effect: Option<Effect>,
         cause: Cause,
-        /// Sequence of the `decision_made` that settled the interrupt, if a decision did. With the cause `grant`, the
-        /// decision is about a different interrupt and names this interrupt in `also`. Absent in version 1.
+        /// Sequence number of the `decision_made` event that settled the interrupt, if a decision did. With the
+        /// cause `grant`, the decision is about a different interrupt and names this interrupt in `also`. Absent in
+        /// version 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decision: Option<u64>,
     },

@@ -202,8 +202,8 @@ impl Vote {
     }
 }
 
-/// Returns the sequence of the decision that settled an interrupt. `seq` is the event that resolved the interrupt.
-/// Journals of version 1 do not record the decision: there, the decision is the event before `seq`.
+/// Returns the sequence number of the decision that settled an interrupt. `seq` is the event that resolved the
+/// interrupt. Journals of version 1 do not record the decision: there, the decision is the event before `seq`.
 fn settling_seq(seq: u64, cause: &Cause, named: Option<u64>) -> Option<u64> {
     named.or_else(|| (*cause == Cause::Decision).then(|| seq.saturating_sub(1)))
 }

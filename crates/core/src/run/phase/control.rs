@@ -88,7 +88,7 @@ fn chosen<'p>(plan: &'p Plan, control: &Control) -> impl Iterator<Item = &'p Sub
         .map(|(_, subtask)| subtask)
 }
 
-/// Returns true if the phase carries out only a single subtask, and this subtask is not that one.
+/// Returns true if the phase carries out only one subtask, and `id` is a different subtask.
 fn is_left_out(phase: &Phase, plan: &Plan, id: &str) -> bool {
     let control = phase.kind.control().filter(|control| control.only.is_some());
     control.is_some_and(|control| !chosen(plan, control).any(|subtask| subtask.id == id))

@@ -255,9 +255,9 @@ impl System {
         Ok(facts)
     }
 
-    /// Adds or changes a person according to a token's claims. The people file and an administrator have priority over
-    /// a token. A token that was issued later has priority over an earlier one. A token without a role removes the
-    /// person.
+    /// Adds or changes a person according to a token's claims. The people file and an administrator have priority
+    /// over a token. A token that was issued later has priority over an earlier token. A token without a role
+    /// removes the person.
     fn take_up(&self, id: String, person: Person, at: Timestamp) -> Result<Vec<(Fact, Content)>, Rejection> {
         match self.people.get(&id) {
             Some(known) if known.source != PeopleSource::Provider => Ok(Vec::new()),

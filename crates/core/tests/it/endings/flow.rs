@@ -155,7 +155,8 @@ fn a_person_may_take_it_as_the_end() {
     assert_eq!((ended.status, ended.reason.as_str()), (Status::Completed, "partial"));
     assert_eq!(
         ended.result["text"],
-        "Half of\n\nAccepted as it is by a person. Its last reply was cut off before it was complete.",
+        "Half of\n\nA person accepted this result unchanged. Its last reply was cut off before it was \
+        complete.",
     );
 }
 
