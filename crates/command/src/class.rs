@@ -90,7 +90,7 @@ impl Part {
         by_words.chain(by_options).chain(by_address).max().unwrap_or(least).max(least)
     }
 
-    /// Returns true if a script on the line does more than print and edit. Redirections are ignored.
+    /// Returns true if a script on the line does more than print text and edit text. Redirections are ignored.
     fn gives_code(&self) -> bool {
         self.is_inline_code() && self.table_verdict() != TableVerdict::Reads && !self.only_edits()
     }

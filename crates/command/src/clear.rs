@@ -23,7 +23,7 @@ impl Part {
         } else if self.may_be_an_alias() {
             Some("its subcommand may be an alias or a program with that name")
         } else if programs::is_build_tool(program) && self.arguments.iter().any(|word| is_order(word)) {
-            Some("an option or a variable decides what is built and how")
+            Some("an option or a variable changes the build")
         } else if self.copies_a_program() {
             Some("it gives a system program another name")
         } else if self.table_verdict() == TableVerdict::Unknown && !plain::RUNS_NOTHING.contains(&program) {

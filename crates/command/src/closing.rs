@@ -72,7 +72,7 @@ pub fn summarize_test_runs(output: &str) -> Vec<String> {
     told.filter_map(|(counts, (runner, _))| Some(format_counts(runner, counts?))).collect()
 }
 
-/// Formats the counts, failures first.
+/// Formats the counts of one test runner. The number of failures comes first.
 fn format_counts(runner: &str, counts: Counts) -> String {
     let Counts { passed, failed, skipped } = counts;
     let told = [

@@ -87,7 +87,8 @@ pub struct Command {
     /// about such a line if a rule forbids commands. A grant may cover the line, because a grant for such a program
     /// covers only lines with the same words.
     pub unknown_option: bool,
-    /// True if a word begins with a home folder (`~`, `~name`). Only the shell knows the path of a home folder.
+    /// True if a word begins with a home folder (`~`, `~name`). Only the shell can resolve the path of a home
+    /// folder.
     pub names_home: bool,
 }
 

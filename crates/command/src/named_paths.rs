@@ -1,7 +1,7 @@
 //! Words of a line that may be paths. The inspection looks up which of these paths exist.
 //!
 //! A part on the allow-list executes none of the files that it names, so its words are not listed. For every other
-//! part, each word is listed, because the tables do not know which word names a file to execute.
+//! part, each word is listed, because the tables do not state which word names a file to execute.
 
 use crate::reads::TableVerdict;
 use crate::scripts::{looked_for, values};

@@ -39,8 +39,8 @@ const GIT: [Guarded; 22] = [
 
 impl Command {
     /// Returns the guarded name that the line may write. Returns `None` if there is none. `cwd` is the working
-    /// directory, relative to the workspace or absolute. Changes of the folder within the line are followed as far as
-    /// they are known.
+    /// directory, relative to the workspace or absolute. If the line changes the folder, the new folder is used for
+    /// the rest of the line, unless it is unknown.
     pub fn own_tools(&self, cwd: &str) -> Option<Guarded> {
         self.parts.iter().chain(&self.guesses).find_map(|part| part.own_tools(cwd))
     }

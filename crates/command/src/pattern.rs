@@ -31,7 +31,8 @@ const MAX_PIECES: usize = 256;
 /// path to any place.
 const MAX_WAYS: usize = 8;
 
-/// Maximum number of `**/` in a glob for which the variant without any folder is compared too.
+/// Maximum number of `**/` in a glob that may match no folder. For each of them, the glob is also compared without
+/// the `**/`.
 const MAX_FOLDERS: usize = 3;
 
 impl Pattern {

@@ -8,8 +8,8 @@ use crate::{Expansion, Part, sed};
 /// Program whose first word selects a subcommand.
 pub(crate) struct WithSubcommands {
     names: &'static [&'static str],
-    /// Options before the subcommand that take no value. An option in neither list makes the line opaque: if the option
-    /// took the next word as its value, a later word would be the subcommand.
+    /// Options before the subcommand that take no value. An option in neither list makes the line opaque, because
+    /// the option might take the next word as its value. A later word would then be the subcommand.
     flags: &'static [&'static str],
     /// Options before the subcommand that take the next word as their value.
     valued: &'static [&'static str],
@@ -235,7 +235,7 @@ pub(crate) fn without_version(program: &str) -> &str {
     program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
 }
 
-/// Returns true if the program is a build tool: the targets in the command line determine what the program does.
+/// Returns true for build tools such as make. The targets in the command line determine what a build tool does.
 pub(crate) fn is_build_tool(program: &str) -> bool {
     BY_TARGET.contains(&program)
 }

@@ -2,8 +2,8 @@
 //!
 //! The table lists the arguments that interpreters execute, and the files that programs find by themselves. If a
 //! file that a program would find by itself does not exist, the approval is valid only while the file is absent.
-//! The results contain too many file names rather than too few: the inspection drops names of missing files. Files
-//! that only a script reads are not found. `named_paths.rs` finds the other paths of a line.
+//! The results may contain names of files that do not exist. The inspection drops these names. Files that only a
+//! script reads are not found. `named_paths.rs` finds the other paths of a line.
 
 use crate::working_directory::join;
 use crate::{Command, Part, programs};
@@ -212,7 +212,7 @@ impl Part {
             && (!self.arguments.iter().any(names) || self.arguments.iter().any(asks_for_input))
     }
 
-    /// Returns true for `-m`: the words after it are arguments of a module, which may be a test runner.
+    /// Returns true for the option `-m`. The words after it are arguments of a module, which may be a test runner.
     fn runs_a_module(&self) -> bool {
         is_python(self.base()) && self.arguments.first().is_some_and(|word| word.starts_with("-m"))
     }

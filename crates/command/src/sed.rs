@@ -95,8 +95,8 @@ fn command(text: &str) -> Option<&str> {
     Some(after.trim_start_matches([' ', '\t']))
 }
 
-/// Returns the text after the next unescaped delimiter. Rejects a delimiter within brackets, because sed may or may not
-/// take it literally: a script is accepted only if it is certainly harmless.
+/// Returns the text after the next unescaped delimiter. Rejects a delimiter within brackets, because the meaning of
+/// such a delimiter differs. A script is accepted only if it is certainly harmless.
 pub(crate) fn until(text: &str, delimiter: char) -> Option<&str> {
     let mut chars = text.chars();
     let mut in_brackets = false;

@@ -93,10 +93,10 @@ impl Actor {
         Self { id: id.to_owned(), role: Role::Admin, via: Some(via.to_owned()), let_in_by: None }
     }
 
-    /// Returns the person who may really have acted. If the actor signed in with a login link, returns the person who
-    /// created the link, because that person could have used the link too. If the local operator created the link,
-    /// returns the actor: the holder of the operator token owns the server, and without an identity provider all people
-    /// sign in through such links.
+    /// Returns the person who may really have acted. If the actor signed in with a login link, returns the person
+    /// who created the link, because the creator could have used the link instead. If the local operator created
+    /// the link, returns the actor: the holder of the operator token owns the server, and without an identity
+    /// provider all people sign in through such links.
     pub fn hand(&self) -> &str {
         hand(&self.id, self.let_in_by.as_deref())
     }

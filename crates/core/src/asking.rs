@@ -63,7 +63,7 @@ pub enum Form {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Deliver {
-    /// Each question is shown as soon as it is asked.
+    /// Each question is shown immediately after the agent asks it.
     #[default]
     AtOnce,
     /// All questions are shown together, once no agent can continue without an answer (contract C8).

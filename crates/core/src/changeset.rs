@@ -150,10 +150,10 @@ impl Changeset {
     /// Returns the parts of the changeset, by the path of each part. Every selection of parts is a changeset that can
     /// be committed.
     ///
-    /// A part is a file, a link, the mode of a folder, or an empty folder. A repository's `.git` is one part together
-    /// with all of its content. If a path changes from a file to a folder, or from a folder to a file, the path and
-    /// everything below it are one part. Other folders are not parts: a folder is kept or dropped together with its
-    /// content.
+    /// A part is a file, a link, the mode of a folder, or an empty folder. A repository's `.git` is one part
+    /// together with all of its content. If a path changes from a file to a folder, or from a folder to a file, the
+    /// path and everything below it are one part. Other folders are not parts, because a folder is kept or dropped
+    /// together with its content.
     pub fn parts(&self) -> BTreeMap<&str, Vec<&Change>> {
         let mut parts: BTreeMap<&str, Vec<&Change>> = BTreeMap::new();
         for change in &self.0 {

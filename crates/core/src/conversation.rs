@@ -219,8 +219,8 @@ fn came(run: &Run) -> String {
     first.into_iter().chain(planned).collect::<Vec<_>>().join("\n")
 }
 
-/// Describes what happened to the run's plans: each dropped plan, and each subtask of the executed plan with its output
-/// or its error.
+/// Describes the run's plans: each dropped plan, and each subtask of the executed plan with its output or its
+/// error.
 fn planned(run: &Run) -> Vec<String> {
     let mut asked: Vec<_> = run.interrupts.values().collect();
     asked.sort_by_key(|interrupt| interrupt.opened_seq);

@@ -1,7 +1,7 @@
 //! A workflow in the form that the engine runs: parsed, validated, with its tools resolved. Data only.
 //!
-//! The crate `workflow` builds a definition from YAML, and a run pins the definition by [`Definition::digest`]. Every
-//! field must have an effect on runs: a key without an effect does not belong here.
+//! The crate `workflow` builds a definition from YAML, and a run pins the definition by [`Definition::digest`].
+//! Every field must have an effect on runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -215,8 +215,8 @@ pub enum PhaseKind {
 #[serde(deny_unknown_fields)]
 pub struct Copilot {
     pub agent: String,
-    /// Mode that controls when a person is asked before a task begins. `None`: the agent begins at once, and asks
-    /// only with its tools (contract E25).
+    /// Mode that controls when a person is asked before a task begins. `None`: the agent begins immediately, and
+    /// asks only with its tools (contract E25).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<routing::Mode>,
     /// Agent that routes tasks. `None`: rules route tasks.
@@ -472,7 +472,7 @@ impl Default for Smart {
     }
 }
 
-/// Model that judges the calls that no other gate holds back.
+/// Model that judges the calls for which no other gate requires a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judge {

@@ -71,8 +71,8 @@ pub fn finish() -> Spec {
                 "undone": {
                     "type": "array",
                     "items": { "type": "string" },
-                    "description": "what was asked for and is not done, each with the reason; empty or \
-                     omitted if nothing is left",
+                    "description": "the requested items that are not done, each with the reason; empty or \
+                    omitted if nothing is left",
                 },
             },
             "required": ["summary"],

@@ -224,8 +224,9 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 /// Number of days that are computed together.
 const WINDOW: i64 = 7;
 
-/// Returns the moment at which `ms` of working time have passed since `from`. Time counts while at least one of these
-/// groups works. If that moment is not within [`limits::HOURS_AHEAD_DAYS`], returns the end of these days.
+/// Returns the moment at which `ms` of working time have passed since `from`. Only time during which at least one
+/// of these groups works is counted. If that moment is not within [`limits::HOURS_AHEAD_DAYS`], returns the end of
+/// these days.
 pub fn after(from: Timestamp, ms: u64, of: &[&Hours]) -> Timestamp {
     let zones: Vec<(&Hours, TimeZone)> =
         of.iter().filter_map(|hours| Some((*hours, ZONES.get(&hours.time_zone).ok()?))).collect();

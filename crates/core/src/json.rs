@@ -55,8 +55,9 @@ pub fn unsafe_part(value: &Value) -> Option<&'static str> {
     look(value, MAX_DEPTH)
 }
 
-/// Returns the value as it is after writing and parsing it. The keys are in the order of RFC 8785, and a number without
-/// a fraction is an integer. Values with the same canonical form become equal and are displayed in the same way.
+/// Returns the value that results from writing and parsing this value. The keys are in the order of RFC 8785, and a
+/// number without a fraction is an integer. Values with the same canonical form become equal and are displayed in
+/// the same way.
 #[must_use]
 pub fn as_read_again(value: Value) -> Value {
     match value {
@@ -78,8 +79,8 @@ fn whole(number: &Number) -> Option<Number> {
     is_safe(number).then(|| Number::from(value as i64))
 }
 
-/// Returns the value [as it is after writing and parsing](as_read_again). Every part that a JSON reader might reject is
-/// converted to text, so the result can always be written and parsed.
+/// Returns the value that results from [writing and parsing](as_read_again) this value. Every part that a JSON
+/// reader might reject is converted to text, so the result can always be written and parsed.
 pub fn made_safe(value: Value) -> Value {
     // The journal adds a few levels around values from outside.
     const DEPTH: usize = MAX_DEPTH + 16;

@@ -92,8 +92,8 @@ pub struct Notice {
     pub interrupt: InterruptId,
     pub kind: Kind,
     pub risk: Level,
-    /// Ids of the approvers, or of the people who are reminded. If `people` and `groups` are both empty, admins and
-    /// operators are meant.
+    /// Ids of the approvers, or of the people who are reminded. If `people` and `groups` are both empty, the
+    /// approvers are all admins and operators.
     pub people: Vec<String>,
     pub groups: Vec<String>,
     /// True if admins and operators may decide in addition to the named people and groups.

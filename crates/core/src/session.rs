@@ -119,8 +119,8 @@ impl Session {
         }
     }
 
-    /// Decides an input. A repeated input causes no event. `Open` is the exception, because each opening gets an id of
-    /// its own.
+    /// Decides an input. A repeated input causes no event. `Open` is the exception, because each opening creates a
+    /// new id.
     pub fn handle(&self, now: Timestamp, actor: &Actor, input: Input) -> Result<Vec<Event>, Rejection> {
         let may = |permission| rights::extent(actor.role, permission) == Extent::All;
         let may = match input {

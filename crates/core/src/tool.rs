@@ -54,7 +54,7 @@ pub enum PhaseTool {
     IdeaGeneration,
     Checkpoint,
     Copilot,
-    /// Several phases, one after the other.
+    /// Several phases in sequence.
     Chain,
 }
 

@@ -102,9 +102,9 @@ impl Guard {
         }
     }
 
-    /// Rejects an unencrypted URL (`http:`) unless all `addresses` are in the allowed ranges. Public addresses outside
-    /// these ranges are rejected too. For callers that send secrets, because an unencrypted request can be read on its
-    /// way.
+    /// Rejects an unencrypted URL (`http:`) unless all `addresses` are in the allowed ranges. Public addresses
+    /// outside these ranges are rejected too. Callers that send secrets use this check, because the network can
+    /// read an unencrypted request.
     pub fn check_in_clear(
         &self,
         url: &Url,

@@ -220,7 +220,7 @@ fn printed(program: &str, arguments: &[ScriptWord]) -> Value {
         ("git", ["rev-list", "--count", ..]) if is_literal => Value::Count,
         ("git", ["rev-parse" | "merge-base" | "rev-list", rest @ ..]) if is_literal => {
             const KNOWN: [&str; 6] = ["--verify", "--short", "--abbrev-ref", "-q", "--all", "--fork-point"];
-            // git prints a word that it does not know unchanged.
+            // If git does not know a word, git prints the word unchanged.
             let is_name = |word: &str| Value::of_text(word) <= Value::Word && !word.starts_with('/');
             let is_plain = |word: &&str| match word.strip_prefix('-') {
                 Some(option) => KNOWN.contains(word) || Value::of_text(option) == Value::Number,

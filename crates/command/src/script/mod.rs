@@ -1,10 +1,10 @@
 //! Lines with the shell's own grammar that only read: loops, conditions, groups, variables, substitutions.
 //!
-//! The parser is an allow-list: it accepts grammar that bash and dash read in the same way, or that dash rejects before
-//! it runs any command. Every command of the line, also in substitutions, is compared with the tables. A computed word
-//! stands for the most harmful word that it may become. For rules and grants the line stays opaque, because its words
-//! are unknown. `word_parser.rs` parses words, `values.rs` computes the values of variables, and `conditions.rs` parses
-//! conditions.
+//! The parser is an allow-list: it accepts grammar that bash and dash read in the same way, or that dash rejects
+//! before it runs any command. Every command of the line, also in substitutions, is compared with the tables. A
+//! computed word is treated as the most harmful word that it may become. For rules and grants the line stays
+//! opaque, because its words are unknown. `word_parser.rs` parses words, `values.rs` computes the values of
+//! variables, and `conditions.rs` parses conditions.
 
 mod commands;
 mod conditions;

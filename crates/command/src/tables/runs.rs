@@ -2,8 +2,8 @@
 //! rows of harmless options.
 //!
 //! Such an option makes a line opaque, so no grant and no allowing rule covers the line. Rules that ask or forbid
-//! also check the value of the option. No row here allows a command: a program without a row is not treated as
-//! read-only.
+//! also check the value of the option. No row of this table allows a command. A program without a row is not
+//! treated as read-only.
 
 /// Programs with their options. A long option also matches if it is abbreviated, and a short option also matches within
 /// a bundle.

@@ -18,7 +18,7 @@ use crate::system::System;
 use crate::system::webhooks::{Webhook, WebhookKind};
 use crate::time::Timestamp;
 
-/// Channel of the callbacks to agents of other frameworks. Each callback has an address of its own. The channels file
+/// Channel of the callbacks to agents of other frameworks. Each callback has a separate address. The channels file
 /// does not contain this channel.
 pub const CALLBACKS: &str = "agent-callbacks";
 

@@ -91,7 +91,8 @@ impl Checkpoints<'_> {
 
 /// Returns true if the command contains the word or pattern. A word also matches in other forms (`deployment`,
 /// `deploys`), within `kubectl-apply`, `make:release` or `publishPlugins`, as an abbreviated subcommand, or in an
-/// argument of a script. A pattern matches as it does in rules, and also if other words are between its words.
+/// argument of a script. A pattern matches in the same way as in rules. A pattern also matches if other words are
+/// between the words of the pattern.
 fn says(part: &Part, word: &str) -> bool {
     if word.contains([' ', '*']) {
         return part.may_match(word) || scattered(part, word);

@@ -64,15 +64,15 @@ pub struct Subject<'a> {
 /// Changes that a call makes to the workspace, as far as they are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Changes<'a> {
-    /// The changes are unknown: the call was not tried, and its tool proposes no changeset. Rules can use only the
-    /// arguments.
+    /// The changes are unknown, because the call had no trial and its tool proposes no changeset. Rules can use
+    /// only the arguments.
     ///
     /// In journals that were written before file tools proposed changesets, this applies to file tools too.
     #[default]
     Untried,
     /// The call is known to only read.
     Nothing,
-    /// Changeset that a file tool proposes. Paths in the changeset are resolved: no component is a link.
+    /// Changeset that a file tool proposes. All links in the paths of the changeset are resolved.
     Proposed(&'a Changeset),
     /// Changes that a trial made, in the workspace and in the layer of the run. `ask_because` contains the codes of
     /// findings about these changes. For each finding, a person is asked about the call.

@@ -1,7 +1,7 @@
 //! Smart approval: finds reasons to ask a person in an agent's message, its call and its recent failures (contract A4).
 //!
 //! The reasons are deterministic and based on whole words. Smart approval only adds reasons to ask. Smart approval
-//! never removes a reason of a gate, and never holds back a call that only reads. In addition, a model may judge calls:
+//! never removes a reason of a gate, and never stops a call that only reads. In addition, a model may judge calls:
 //! `run/oversight.rs`.
 //!
 //! | code | a person is asked if |

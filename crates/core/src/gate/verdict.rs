@@ -21,13 +21,14 @@ pub enum Source {
     Inspection,
     /// A person refused the call before in this session.
     Refusal,
-    /// Words and options that indicate risk. Such words raise the risk level, but hold no call back.
+    /// Words and options that indicate risk. These words raise the risk level, but do not require a person's
+    /// decision.
     Words,
     /// Default: no rule matches the call.
     Default,
 }
 
-/// Reason to hold a call back.
+/// Reason to require a person's decision on a call, or to forbid the call.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reason {

@@ -91,7 +91,7 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
         mandatory.push(found("changes_unknown", text));
     }
     if let Some(why) = subject.untried {
-        mandatory.push(found("untried", format!("it could not be tried on a copy of the workspace: {why}")));
+        mandatory.push(found("untried", format!("it could not run on a copy of the workspace first: {why}")));
     }
     mandatory.extend(rules.checkpoints.reasons(subject, command));
     mandatory.extend_from_slice(rules.smart);
@@ -101,8 +101,9 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
         let reasons = mandatory.into_iter().chain(refused).chain(asks).collect();
         return Verdict::Ask { reasons, grantable: false };
     }
-    // The person who gave a grant for a category did not know these findings and rules. A grant for a category
-    // therefore removes no finding and no rule that asks, and applies only if the workflow still offers such grants.
+    // The person who gave a grant for a category had not seen these findings and rules. A grant for a category
+    // therefore removes no finding and no rule that asks, and applies only if the workflow still offers such
+    // grants.
     let may_lift = |matcher: &Matcher| {
         matcher.category.is_none() || (asks.is_empty() && rules.covers == GrantCovers::Category)
     };

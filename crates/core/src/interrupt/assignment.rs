@@ -79,7 +79,7 @@ impl Default for Assignment {
     }
 }
 
-/// Role in which a voter votes: the stage, and the names for which the vote counts.
+/// Seat of a voter: the stage of the vote, the represented person, and the groups for which the vote is counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seat {

@@ -14,9 +14,9 @@ pub enum Checked {
     Repeat,
 }
 
-/// Checks a decision in this order: role, repeat, expired, resolved, version, option, stage, text and edit. `seq` is
-/// the sequence number of the decision's event. The run checks the schema of an edit, because only the run knows what
-/// the edit replaces.
+/// Checks a decision in this order: role, repeat, expired, resolved, version, option, stage, text and edit. `seq`
+/// is the sequence number of the decision's event. The run checks the schema of an edit, because the schema depends
+/// on the value that the edit replaces.
 pub fn check(
     interrupt: &Interrupt,
     voter: &Voter<'_>,

@@ -1,8 +1,8 @@
 //! The fixed table of interrupts: for each kind its option ids, and for each option its effect (design, part 4).
 //!
-//! Workflows, and the edges (adapters for other frameworks), may rename, drop or reorder options, but may never add an
-//! option. The kind `choice` is the exception: the asking agent defines its options. Each option of `choice` answers
-//! the interrupt. The option `custom` is always offered and answers it too.
+//! Workflows, and the edges (adapters for other frameworks), may rename, drop or reorder options, but may never add
+//! an option. The kind `choice` is the exception: the asking agent defines its options. Each option of `choice`
+//! answers the interrupt. The option `custom` is always offered and also answers the interrupt.
 
 use serde::{Deserialize, Serialize};
 
@@ -132,7 +132,7 @@ const fn row(
 
 use Carry::{May, Must, Never};
 
-/// Option to keep only some of the changes, for a command that was tried.
+/// Option to keep only some of the changes, for a command that ran in a trial.
 pub const KEEP_SOME: &str = "keep_some";
 
 const TOOL_APPROVAL: KindRow = KindRow {

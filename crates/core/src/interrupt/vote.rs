@@ -21,7 +21,7 @@ pub struct Vote {
     pub edit_of: Option<u64>,
     /// Earlier question whose answer the voter reused.
     pub from: Option<InterruptId>,
-    /// Stage in which the vote counts, and the names for which it counts.
+    /// Stage in which the vote is counted, and the names for which the vote is counted.
     pub seat: Seat,
     /// Milliseconds for which the voter's client displayed the card, as reported by the client.
     pub viewed_ms: Option<u64>,

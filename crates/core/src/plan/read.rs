@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-/// Returns `{subtasks: […]}` for [`Plan::check`](super::Plan::check). Returns `None` if the value does not resemble a
-/// plan. The plan is not checked: an empty list becomes a plan without subtasks.
+/// Returns `{subtasks: […]}` for [`Plan::check`](super::Plan::check). Returns `None` if the value does not resemble
+/// a plan. This function does not check the plan. An empty list becomes a plan without subtasks.
 pub fn read(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => candidates(text).pop(),

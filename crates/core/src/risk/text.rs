@@ -194,8 +194,8 @@ fn recursive_and_forced(text: &str) -> Option<String> {
     text.split_whitespace().find(is_both).map(str::to_owned)
 }
 
-/// Returns the words of a line without the parts that only read: a text that `grep` searches for is not an action. If
-/// the line is not fully understood, returns all words.
+/// Returns the words of a line without the parts that only read. For example, a text that `grep` searches for is
+/// omitted, because the text is not an action. If the line is not fully understood, returns all words.
 fn without_reading(line: &str) -> (Vec<String>, bool) {
     let command = holdshort_command::parse(line);
     if command.is_read_only() {

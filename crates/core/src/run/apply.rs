@@ -171,8 +171,8 @@ impl Run {
                     step.turn += 1;
                     step.used.rounds += 1;
                     step.used.calls += u32::try_from(calls.len()).unwrap_or(u32::MAX);
-                    // After a shortened request, the provider's token count is useless: the next request may hold
-                    // content that this request left out.
+                    // After a shortened request, the provider's token count cannot be used, because the next
+                    // request may hold content that this request left out.
                     step.history.counted = if step.history.shortened { 0 } else { usage.input_tokens };
                     step.history.answered = Some(Arc::from(model.as_str()));
                     for listed in calls {

@@ -128,7 +128,7 @@ impl Run {
             }
             CommandEffect::Writes { .. } => "it tried to write outside the paths for which it was allowed",
             CommandEffect::Workspace | CommandEffect::Guarded => {
-                "it tried to write to a file that your own tools run by themselves"
+                "it tried to write to a file that your own tools run automatically"
             }
         };
         Some(reason("confined", text))

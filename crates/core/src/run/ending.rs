@@ -7,7 +7,7 @@
 //! has spoken in the step, a person is asked. If asking is switched off, the run fails. Only a repeated question or
 //! announcement ends the step instead, because the detection of questions and announcements is a guess.
 //!
-//! `reply/` reads the text. This module decides which replies are read and what follows.
+//! `reply/` reads the text. This module decides which replies are analyzed, and handles the result of the analysis.
 
 use serde_json::{Value, json};
 

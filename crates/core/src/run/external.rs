@@ -291,7 +291,7 @@ fn check(ask: &Ask) -> Vec<Problem> {
             Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
                 problems.push(Problem::new(
                     "/payload",
-                    "is not an object: with `call`, the payload must be an object",
+                    "is not an object; if the request has a `call`, the payload must be an object",
                 ));
             }
         }

@@ -94,7 +94,7 @@ pub(super) fn grant_offer() -> Option<Offer> {
 impl Draft<'_> {
     /// Resolves an interrupt that needs no person. Returns false if a person must decide.
     pub(super) fn settle_foreign(&mut self, id: &InterruptId, verdict: &Verdict) -> bool {
-        // During a freeze, the call is not released: the external agent would continue at once.
+        // During a freeze, the call is not released, because the external agent would continue immediately.
         if matches!(verdict, Verdict::Allow(_)) && self.run.freeze(self.cx.system).is_some() {
             return false;
         }

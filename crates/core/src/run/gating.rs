@@ -52,7 +52,7 @@ fn whole_workspace(tool: &str) -> Option<&'static str> {
     matches!(tool, "list_directory" | "search_codebase").then_some(".")
 }
 
-/// Returns one line that describes what the call would do.
+/// Returns a one-line description of the call's effect.
 pub(super) fn title(call: &Call) -> String {
     if let Some(task) =
         call.argument("task").filter(|_| [undo::TOOL, merge::TOOL].contains(&call.tool.as_str()))
@@ -93,7 +93,7 @@ fn reach(card: &Value) -> Option<String> {
         (true, false) => "at least ",
         (false, true) => "up to ",
         (false, false) => "",
-        // The count is incomplete, so no number describes what the call would reach.
+        // The count is incomplete, so the card shows no number of files.
         (true, true) => return None,
     };
     Some(format!("{about}{files} files"))

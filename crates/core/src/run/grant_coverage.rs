@@ -191,7 +191,7 @@ impl Run {
 }
 
 impl Draft<'_> {
-    /// Returns the problems of the interrupts that a decision wants to release with its grant.
+    /// Returns the problems of the interrupts in `also`, which a decision releases with its grant.
     pub(super) fn check_also(
         &self,
         interrupt: &Interrupt,
@@ -218,7 +218,7 @@ impl Draft<'_> {
             } else if !covered.contains(id) {
                 let message = format!(
                     "`{id}` is not an open interrupt of this run that the grant covers and that you may approve; \
-                     read the interrupt again and decide on what it lists in `also_covers`"
+                     read the interrupt again and use only ids from its `also_covers`"
                 );
                 problems.push(Problem::new(format!("/also/{at}"), message));
             }

@@ -14,8 +14,8 @@ use crate::schema::{self, Problem};
 use crate::session::{self, State};
 
 impl Run {
-    /// Decides which events follow from an input. Changes nothing: the caller first appends the events, then replaces
-    /// its states with the returned states.
+    /// Decides which events follow from an input. This function changes nothing. The caller first appends the
+    /// events, and then replaces its states with the returned states.
     pub fn handle(&self, cx: &Context<'_>, input: Input) -> Result<HandledInput, Rejection> {
         let mut draft = Draft::new(self, cx);
         if self.started.is_none() {

@@ -152,8 +152,8 @@ impl Run {
         }
     }
 
-    /// Returns the tool of a failed call in the same reply: the call was refused, or it was meant to change something
-    /// and failed.
+    /// Returns the tool of a failed call in the same reply. A call has failed if the call was refused, or if the
+    /// call should have changed something and ended with an error.
     fn find_failed_sibling(&self, call: &Call) -> Option<&str> {
         let (_, calls) = self.last_turn(self.steps.get(&call.step)?)?;
         let wrong = |other: &&Call| {

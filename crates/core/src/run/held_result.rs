@@ -52,7 +52,7 @@ impl Draft<'_> {
     }
 
     /// Releases exactly the text that was shown, or the reviewer's edit if the review offers edits. After an edit,
-    /// the tool's data is dropped, because it may contain what the reviewer removed.
+    /// the tool's data is dropped, because the data may contain text that the reviewer removed.
     pub(super) fn release_held(&mut self, id: &str, held: &HeldResult, edit: Option<&str>) {
         let content = edit.unwrap_or(&held.content).to_owned();
         let digest = Digest::of_bytes(content.as_bytes());

@@ -113,7 +113,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns the size of the model's window in tokens, as far as it is known.
+    /// Returns the size of the model's window in tokens.
     fn window(&self, id: &str) -> u64 {
         let history = self.steps.get(id).map(|step| &step.history);
         let answered = history.and_then(|history| history.answered.as_deref());
@@ -229,7 +229,7 @@ impl Run {
             if let Some(drafted) = self.plans.get(&step.phase).filter(|_| step.role == StepRole::Planner)
                 && let Some(plan) = drafted.versions.last()
             {
-                old.push(user(format!("The plan as it stands:\n{}", plan.text())));
+                old.push(user(format!("The current plan:\n{}", plan.text())));
             }
             old.push(user(format!("{MARK}\n{}", summary.text)));
         }
@@ -379,7 +379,7 @@ impl Run {
         let earlier = if earlier.is_empty() {
             String::new()
         } else {
-            format!("Summary of what came before:\n{earlier}\n\n")
+            format!("Summary of the earlier turns:\n{earlier}\n\n")
         };
         format!("{earlier}The turns to sum up, one message per line:\n{}", lines.join("\n"))
     }

@@ -153,7 +153,7 @@ pub enum Input {
     /// Counts the votes of the gates on open approvals again, because the policy or the grants changed.
     Revote,
 
-    /// Announces actions that the driver wants to perform. The driver then performs only the actions that the
+    /// Announces actions that the driver is about to perform. The driver then performs only the actions that the
     /// resulting events record as started.
     Begin {
         begins: Vec<Begin>,
@@ -352,8 +352,8 @@ pub struct Ask {
     pub timing: Timing,
     /// Fields to withhold, each with the roles that cannot see the field.
     pub withhold: Vec<Withhold>,
-    /// Id of the interrupt. Set if the asker wants a callback when the interrupt is resolved; the callback URL is
-    /// stored under this id. `None`: a new id is generated, and no callback is sent.
+    /// Id of the interrupt. Set if the asker requested a callback for the resolution of the interrupt. The callback
+    /// URL is stored under this id. `None`: a new id is generated, and no callback is sent.
     pub callback: Option<InterruptId>,
 }
 

@@ -149,7 +149,7 @@ pub struct Run {
     pub released: SharedList<Value>,
     /// Texts for steps that start later: messages to the run, guidance about steps, and notices about undos.
     pub messages: SharedList<Arc<str>>,
-    /// Undos that the agents were told about, each with the message to the agents.
+    /// Undos that were reported to the agents, each with the message to the agents.
     pub undone: SharedMap<RunId, Arc<str>>,
     /// Conversation before this run, in the form of
     /// [`conversation::render_history`](crate::conversation::render_history). No event of the run contains this

@@ -45,7 +45,7 @@ impl Run {
     }
 
     /// Returns the changes to paths that the task does not mention. Ignored files are never included, and git's
-    /// internal files only if the card lists them: a task does not mention such files.
+    /// internal files only if the card lists them, because tasks do not mention these files.
     fn outside<'f>(
         &self,
         call: &Call,

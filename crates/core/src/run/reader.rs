@@ -143,8 +143,8 @@ impl Run {
         limits.attempts.max(1) + limits.redos
     }
 
-    /// Returns a settled plan and its planning phase. If several plans are settled, returns the one whose phase comes
-    /// last in the workflow.
+    /// Returns a settled plan and its planning phase. If several plans are settled, returns the plan whose phase
+    /// comes last in the workflow.
     pub fn plan_at_work(&self) -> Option<(&str, &Arc<Plan>)> {
         let settled = |phase: &Phase| self.plans.get(&phase.id)?.settled();
         self.all_phases().rev().find_map(|phase| Some((phase.id.as_str(), settled(phase)?)))

@@ -44,8 +44,8 @@ impl Run {
         true
     }
 
-    /// Returns the reason why a question in a reply is not asked again: the conversation already contains its
-    /// outcome.
+    /// Returns the reason why a question in a reply is not asked again, because the conversation already contains
+    /// its outcome.
     pub(super) fn asked_before(&self, step: &str, arguments: &Value) -> Option<(&'static str, String)> {
         let text = |arguments: &Value| arguments["message"].as_str().map(history::question_key);
         let same = |call: &Call| {

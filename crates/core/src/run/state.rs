@@ -57,7 +57,7 @@ pub struct Step {
     pub stopped: bool,
     /// Number of entries that the request in progress contains. Entries that were added later come after its reply.
     pub sent: usize,
-    /// True if the agent has been asked at least once. A step that was skipped earlier was never tried.
+    /// True if the agent has been asked at least once. A step that was skipped before this has done no work.
     pub begun: bool,
     /// Number of failed model calls in a row.
     pub failures: u32,
@@ -381,10 +381,10 @@ pub struct Trial {
     /// True if a different call has written since the trial, so a new trial is needed. Ignored once a commit has
     /// begun.
     pub is_stale: bool,
-    /// Number of commits started. A commit that has begun is always continued: its preconditions may no longer hold
-    /// because of its own writes.
+    /// Number of commits started. A commit that has begun is always continued. Its preconditions are not checked
+    /// again, because its own writes may have changed the files.
     pub commits: u32,
-    /// Reason why the call cannot be tried.
+    /// Reason why the call cannot run in a trial.
     pub impossible: Option<Arc<str>>,
 }
 
@@ -461,7 +461,7 @@ impl History {
 pub struct Rounds {
     /// Number of rounds begun.
     pub begun: u32,
-    /// True if a person wants another round.
+    /// True if a person requested another round.
     pub wanted: bool,
     /// True if a person ended the rounds in their turn.
     pub is_over: bool,

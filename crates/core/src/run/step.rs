@@ -123,8 +123,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Closes a step. The step ends at once, or when its work in progress has returned: a call that may have taken
-    /// effect must be settled first.
+    /// Closes a step. The step ends immediately if no work is in progress. Otherwise the step ends when its work
+    /// has returned, because the outcome of a started call must be known first.
     pub(super) fn close_step(&mut self, id: &str, end: StepEnd, text: &str) {
         if self.settle(id) {
             self.end_step(id, end, text);
@@ -169,7 +169,7 @@ impl Draft<'_> {
 
     fn end_step(&mut self, id: &str, end: StepEnd, text: &str) {
         self.emit(Fact::StepEnded { step: id.to_owned(), end }, Content::text(text));
-        // A copilot phase does not end with its step: the next round or the person's turn follows.
+        // A copilot phase does not end with its step, because the next round or the person's turn follows.
         let only =
             self.run.steps.get(id).filter(|step| step.role == StepRole::Worker && step.round.is_none());
         if let Some(phase) = only.map(|step| step.phase.clone()) {

@@ -21,7 +21,7 @@ use crate::policy::Checkpoint;
 use crate::schema::Problem;
 use crate::tool::{SandboxLevel, TrialOutcome, TrialResult};
 
-/// Note on the card of a command that was tried.
+/// Note on the card of a command that ran in a trial.
 const NOTE: &str = "It was tried on a copy, and nothing has happened yet. You approve exactly the changes that are \
                     shown; the command does not run again.";
 
@@ -64,8 +64,8 @@ impl Run {
         self.definition.gates.trial && (may_write || self.is_worked_out(call))
     }
 
-    /// Returns the reason why a command cannot be tried. With network access, or in an incomplete sandbox, a command
-    /// could have effects that a trial cannot discard.
+    /// Returns the reason why a command cannot run in a trial. With network access, or in an incomplete sandbox, a
+    /// command could have effects that a trial cannot discard.
     fn why_untried<'c>(&self, call: &'c Call) -> Option<&'c str> {
         if self.is_worked_out(call) {
             // An undo or a merge runs nothing in its trial, so a trial is always possible.
@@ -87,8 +87,8 @@ impl Run {
         impossible.as_deref()
     }
 
-    /// Returns true if a person must decide before a command is tried. The run can require this even if the workflow
-    /// does not.
+    /// Returns true if a person must decide before a command runs in a trial. The run can require this even if the
+    /// workflow does not.
     fn asks_before_trials(&self) -> bool {
         let gates = &self.definition.gates;
         let of_run =
@@ -96,12 +96,13 @@ impl Run {
         of_run || (gates.mandatory.contains(&Checkpoint::BeforeExecution) && !gates.trial_before_execution)
     }
 
-    /// Returns the text on the card that explains why the call was not tried, although the workflow requires trials.
+    /// Returns the text on the card that explains why the call had no trial, although the workflow requires trials.
     pub(super) fn untried_reason<'c>(&self, call: &'c Call) -> Option<&'c str> {
         self.why_untried(call).filter(|_| self.is_to_be_tried(call))
     }
 
-    /// Returns true if a trial of the call is due. After its commit has begun, a call is not tried again.
+    /// Returns true if a trial of the call is due. After the commit of a call has begun, the call gets no further
+    /// trial.
     pub(super) fn wants_trial(&self, id: &str, call: &Call) -> bool {
         let begins = self.interrupted.is_none() && call.trial.running.is_none() && call.stopped.is_none();
         if !begins || !self.is_tried(call) || self.is_held_by_a_question(&call.step) {

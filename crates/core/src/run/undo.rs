@@ -70,7 +70,7 @@ impl Arguments {
     }
 }
 
-/// Changes that revert what a run has committed, and the effects that cannot be reverted.
+/// Changes that revert the commits of a run, and the effects that cannot be reverted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Undo {
@@ -177,9 +177,9 @@ impl Run {
 }
 
 impl Undo {
-    /// Returns true if the undo has nothing left to revert: no path has the content that the run left. `since`:
-    /// earlier undos of the run, and the undos of those undos, in the order of their commits. If the run wrote a path
-    /// after an undo was computed, that undo is ignored for the path.
+    /// Returns true if the undo has nothing left to revert, because no path still has the content that the run
+    /// wrote. `since`: earlier undos of the run, and the undos of those undos, in the order of their commits. If
+    /// the run wrote a path after an undo was computed, that undo is ignored for the path.
     pub fn is_taken_back(&self, of: &Run, since: &[&Run]) -> bool {
         let mut written: BTreeMap<&str, u64> = BTreeMap::new();
         for (call, found) in of.committed() {
@@ -217,16 +217,16 @@ impl Undo {
 pub(super) fn describe_result(found: &CallChanges) -> String {
     let changes = found.changeset.as_deref().map(Changeset::changes).unwrap_or_default();
     let done = match changes.iter().filter(|change| change.is_of_content()).count() {
-        0 => "The folders are as they were before.".to_owned(),
-        1 => "1 file is as it was before.".to_owned(),
-        n => format!("{n} files are as they were before."),
+        0 => "The folders are in their earlier state again.".to_owned(),
+        1 => "1 file is in its earlier state again.".to_owned(),
+        n => format!("{n} files are in their earlier state again."),
     };
     format!("{done} {}", found.text).trim_end().to_owned()
 }
 
 fn as_before(changeset: &Changeset) -> String {
     let paths: Vec<_> = changeset.counted().map(|change| format!("`{}`", change.path)).collect();
-    format!("These are as they were before: {}.", some(&paths))
+    format!("These paths are in their earlier state again: {}.", some(&paths))
 }
 
 /// Returns the approvers of an undo of these phases' changes. Every approver must be able to release the calls of

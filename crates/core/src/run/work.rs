@@ -1,7 +1,7 @@
 //! Current work of a run, for people who watch it: who works since when, and who waits for what.
 //!
 //! The work depends only on the state of the run. Steps that help a different step (a judge of calls, a router, a
-//! summariser) are not listed. The entry of the helped step also stands for its helper steps.
+//! summariser) are not listed. The entry of the helped step also represents its helper steps.
 
 use super::{CallState, ModelCall, Run, Step};
 use crate::definition::{Phase, PhaseKind};

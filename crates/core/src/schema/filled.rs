@@ -14,8 +14,8 @@ use super::positions::{self, Holds};
 /// Returns the reason why no value satisfies the schema. Returns `None` if no such reason is found.
 pub(super) fn refuse(all: &BTreeMap<String, &Value>) -> Option<Problem> {
     let mut schemas = Schemas { all, fitting: BTreeSet::new() };
-    // In the order of JSON pointers, inner schemas follow outer schemas. A pass in reverse order therefore finds most
-    // satisfiable schemas at once.
+    // In the order of JSON pointers, inner schemas follow outer schemas. A pass in reverse order therefore finds
+    // most satisfiable schemas in a single pass.
     loop {
         let known = schemas.fitting.len();
         for at in all.keys().rev() {

@@ -80,8 +80,8 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
     },
-    /// A key got a new secret, which has this digest. The previous secret stays valid until `previous_until`; if this
-    /// is `None`, the previous secret is invalid at once.
+    /// A key got a new secret, which has this digest. The previous secret stays valid until `previous_until`; if
+    /// `previous_until` is `None`, the previous secret is invalid immediately.
     KeyRotated {
         key: KeyId,
         digest: Digest,

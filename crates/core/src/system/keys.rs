@@ -170,8 +170,8 @@ impl Keys {
         Ok(())
     }
 
-    /// Checks that the key may be rotated. Returns the time until which the current secret stays valid. Returns `None`
-    /// if it becomes invalid at once.
+    /// Checks that the key may be rotated. Returns the time until which the current secret stays valid. Returns
+    /// `None` if the current secret becomes invalid immediately.
     pub(super) fn may_be_rotated(
         &self,
         id: &KeyId,

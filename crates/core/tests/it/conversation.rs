@@ -125,7 +125,8 @@ fn a_later_run_is_told_of_the_earlier_ones() {
 fn take_back(world: &mut World) {
     let fact = session::Fact::ChangesUndone { run: world.run.id.clone(), by: draw(7).id::<RunId>() };
     let event = world.session.event(world.now, &Actor::operator("rest"), fact);
-    world.append(vec![Event { content: Content::text("These are as they were before: `a`."), ..event }]);
+    world.append(vec![Event { content: Content::text("These paths are in their earlier state again: \
+        `a`."), ..event }]);
 }
 
 #[test]
@@ -146,12 +147,13 @@ fn a_run_that_goes_on_is_told_once_of_what_was_taken_back() {
         .collect();
     assert!(matches!(told[..], [event::Fact::Session(_), event::Fact::Run(_)]), "{told:?}");
     let request = json!(world.run.request("work").expect("the step is there").messages).to_string();
-    let words = "A person has undone changes that you may rely on. These are as they were before: `a`.";
+    let words = "A person has undone changes that you may rely on. These paths are in their earlier state \
+        again: `a`.";
     assert_eq!(request.matches(words).count(), 1, "{request}");
     // The later run receives the undo as an action of the person, not as a message.
     let said = Turn::from_run(&world.run, &world.session).said;
-    let undone: Vec<_> = said.iter().filter(|said| said.contains("as they were before")).collect();
-    assert_eq!(undone, ["(took back changes) These are as they were before: `a`."]);
+    let undone: Vec<_> = said.iter().filter(|said| said.contains("in their earlier state again")).collect();
+    assert_eq!(undone, ["(took back changes) These paths are in their earlier state again: `a`."]);
 }
 
 /// The run that is the front run at the time of the undo gets a message about the undo. Earlier turns do not change.
@@ -176,7 +178,7 @@ fn what_is_taken_back_of_a_run_that_has_ended_is_told_with_what_was_said_in_it()
     take_back(&mut world);
     assert_eq!(world.count("changes_undone"), 1, "an ended run hears nothing");
     let said = Turn::from_run(&world.run, &world.session).said;
-    assert_eq!(said, ["Do it", "(took back changes) These are as they were before: `a`."]);
+    assert_eq!(said, ["Do it", "(took back changes) These paths are in their earlier state again: `a`."]);
 }
 
 #[test]

@@ -219,7 +219,7 @@ fn a_router_that_proposes_leaves_the_choice_to_a_person() {
     let table = [
         (choose("option_1"), "The person chose this approach: A. quick"),
         (choose_with("option_2", "in Rust"), "The person chose this approach: B.\nThe person adds: in Rust"),
-        (choose_with("custom", "by hand"), "The person wants it done like this: by hand"),
+        (choose_with("custom", "by hand"), "The person described a different approach: by hand"),
     ];
     for (decision, expected) in table {
         let scripts = [("route_1", vec![says(route)]), ("round_1", vec![says("Done.")])];

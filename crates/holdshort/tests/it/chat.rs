@@ -574,7 +574,7 @@ fn rounds_of_a_conversation_are_one_run_and_are_taken_back_one_by_one() {
     // The copilot is informed about the undo once, together with the next message.
     let told = scene.model.requests()[4].body["messages"].to_string();
     assert_eq!(told.matches("undone changes").count(), 1, "{told}");
-    assert!(told.contains("as they were before: `a.txt`"), "{told}");
+    assert!(told.contains("in their earlier state again: `a.txt`"), "{told}");
 }
 
 /// A router's reply is for the run only: neither the reply nor its preview is printed.

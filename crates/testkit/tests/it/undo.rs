@@ -141,7 +141,7 @@ async fn some_of_it_is_undone_and_no_more_is_claimed() {
     played.server.decide(&asked, &some).await.ok();
     let ended = played.server.wait_status(&undo, &["completed"]).await;
     let told = ended["result"]["text"].as_str().unwrap().to_owned();
-    assert!(told.starts_with("2 files are as they were before."), "{told}");
+    assert!(told.starts_with("2 files are in their earlier state again."), "{told}");
     let mut expected = played.after.clone();
     for path in ["kept2", "gone", "gone/1"] {
         expected.insert(path.to_owned(), played.before[path].clone());

@@ -29,7 +29,7 @@ pub(super) fn read(
 ) -> (Hold, BTreeMap<String, Hold>) {
     if !via.is_read_by_people() {
         for found in ["quiet", "digest", "personal", "zone"].iter().filter_map(|key| fields.find(key)) {
-            problems.at(found, "a program receives every notification at once: leave the key out");
+            problems.at(found, "a program receives every notification immediately: leave the key out");
         }
     }
     let all = hold(fields, &Hold::default(), problems);

@@ -116,7 +116,7 @@ pub(super) fn read(
     (around_steps, gates)
 }
 
-/// Reads what a grant for the session covers, and when it expires.
+/// Reads the coverage of grants for the session, and their expiry.
 fn grants(item: &Item<'_>, problems: &mut Problems) -> Option<Grants> {
     const GRANTS: Keys = Keys { known: &["covers", "expires_after"], later: &[] };
     const COVERS: [(&str, GrantCovers); 2] =

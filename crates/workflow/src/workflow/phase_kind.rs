@@ -281,8 +281,8 @@ fn ideas(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> O
     })
 }
 
-/// Reads a copilot phase. Without the key `routing` no route is proposed: the agent begins at once, and asks if it
-/// needs to (contract E25).
+/// Reads a copilot phase. Without the key `routing`, tasks are not routed. The agent begins immediately, and asks
+/// if necessary (contract E25).
 fn copilot(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Copilot {
     let agent = agent(fields, "agent", around, problems).unwrap_or_default();
     let routing = fields.find("routing").and_then(|item| item.one_of(&ROUTING, problems));

@@ -112,7 +112,7 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "{type: webhook, url: https://a.example, secret_env: S, digest: 1h}",
             "1h",
-            "a program receives every notification at once: leave the key out",
+            "a program receives every notification immediately: leave the key out",
         ),
         (
             "{type: ntfy, url: https://ntfy.sh/t, personal: {anna: {digest: off}}}",

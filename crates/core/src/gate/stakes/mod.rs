@@ -30,7 +30,7 @@ const TABLE: [Stake; 7] = [
     },
     Stake {
         code: "forced",
-        text: "it is forced: an option disables the check that would stop it",
+        text: "an option disables a safety check of the command",
         holds: forces,
     },
     Stake { code: "production", text: "it mentions production", holds: names_production },

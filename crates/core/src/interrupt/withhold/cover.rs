@@ -126,8 +126,8 @@ impl Interrupt {
         Some(RedactedInterrupt { interrupt: shown, cover })
     }
 
-    /// Returns the SHA-256 of the content as it is displayed to this voter: of its canonical JSON, without the values
-    /// that are withheld from the voter.
+    /// Returns a SHA-256 digest of the content that this voter sees. The digest covers the canonical JSON without
+    /// the values that are withheld from the voter.
     pub fn digest_shown(&self, voter: &Voter<'_>) -> Digest {
         let covered = self.redact_for(sees_as(&voter.actor.id, voter.actor.role, voter.people), voter.people);
         Digest::of_json(covered.as_ref().map_or(&self.content, |covered| &covered.interrupt.content))
@@ -174,8 +174,8 @@ impl Interrupt {
         pointers::outermost(&found)
     }
 
-    /// Returns true if the values of these patterns are withheld from this person too. Texts of a person who does not
-    /// see the values cannot reveal them.
+    /// Returns true if the values of these patterns are also withheld from this person. Texts of a person who does
+    /// not see the values cannot reveal them.
     pub(crate) fn is_blind(&self, id: &str, role: Role, patterns: &[&str], people: &People) -> bool {
         // A person who has left may have seen the values earlier, so the person's texts may reveal the values.
         if people.is_barred(id) {

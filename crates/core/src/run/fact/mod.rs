@@ -406,7 +406,7 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "is_default")]
         told: bool,
     },
-    /// A person wants a further round of a copilot. `text`: the task of the round.
+    /// A person requested a further round of a copilot. `text`: the task of the round.
     RoundWanted {
         phase: String,
         round: u32,
@@ -437,7 +437,7 @@ pub enum Fact {
     OutputReleased {
         call: String,
         edited: bool,
-        /// SHA-256 of the content, for a result that a tool had held back.
+        /// SHA-256 of the content, for a result that waited for a release.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         digest: Option<Digest>,
     },
@@ -448,8 +448,8 @@ pub enum Fact {
     DecisionMade {
         interrupt: InterruptId,
         option: String,
-        /// True if the vote was implied: the person themselves did what the decision would have allowed (contract
-        /// E33).
+        /// True if the vote was implied by the person's own action: the person did what the decision would have
+        /// allowed (contract E33).
         #[serde(default, skip_serializing_if = "is_default")]
         implied: bool,
         /// Sequence number of the first decision with this edit. Votes are compared by this number, because edits
@@ -469,7 +469,7 @@ pub enum Fact {
         /// Person on whose behalf the voter decided, as reported by the client.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         on_behalf_of: Option<String>,
-        /// Open interrupts that the voter wants to release with the same grant.
+        /// Open interrupts that the voter's decision also releases, with the same grant.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also: Vec<InterruptId>,
         /// Open interrupts that the client showed together with this one. Starts with the interrupts in `also`.
@@ -534,8 +534,8 @@ pub enum Fact {
         interrupt: InterruptId,
         to: Vec<String>,
         cause: ReminderReason,
-        /// Time of the next reminder. Absent for a reminder at the end of a snooze: the time of the next reminder
-        /// then stays unchanged.
+        /// Time of the next reminder. Absent for a reminder at the end of a snooze, because the time of the next
+        /// reminder then stays unchanged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remind_at: Option<Timestamp>,
     },
@@ -601,7 +601,8 @@ pub enum Fact {
         to: u64,
         because: ErasureReason,
     },
-    /// A legal hold was placed: the content of the run may not be erased until the hold is lifted. `text`: the reason.
+    /// A legal hold was placed. The content of the run may not be erased until the hold is lifted. `text`: the
+    /// reason.
     LegalHoldPlaced,
     LegalHoldLifted,
 

@@ -317,15 +317,15 @@ impl Run {
         is_alone && self.wanted_task(phase).split_whitespace().count() <= most as usize
     }
 
-    /// Returns true if a router may name this agent: the agent is in the team of the phase. If the workflow names no
-    /// team, the team consists of the agents that the phase's agent can hand over to.
+    /// Returns true if a router may select this agent, because the agent is in the team of the phase. If the
+    /// workflow names no team, the team consists of the agents that the phase's agent can hand over to.
     fn may_begin(&self, copilot: &Copilot, name: &str) -> bool {
         self.definition.agents.contains_key(name) && copilot.team.iter().any(|agent| agent == name)
     }
 }
 
 impl Rounds {
-    /// Returns true if a round must begin: the first round, or a further round that a person wants.
+    /// Returns true if a round must begin: the first round, or a further round that a person requested.
     fn is_wanted(&self) -> bool {
         self.begun == 0 || self.wanted
     }

@@ -198,7 +198,7 @@ impl Draft<'_> {
     }
 }
 
-/// Phase that a call wants to begin, and the input of the phase.
+/// Phase that a call requests, and the input of the phase.
 struct RequestedPhase {
     phase: Phase,
     text: String,

@@ -41,7 +41,7 @@ impl Run {
                 format!("The person chose this approach: {title}. {description}")
             }
             None if option == CUSTOM && !text.is_empty() => {
-                return format!("The person wants it done like this: {text}");
+                return format!("The person described a different approach: {text}");
             }
             None => "The person chose none of the proposed approaches. Continue as you think \
                 best.".to_owned(),
