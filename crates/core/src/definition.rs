@@ -416,7 +416,7 @@ pub struct Gates {
     pub same_action: SameAction,
     #[serde(default, skip_serializing_if = "is_default")]
     pub grants: Grants,
-    /// Values in interrupts that are withheld, and the people from whom they are withheld.
+    /// Values to withhold from some people in interrupts, and these people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withhold: Vec<Withhold>,
     /// True if the release of a review ends the step of the requesting agent. The released output becomes the step's

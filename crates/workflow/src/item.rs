@@ -72,8 +72,8 @@ impl<'a> Item<'a> {
         problems.at(self, format!("expected {what}, found {}", self.found()));
     }
 
-    /// Reads a mapping with arbitrary keys as `(name, key, value)`, in order. Duplicate keys and keys that are not
-    /// texts are reported and left out.
+    /// Returns the entries of a mapping with arbitrary keys as `(name, key, value)`, in order. Duplicate keys and
+    /// keys that are not texts are reported and left out.
     pub(crate) fn entries(&self, problems: &mut Problems) -> Option<Vec<(&'a str, Self, Self)>> {
         let Value::Map(entries) = &self.node.value else {
             self.expected("a mapping", problems);

@@ -67,7 +67,8 @@ pub enum Changes<'a> {
     /// The changes are unknown, because the call had no trial and its tool proposes no changeset. Rules can use
     /// only the arguments.
     ///
-    /// In journals that were written before file tools proposed changesets, this applies to file tools too.
+    /// In journals that were written before file tools proposed changesets, this variant also applies to file
+    /// tools.
     #[default]
     Untried,
     /// The call is known to only read.

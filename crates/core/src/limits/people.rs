@@ -49,8 +49,8 @@ pub const PROVIDER_SIGN_OUTS: usize = 100_000;
 /// an older sign-out is no longer needed.
 pub const PROVIDER_SIGN_OUTS_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 
-/// Maximum number of open interrupts that a grant releases, in addition to the interrupt on which it was given. Further
-/// interrupts stay open.
+/// Maximum number of open interrupts that a grant releases, in addition to the interrupt on which the grant was
+/// given. Further interrupts stay open.
 pub const ALSO: usize = 100;
 
 /// Maximum number of open interrupts of a tool that are compared with a grant. Further interrupts stay open.

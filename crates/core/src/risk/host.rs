@@ -6,7 +6,8 @@ const SCHEMES: [&str; 11] =
     ["http", "https", "ftp", "ftps", "sftp", "ssh", "ws", "wss", "s3", "gs", "postgres"];
 /// Top-level domains that are not file extensions.
 const ENDINGS: [&str; 7] = ["com", "org", "internal", "corp", "intranet", "cloud", "gov"];
-/// Top-level domains that count only in names with at least three labels: `socket.io` is a library.
+/// Top-level domains that are accepted only in names with at least three labels. A name with two labels may be a
+/// library, such as `socket.io`.
 const LONG_ENDINGS: [&str; 4] = ["net", "io", "dev", "app"];
 
 /// Returns the first remote host in the text.

@@ -84,7 +84,7 @@ impl Draft<'_> {
             return true;
         };
         if step.crashes >= limits::CRASHES {
-            self.unsummarised(id, "the process stopped repeatedly while it was summed up");
+            self.unsummarised(id, "the process stopped repeatedly while the turns were summed up");
             return true;
         }
         let Some(Entry::Turn { text, .. }) = step.entries.last().filter(|_| step.model == ModelCall::Idle)
@@ -128,8 +128,8 @@ impl Run {
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
-    /// Returns the reduced window size after a provider refused the step's request as too long. `None` if the request
-    /// is too small to be the reason.
+    /// Returns the reduced window size after a provider refused the step's request as too long. `None` if the
+    /// refused request is so small that its size cannot be the reason.
     pub(super) fn narrower(&self, id: &str) -> Option<u64> {
         let step = self.steps.get(id).filter(|step| !step.role.is_aside())?;
         let tokens = Self::tokens_of(step, &self.whole_request(id, step)?);

@@ -105,7 +105,7 @@ use crate::tool;
 
 /// Code of a command that the sandbox stopped at the limits of its effect.
 const CONFINED: &str = "confined";
-/// Code of a command that created guarded files. The code is the same if the files could not be moved away.
+/// Code of a command that created guarded files. The code is also used if the files could not be moved away.
 const SET_ASIDE: &str = "set_aside";
 
 /// State of a run. All code may read the fields; only [`Run::apply`] writes them.

@@ -76,7 +76,7 @@ impl Draft<'_> {
         };
         let call = call.to_owned();
         if step.crashes >= limits::CRASHES {
-            self.unheard(id, "the process stopped repeatedly while it judged");
+            self.unheard(id, "the process stopped repeatedly during the judgement");
             return true;
         }
         let attempts = self.run.limits(id).attempts;

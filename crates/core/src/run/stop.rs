@@ -50,7 +50,7 @@ impl Run {
         match call.state {
             CallState::Ended(_) => Err("it has ended"),
             CallState::WithClient(_) => Err("the client runs it"),
-            CallState::Doubted(_) => Err("it is unknown whether it is still running"),
+            CallState::Doubted(_) => Err("it is unknown whether the call is still running"),
             _ if self.command(call).is_none() => Err("it is not a command"),
             CallState::Started { .. } if call.committing().is_some() => {
                 Err("its changes are being written as a whole; undo them afterwards")
@@ -119,7 +119,7 @@ fn describe_stop(call: &Call, printed: Option<String>, happened: &str) -> String
     let printed = printed.unwrap_or_else(|| "Its output is lost.".to_owned());
     let words = match call.stopped.as_deref() {
         _ if call.interrupted => "Run it again only if it is still wanted.".to_owned(),
-        Some("") | None => "Do not run the same command again unless a person wants it.".to_owned(),
+        Some("") | None => "Do not run the same command again unless a person requests it.".to_owned(),
         Some(words) => format!("The person says: {words}"),
     };
     format!("{}\nA person stopped this command. {happened} {words}", printed.trim_end())

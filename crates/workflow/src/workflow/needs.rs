@@ -76,7 +76,7 @@ fn report(nodes: &[Node<'_>], ring: &[usize], problems: &mut Problems) {
     let ids: Vec<_> = ring.iter().chain([first]).map(|at| format!("`{}`", nodes[*at].id)).collect();
     if let Some(item) = written {
         let message = match ring {
-            [only] => format!("the phase `{}` needs itself", nodes[*only].id),
+            [only] => format!("the phase `{}` lists itself in `needs`", nodes[*only].id),
             _ => format!("these phases wait for each other: {}", ids.join(" → ")),
         };
         problems.at(item, message);

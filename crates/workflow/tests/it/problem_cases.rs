@@ -458,7 +458,7 @@ phases:
 ",
         says: &[
             "workflow.yaml:4:52: these phases wait for each other: `one` → `three` → `two` → `one`",
-            "workflow.yaml:7:53: the phase `four` needs itself",
+            "workflow.yaml:7:53: the phase `four` lists itself in `needs`",
             "workflow.yaml:8:53: there is no phase `for` (did you mean `four`?)",
             "workflow.yaml:8:63: `two` is listed twice",
         ],

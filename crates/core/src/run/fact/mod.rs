@@ -472,7 +472,8 @@ pub enum Fact {
         /// Open interrupts that the voter's decision also releases, with the same grant.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also: Vec<InterruptId>,
-        /// Open interrupts that the client showed together with this one. Starts with the interrupts in `also`.
+        /// Open interrupts that the client showed together with this interrupt. Starts with the interrupts in
+        /// `also`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also_shown: Vec<InterruptId>,
     },

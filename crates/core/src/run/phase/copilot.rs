@@ -129,7 +129,7 @@ impl Draft<'_> {
     pub(in super::super) fn advance_router(&mut self, id: &str, step: &Step) -> bool {
         let Some((phase, copilot)) = self.run.copilot(&step.phase) else { return false };
         if step.crashes >= limits::CRASHES {
-            self.router_unheard(id, "the process stopped repeatedly while it was asked");
+            self.router_unheard(id, "the process stopped repeatedly while the router was asked");
             return true;
         }
         let Some(Entry::Turn { text, .. }) = step.entries.last().filter(|_| step.model == ModelCall::Idle)

@@ -193,7 +193,7 @@ impl Draft<'_> {
                 && self.run.calls.get(&called.call).is_none_or(|call| call.is_ended())
         });
         let Some(phase) = orphan.map(|called| called.phase.id.clone()) else { return false };
-        self.fail_phase(&phase, "step_ended", "the call that began it has ended");
+        self.fail_phase(&phase, "step_ended", "the call that began the phase has ended");
         true
     }
 }

@@ -87,7 +87,7 @@ fn a_stopped_trial_never_begins_again() {
         assert_eq!(end_of(&world, "call_1"), Some(CallEnd::Refused), "{:#?}", world.story());
         let told = call_result(&world);
         assert!(told.starts_with("Its output is lost.\nA person stopped this command."), "{told}");
-        assert!(told.ends_with("Do not run the same command again unless a person wants it."), "{told}");
+        assert!(told.ends_with("Do not run the same command again unless a person requests it."), "{told}");
         world.work();
         assert_eq!((world.count("trial_started"), world.effects.len()), (1, 0));
     }
@@ -162,7 +162,7 @@ fn what_does_not_run_is_not_stopped() {
         (gated, "it is not running"),
         (committing, "its changes are being written as a whole; undo them afterwards"),
         (ended, "it has ended"),
-        (doubted, "it is unknown whether it is still running"),
+        (doubted, "it is unknown whether the call is still running"),
         (file, "it is not a command"),
     ] {
         assert_eq!(refused(&world, stop("")), Rejection::NotStoppable(why));
