@@ -38,7 +38,7 @@ pub struct RunRow {
 }
 
 impl RunRow {
-    /// Returns the row without its counts, as an older version wrote rows.
+    /// Returns the row without its counts, in the form that an older version wrote.
     #[must_use]
     pub fn uncounted(&self) -> Self {
         Self {
@@ -104,7 +104,7 @@ pub struct InterruptRow {
 }
 
 impl InterruptRow {
-    /// Returns the row without its marks, as an older version wrote rows.
+    /// Returns the row without its marks, in the form that an older version wrote.
     #[must_use]
     pub fn unassigned(&self) -> Self {
         Self { assigned: None, ..self.clone() }

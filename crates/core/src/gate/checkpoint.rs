@@ -54,7 +54,7 @@ impl Checkpoints<'_> {
                         subject.category != Category::ReadOnly
                     }
                 },
-                // Code that is not analyzed may write files too.
+                // Code that is not analyzed may also write files.
                 None => match subject.changes {
                     Changes::Proposed(changes) => !changes.is_empty(),
                     Changes::Untried | Changes::Nothing | Changes::Tried { .. } | Changes::Erased => {

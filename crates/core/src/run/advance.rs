@@ -150,7 +150,8 @@ impl Draft<'_> {
         opening.message = clip(&self.said_with(call), 2_000);
         opening.risk = Level::Low;
         opening.reasons = self.run.reasons_about_plans();
-        // At a mandatory checkpoint, a rejection fails the run unless the workflow says otherwise (contracts A3, A6).
+        // At a mandatory checkpoint, a rejection fails the run unless the workflow sets a different effect
+        // (contracts A3, A6).
         opening.reject = (!opening.reasons.is_empty()).then_some(Effect::FailRun);
         opening.payload = json!({ "plan": plan, "iteration": iteration, "call_id": id });
         opening.response_schema = self.run.spec(&call.tool).map(|spec| spec.parameters.clone());

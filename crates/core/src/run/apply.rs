@@ -331,7 +331,7 @@ impl Run {
                 call.interrupted = *interrupted;
             }),
             Fact::ToolFinished { call: id, end, code } => {
-                // A call that failed before its start is added to the run's number of calls, too.
+                // A call that failed before its start is also counted in the run's number of calls.
                 let is_untried = self.calls.get(id).is_some_and(|call| call.attempt == 0);
                 let is_tried = self.calls.get(id).is_some_and(|call| call.committing().is_some());
                 let is_work = *end == CallEnd::Failed || (is_tried && *end == CallEnd::Done);

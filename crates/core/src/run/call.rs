@@ -215,7 +215,8 @@ impl Draft<'_> {
         opening.message = clip(&self.said_with(call), 2_000);
         let reasons = [reasons, self.run.stakes_of(call)].concat();
         opening.risk = super::gating::risk(call, &reasons);
-        // At a mandatory checkpoint, a rejection fails the run unless the workflow says otherwise (contract A5).
+        // At a mandatory checkpoint, a rejection fails the run unless the workflow sets a different effect
+        // (contract A5).
         let must = reasons.iter().any(|reason| matches!(reason.source, Source::Checkpoint | Source::Smart));
         opening.reject = must.then_some(Effect::FailRun);
         opening.reasons = reasons;

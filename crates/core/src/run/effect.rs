@@ -109,14 +109,14 @@ impl Run {
         list.get(at)
     }
 
-    /// Returns the widest effect whose limits have stopped the same command in this run.
+    /// Returns the widest permitted effect that the same command has exceeded in this run.
     fn confined_before(&self, call: &Call) -> Option<&CommandEffect> {
         let equal = |other: &&Call| other.tool == call.tool && other.arguments == call.arguments;
         self.calls.values().filter(equal).filter_map(|other| other.confined.as_ref()).max()
     }
 
-    /// Returns the reason to ask about a command that the sandbox stopped earlier in this run, at the limits of its
-    /// effect.
+    /// Returns the reason to ask a person about a command that exceeded its permitted effect earlier in this run,
+    /// so that the sandbox stopped the command.
     pub(super) fn confined_reason(&self, call: &Call) -> Option<Reason> {
         // A trial shows the changes of this call, so an earlier stop does not matter.
         if self.is_tried(call) {

@@ -103,7 +103,7 @@ use crate::text::readable;
 use crate::time::Timestamp;
 use crate::tool;
 
-/// Code of a command that the sandbox stopped at the limits of its effect.
+/// Code of a command that the sandbox stopped, because the command exceeded its permitted effect.
 const CONFINED: &str = "confined";
 /// Code of a command that created guarded files. The code is also used if the files could not be moved away.
 const SET_ASIDE: &str = "set_aside";

@@ -264,7 +264,7 @@ pub struct Call {
     pub interrupted: bool,
     /// Effect that a released command is limited to.
     pub effect: Option<CommandEffect>,
-    /// Effect whose limits stopped the command when it ran.
+    /// Permitted effect that the command exceeded, so that the sandbox stopped the command.
     pub confined: Option<CommandEffect>,
     /// Interrupt with which a person released the call, and the reasons to ask that the person saw. After an edit,
     /// these reasons do not lead to a second question.

@@ -182,8 +182,8 @@ impl Draft<'_> {
         } else {
             opening.payload["iterations"] =
                 json!(self.run.planning(phase).map(|planning| planning.iterations));
-            // No work can continue without a plan, so a rejection fails the run unless the workflow says otherwise.
-            // If a call began the phase, the calling model gets the rejection instead.
+            // No work can continue without a plan, so a rejection fails the run unless the workflow sets a
+            // different effect. If a call began the phase, the calling model gets the rejection instead.
             let is_called = self.run.called.contains_key(phase);
             opening.reject = Some(if is_called { Effect::DropPlan } else { Effect::FailRun });
         }
