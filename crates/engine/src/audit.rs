@@ -19,9 +19,9 @@ pub struct Report {
     pub events: u64,
     /// Head of the journal, computed from its events.
     pub head: Head,
-    /// Number of events that the store has not yet added to the chain over all events.
+    /// Number of events that the store has not yet added to the hash chain over the whole journal.
     pub unsealed: u64,
-    /// The noted heads that the journal was compared with.
+    /// Heads that people wrote down earlier, with which this audit compared the journal.
     pub against: Vec<Compared>,
     /// The first problems. There is at most one problem per damaged stream.
     pub problems: Vec<Problem>,
@@ -33,7 +33,8 @@ pub struct Problem {
     pub message: String,
 }
 
-/// A head that a person noted. `holds` is true if the journal continues from this head.
+/// A journal head that a person wrote down earlier. `holds` is true if the current journal still
+/// begins with the events of this head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compared {
     pub noted: HeadNote,
@@ -52,7 +53,8 @@ pub async fn verify<J: Journal>(journal: &J) -> Result<Report, Error> {
     verify_against(journal, &[]).await
 }
 
-/// Audits the whole journal, and checks that it continues from each of the noted heads.
+/// Audits the whole journal. Also checks that the journal still begins with the events that each
+/// head in `noted` covers.
 pub async fn verify_against<J: Journal>(journal: &J, noted: &[HeadNote]) -> Result<Report, Error> {
     let mut report = Report {
         streams: 0,
@@ -73,8 +75,8 @@ pub async fn verify_against<J: Journal>(journal: &J, noted: &[HeadNote]) -> Resu
 }
 
 impl Report {
-    /// Adds a problem. Only the first problem of a stream is kept, because later problems of the stream follow from it.
-    /// The journal as a whole can have several problems.
+    /// Adds a problem. Keeps only the first problem of a stream, because the first problem causes
+    /// the later ones. The journal as a whole can have several problems.
     fn add(&mut self, stream: &str, message: String) {
         let is_known = stream != JOURNAL && self.problems.iter().any(|problem| problem.stream == stream);
         if !is_known && self.problems.len() < MAX_PROBLEMS {
@@ -82,7 +84,7 @@ impl Report {
         }
     }
 
-    /// Records damage as a problem. Returns an error only if the audit cannot continue.
+    /// Adds damage to the report as a problem. Returns an error only if the audit cannot continue.
     fn note(&mut self, stream: &str, found: Result<(), Finding>) -> Result<(), Error> {
         match found {
             Ok(()) => Ok(()),

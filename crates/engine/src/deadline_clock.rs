@@ -18,8 +18,8 @@ const NANOS_PER_MS: i64 = 1_000_000;
 #[derive(Clone, Debug)]
 pub struct DeadlineClock(Arc<Mutex<Reading>>);
 
-/// The last time that the clock returned, in nanoseconds since 1970, so that frequent readings lose nothing by
-/// rounding.
+/// Last time that the clock returned, in nanoseconds since 1970. Coarser units would accumulate
+/// rounding errors if the clock is read often.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     time_ns: i64,
@@ -91,7 +91,8 @@ mod tests {
         let start = Instant::now();
         let wall = |ms: i64| Timestamp::from_millis(ms);
         let mut reading = Reading { time_ns: nanos(wall(10_000)), at: start };
-        // Each row: milliseconds since the start, the wall clock at that time, and the expected time.
+        // Each row contains the milliseconds since the start, the wall clock at that moment, and
+        // the expected reading.
         let table = [
             (1_000, 11_000, 11_000),
             // The wall clock was set back by ten seconds, so the clock runs at half speed.

@@ -28,15 +28,16 @@ pub enum Error {
     /// The changes of a run cannot be undone. No event was written.
     #[error(transparent)]
     Undo(run::undo::NotUndone),
-    /// The answer is erased, and so are its reuses in other runs. Only the reuses in the listed runs, which are under
-    /// legal hold, are not erased. After the legal holds are lifted, repeating the request erases them.
+    /// The answer and its reuses in other runs are erased, except the reuses in the listed runs,
+    /// which are under legal hold. After the legal holds are lifted, repeat the request to erase
+    /// the remaining reuses.
     #[error(
-        "the answer is erased, but legal holds keep its reused copies in {}: lift these holds, then erase it \
-        again",
+        "the answer is erased, except its reused copies in {}, which are under legal hold: lift these \
+            holds, then erase the answer again",
         listed(.0)
     )]
     ReuseHeld(Vec<RunId>),
-    /// No live run accepts the message, and no run can start in the session.
+    /// The message has no receiver: no live run accepts it, and no run can start in the session.
     #[error("no run can start in this session")]
     NothingBegins,
     /// The stored events of the run are unreadable. This run stops, and other runs continue.
@@ -65,8 +66,8 @@ impl Error {
         matches!(self, Self::Damaged { .. } | Self::NoDefinition { .. } | Self::NewDefinition { .. })
     }
 
-    /// Returns true if the data is unchanged, and only this version of the program cannot read it. Hashes are compared
-    /// before anything is decoded.
+    /// Returns true if the data is undamaged but this version of the program cannot decode it.
+    /// Damage is excluded, because hashes are compared before anything is decoded.
     pub fn is_of_another_version(&self) -> bool {
         match self {
             Self::NewDefinition { .. } => true,

@@ -53,11 +53,11 @@ pub enum Work {
     Commit {
         call: String,
         attempt: u32,
-        /// The changeset to apply. `None` if the changeset in the journal is not the approved one.
+        /// The changeset to apply. `None` if the journal no longer contains the approved changeset.
         changeset: Option<Arc<Changeset>>,
-        /// Changes of the run's layer, which are applied after the changes of the workspace.
+        /// Changes to the run's layer. They are applied after the changes to the workspace.
         layer: Option<Arc<LayerChanges>>,
-        /// Run whose layer these changes merge into the workspace.
+        /// Run whose layer is merged into the workspace by these changes. `None` if this is not a merge.
         merges: Option<RunId>,
         /// True if the commit began before a crash.
         is_resumed: bool,
@@ -84,13 +84,13 @@ pub type Deliver = Arc<dyn Fn(Input) -> BoxFuture<'static, Result<(), Error>> + 
 /// Error in a call, with a pointer into its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// The call is invalid whatever the workspace contains.
+    /// The call is invalid for every possible content of the workspace.
     Always(Problem),
     /// The call is invalid for the current content of the workspace. An earlier call may still create what is missing.
     Now { problem: Problem, lack: MissingPath },
 }
 
-/// Performs actions: one action per call of `perform`.
+/// Performs actions. Each call of `perform` starts one action.
 pub trait Executor: Send + Sync + 'static {
     /// Checks and completes the configuration of a run. For example, makes paths canonical, and requires a workspace if
     /// a tool needs one.
@@ -125,13 +125,13 @@ pub trait Executor: Send + Sync + 'static {
     /// Removes the data of a run that this node stores outside the journal, because the content of the run was erased.
     fn forget(&self, _run: &RunId) {}
 
-    /// Ends an action and everything that it started, because a person stopped the action. Its result contains the
-    /// output that a command had printed, or the text that a model had sent. May be called repeatedly, and after the
-    /// action has ended.
+    /// Ends an action and everything that it started, because a person stopped the action. The
+    /// result of the action contains the output that the command had printed, or the text that the
+    /// model had sent. May be called repeatedly, and after the action has ended.
     fn stop(&self, run: &RunId, action: &ActionId);
 }
 
-/// Performs nothing. For a driver that only reads, so that no run makes progress.
+/// Executor that performs nothing. A driver that only reads uses it, so that no run makes progress.
 pub struct Idle;
 
 impl Executor for Idle {

@@ -1,4 +1,5 @@
-//! Metrics about the commits of this process, for `/metrics`. Reads events after their append, and decides nothing.
+//! Metrics about the commits of this process, for `/metrics`. The metrics are updated after each
+//! append and influence no decision.
 //!
 //! Each node counts the events that it writes, so the total is the sum over all nodes. Names and units follow
 //! OpenMetrics 1.0: counters end in `_total`, and durations are in seconds.
@@ -11,7 +12,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-/// Upper bounds of histogram buckets in seconds, from ten seconds to a week.
+/// Upper bounds of the buckets of duration histograms, in seconds: from ten seconds to a week.
 pub const WAITS: [f64; 9] = [10.0, 60.0, 300.0, 900.0, 3_600.0, 14_400.0, 86_400.0, 259_200.0, 604_800.0];
 
 type Labels<const N: usize> = [(&'static str, String); N];
@@ -84,7 +85,7 @@ impl Default for Metrics {
         registry.register("deliveries", "Notification delivery attempts, by outcome", deliveries.clone());
         registry.register(
             "channels_disabled",
-            "Channels disabled because they failed for too long",
+            "Channels that were disabled because their deliveries failed for too long",
             channels_disabled.clone(),
         );
         metrics
@@ -106,7 +107,7 @@ impl Metrics {
         self.channels_disabled.get_or_create(&[("channel", channel.to_owned())]).inc();
     }
 
-    /// Counts one append, whatever its content is.
+    /// Counts one append, of any content.
     pub(crate) fn appended(&self) {
         self.appends.inc();
     }

@@ -1,4 +1,5 @@
-//! Rebuilds rows from the journal. All tables that lists are read from can be dropped and rebuilt.
+//! Rebuilds rows from the events of the journal. Lists are read from tables of these rows, and all
+//! these tables can be dropped and rebuilt.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
-//! Copies journals from one store to a different one, byte for byte, so that every hash is preserved.
+//! Copies journals from one store to another store, byte for byte, so that every hash is preserved.
 //!
-//! The format is JSON Lines: a header, then blobs, events and keys, and a last line with the number of each. Each event
-//! comes after the blob that the event needs. Heads and contents are stored as the text that was hashed. Rows are not
-//! in the file, because they can be rebuilt. The whole file is checked and compared before the first write, and
-//! importing it a second time changes nothing.
+//! The format is JSON Lines: a header, then blobs, events and keys, and a last line with the number
+//! of each. A blob comes before the first event that refers to it. Heads and contents are stored as
+//! the text that was hashed. Rows are not in the file, because they can be rebuilt. The whole file
+//! is checked and compared before the first write, and importing it a second time changes nothing.
 
 mod export;
 mod import;
@@ -39,9 +39,11 @@ pub enum Error {
     Line { line: usize, problem: String },
     #[error("the file is truncated: {0}")]
     CutOff(String),
-    #[error("{stream} differs from the existing stream in event {seq} or earlier: nothing was written")]
+    #[error(
+        "nothing was written, because {stream} differs from the existing stream in event {seq} or earlier"
+    )]
     Differs { stream: StreamId, seq: u64 },
-    #[error("the key {scope}/{key} already exists for a different request: nothing was written")]
+    #[error("nothing was written, because the key {scope}/{key} already exists for a different request")]
     KeyDiffers { scope: String, key: String },
     /// Another process wrote to the store at the same time, or the file contradicts itself.
     #[error("the store rejected the import")]
@@ -49,8 +51,8 @@ pub enum Error {
     #[error("run {0} not found")]
     NoRun(String),
     #[error(
-        "{stream} ends with event {there}, but could only be read up to event {found}: other database \
-        transactions are in progress; try again"
+        "{stream} ends with event {there}, but could only be read up to event {found}, because other \
+            database transactions are in progress; try again"
     )]
     Incomplete { stream: StreamId, there: u64, found: u64 },
     #[error(transparent)]

@@ -7,7 +7,7 @@ use holdshort_core::digest::Digest;
 
 use crate::log::{Append, AppendError, CONTENT_INLINE_LIMIT, StreamAppend};
 
-/// Rejects an append whose parts contradict each other.
+/// Rejects an append that is inconsistent, regardless of the content of the journal.
 pub(crate) fn append(append: &Append) -> Result<(), AppendError> {
     let mut streams = BTreeSet::new();
     for part in &append.streams {

@@ -38,12 +38,12 @@ pub(crate) struct DeliverySortKey(pub(crate) Reverse<DeliveryId>);
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SessionSortKey(pub(crate) Reverse<SessionId>);
 
-/// Returns the cursor of the list position after a run. The cursor stays valid when earlier rows change.
+/// Returns a cursor that continues the list after this run. The cursor stays valid when earlier rows change.
 pub fn behind_run(row: &RunRow) -> Cursor {
     RunSortKey::from_row(row).encode()
 }
 
-/// Returns the cursor of the list position after an interrupt. `row` must be the row as the list returned it.
+/// Returns a cursor that continues the list after this interrupt. `row` must be unchanged since the list returned it.
 pub fn behind_interrupt(row: &InterruptRow) -> Cursor {
     InterruptSortKey::from_row(row).encode()
 }
@@ -159,8 +159,8 @@ impl SessionSortKey {
 }
 
 impl<T> Page<T> {
-    /// Truncates rows to a page. The caller reads one row more than `limit`: if this row exists, a further page
-    /// follows.
+    /// Truncates rows to a page of `limit` rows. The caller must have read up to `limit + 1` rows. If there are more
+    /// than `limit` rows, the page gets a cursor.
     pub(crate) fn cut(mut items: Vec<T>, limit: usize, cursor: impl Fn(&T) -> Cursor) -> Self {
         let more = items.len() > limit;
         items.truncate(limit);

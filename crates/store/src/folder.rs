@@ -12,12 +12,14 @@ use crate::sqlite::from_io;
 
 const LOCK: &str = "holdshort.lock";
 
-/// Number of attempts to get the lock. Processes other than a server hold the lock only for an instant: a check for a
-/// running server, or a child of a stopped server between fork and exec. If all attempts fail, a server holds the lock.
+/// Number of attempts to get the lock. If all attempts fail, a server holds the lock. Other processes hold the lock
+/// only for an instant, for example a check for a running server, or a child of a stopped server between fork and
+/// exec.
 const LOCK_WAITS: u32 = 20;
 const LOCK_WAIT: Duration = Duration::from_millis(20);
 
-/// Lock of a data folder. At most one exists per folder, across all processes and within this process.
+/// Lock of a data folder. At most one lock of a folder exists at a time, across all processes and within this
+/// process.
 #[derive(Debug)]
 pub(crate) struct Lock {
     /// `None` if the folder is not writable, because then no process can lock the folder.
@@ -40,7 +42,8 @@ pub(crate) fn claim(folder: &Path) -> Result<Lock, Error> {
     }
 }
 
-/// Locks the folder of a journal that is opened only for reading. A folder that is not writable needs no lock.
+/// Locks the folder of a journal that is opened only for reading. A folder that is not writable is not locked,
+/// because no server can use it.
 pub(crate) fn claim_to_read(folder: &Path) -> Result<Lock, Error> {
     match claim(folder) {
         Err(Error::ReadOnly) => Ok(Lock { _file: None }),
@@ -70,8 +73,7 @@ fn make(folder: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Returns options to open a file for writing. A file that is created with them is readable and writable only by its
-/// owner.
+/// Returns options to open or create a file for writing. A created file is readable and writable only by its owner.
 pub(crate) fn private() -> OpenOptions {
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false);

@@ -1,5 +1,5 @@
-//! Index scans that produce the pages of lists. Both SQL stores use the same scans, and each store converts them to its
-//! SQL dialect.
+//! Index scans that produce the pages of lists. Both SQL stores use the same scans, and each store converts the scans
+//! to its SQL dialect.
 //!
 //! A page continues after a sort key, never at an offset. A filter may need several index scans, whose results are
 //! merged.
@@ -21,7 +21,7 @@ use crate::tables::{AnswerFilter, GrantFilter, InterruptFilter, RunFilter, Searc
 #[derive(Clone, Debug)]
 pub(crate) struct IndexScan<'a> {
     pub(crate) table: Table,
-    /// `None` if the table itself has the requested order.
+    /// Index that has the requested order. `None` if the table itself is stored in this order.
     pub(crate) index: Option<&'static str>,
     pub(crate) conditions: Vec<Condition<'a>>,
     pub(crate) order: &'static str,
@@ -37,7 +37,7 @@ pub(crate) enum Condition<'a> {
     /// The column contains one of these texts. All texts are bound as one value, so that the statement does not depend
     /// on their number.
     Contains { column: &'static str, texts: &'a [String], json: String },
-    /// An answer contains these words.
+    /// A question or its answer contains these words.
     Words(&'a Search),
 }
 
@@ -84,7 +84,7 @@ impl<'a> IndexScan<'a> {
     }
 }
 
-/// Returns the scan for a filter of runs. The indexes of the store must allow a single scan for the filter.
+/// Returns the single index scan for a filter of runs. The store must have an index with which one scan is enough.
 pub(crate) fn runs<'a>(filter: &'a RunFilter, after: Option<&'a RunSortKey>) -> IndexScan<'a> {
     let index = match filter {
         RunFilter { session: Some(_), .. } => Some("runs_by_session"),
@@ -121,8 +121,8 @@ pub(crate) fn sessions<'a>(
     filter.states.iter().map(of).collect()
 }
 
-/// Returns the scans of open interrupts, followed by the scans of resolved interrupts. Without a narrower filter there
-/// are two scans for each kind: one of open and one of resolved interrupts.
+/// Returns the scans of open interrupts, followed by the scans of resolved interrupts. Unless the filter is narrower,
+/// there are two scans for each kind of interrupt: one scan of open interrupts and one scan of resolved interrupts.
 pub(crate) fn interrupts<'a>(
     filter: &'a InterruptFilter,
     after: Option<&'a InterruptSortKey>,

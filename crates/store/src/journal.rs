@@ -7,17 +7,17 @@ use crate::log::Log;
 use crate::outbox::Outbox;
 use crate::tables::Tables;
 
-/// A store, with everything that a node needs for its journal.
+/// All traits of a store. A node needs all of them for its journal.
 pub trait Journal: Log + Tables + Leases + Bodies + Outbox {}
 
 impl<T: Log + Tables + Leases + Bodies + Outbox> Journal for T {}
 
-/// Error of the store itself. A user interface can tell the user for each variant what to do.
+/// Error of the store itself. Each variant needs a different reaction, so that a user interface can say what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("the disk is full: nothing was written")]
+    #[error("nothing was written because the disk is full")]
     Full,
-    #[error("the data folder is read-only: nothing was written")]
+    #[error("nothing was written because the data folder is read-only")]
     ReadOnly,
     #[error("another server uses this data folder")]
     InUse,
@@ -34,8 +34,8 @@ pub enum Error {
     OlderNodes { others: String, least: u32 },
     #[error("the database is damaged: {0}")]
     Corrupt(String),
-    /// A file of the journal was deleted or replaced while the journal was open. The store cannot tell whether the last
-    /// write succeeded.
+    /// A file of the journal was deleted or replaced while the journal was open. It is unknown whether the last write
+    /// succeeded.
     #[error("the write may or may not have succeeded: {0}")]
     FilesReplaced(String),
     #[error("the store failed: {0}")]

@@ -11,7 +11,7 @@ use crate::journal::Error;
 /// Node: a process that has opened the store and drives runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeRow {
-    /// Id of the node: the first epoch that the node drew.
+    /// Identifies the node: the first epoch that the node acquired when it opened the store.
     pub node: u64,
     /// Name that the operator gave to the node. Default: the host name.
     pub name: String,
@@ -19,17 +19,17 @@ pub struct NodeRow {
     /// Time at which the node's leases expire unless the node renews them. `None` if the store has only one node.
     pub alive_until: Option<Timestamp>,
     pub alive: bool,
-    /// True for the node that answers the request.
+    /// True if this node is the one that returns the row.
     pub here: bool,
     /// Number of runs whose lease the node holds.
     pub runs: u64,
 }
 
-/// A node's right to drive a run.
+/// The right of one node to drive a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     pub run: RunId,
-    /// `None` if the run waits for a node.
+    /// Node that holds the lease. `None` if no node holds the lease.
     pub node: Option<u64>,
 }
 
@@ -39,23 +39,24 @@ pub trait Leases: Send + Sync + 'static {
     /// all leases.
     fn runnable(&self, limit: usize) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
 
-    /// Takes the leases of runnable runs that no living node drives, and returns these runs. Also returns runs of this
-    /// node that a different node has changed since the last call. Returns nothing if there is only one node.
+    /// Acquires the leases of runnable runs that no living node drives, and returns these runs. Also returns runs
+    /// that this node drives and that a different node has changed since the last call. Returns nothing if the store
+    /// has only one node.
     fn claim(&self, limit: usize) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
 
-    /// Releases the lease of a run that this node cannot read, so that a node of a newer version can take the run. This
-    /// node never claims the run again. Does nothing if there is only one node.
+    /// Releases the lease of a run that this node cannot read, so that a node of a newer version can drive the run.
+    /// This node does not claim the run again. Does nothing if the store has only one node.
     fn give_back(&self, run: &RunId) -> impl Future<Output = Result<(), Error>> + Send {
         let _ = run;
         async { Ok(()) }
     }
 
-    /// Returns true if this node's leases are valid by this node's clock. The driver calls this again immediately
-    /// before each side effect.
+    /// Returns true if this node's leases are valid according to this node's clock. The driver checks this
+    /// immediately before each side effect.
     fn has_valid_leases(&self) -> bool;
 
-    /// Returns the interval at which to look for changes of other nodes. `None` if there are no other nodes: then only
-    /// this node writes, so its memory always agrees with the journal.
+    /// Returns the interval at which to check for changes by other nodes. Returns `None` if the store has only one
+    /// node. In that case only this node writes, so cached state is never stale.
     fn poll(&self) -> Option<Duration>;
 
     /// Returns the nodes that are alive or hold leases, in the order in which they opened the store.
@@ -68,10 +69,12 @@ pub trait Leases: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Vec<Lease>, Error>> + Send;
 
-    /// Returns the last epoch that this node drew. A node draws its first epoch when it opens the store. Each epoch is
-    /// larger than all earlier epochs. Work that started under an earlier epoch can be taken over under a later epoch.
+    /// Returns the latest epoch of this node. A node acquires its first epoch when it opens the store. Each new epoch
+    /// is larger than all existing epochs of all nodes. Work that started under an earlier epoch can be taken over
+    /// under a later epoch.
     fn epoch(&self) -> u64;
 
-    /// Draws the next epoch. A node calls this when a run was driven under a later epoch than the node's last epoch.
+    /// Acquires a new epoch. A node does this before it drives a run that was driven under a later epoch than the
+    /// node's latest epoch.
     fn draw_epoch(&self) -> impl Future<Output = Result<u64, Error>> + Send;
 }

@@ -13,18 +13,18 @@ use tokio::sync::watch;
 use crate::journal::Error;
 use crate::tables::Rows;
 
-/// Maximum size, in bytes, of a content that is stored inside its event. A larger content is stored as a blob under its
-/// digest. Readers see no difference.
+/// Maximum size, in bytes, of an event's content that is stored together with the event. Larger content is stored as
+/// a blob under its digest. Reads return the content in both cases.
 pub const CONTENT_INLINE_LIMIT: usize = 64 * 1024;
 
-/// One transaction. If `append` returns `Ok`, everything in it is durable. If `append` rejects it, nothing is written.
-/// The store first checks the keys, and then the streams, the guards and the lease. A repeated request therefore
-/// receives the reference that the original request created.
+/// One transaction. If [`Log::append`] returns `Ok`, the whole transaction is durable. If the transaction is
+/// rejected, nothing is written. The store checks the keys before the streams, the guards and the lease. Therefore a
+/// repeated request always gets the reference that the original request created.
 #[derive(Clone, Debug, Default)]
 pub struct Append {
     pub streams: Vec<StreamAppend>,
-    /// Streams that the append does not write, but whose last event must still have this sequence. The caller's
-    /// decision was based on these sequences.
+    /// Streams on which the caller's decision depended although the append does not write them. The last event of
+    /// each stream must still have this sequence.
     pub guards: Vec<(StreamId, u64)>,
     pub keys: Vec<Key>,
     pub blobs: Vec<Blob>,
@@ -33,8 +33,8 @@ pub struct Append {
     /// run. After the append, this node holds the run's lease as long as the run is runnable. If false, any node may
     /// append, and the node that drives the run is notified.
     pub drives: bool,
-    /// Earlier events of the written streams. The append erases the contents of these events and keeps their hashes, so
-    /// the chain stays valid.
+    /// Earlier events of the written streams whose contents the append erases. Their hashes are kept, so the chain
+    /// stays valid.
     pub erased: Vec<(StreamId, u64)>,
     /// Run whose stored answers are erased, together with the responses of receivers to notifications about the run.
     /// Answers and responses may contain personal data.
@@ -57,9 +57,10 @@ pub struct StreamAppend {
 pub struct Key {
     pub scope: String,
     pub key: String,
-    /// Digest of the request. If a later request has the same key and a different digest, it is an error of the caller.
+    /// Digest of the request. If a later request has the same key and a different digest, the later request is
+    /// rejected as an error of its caller.
     pub digest: Digest,
-    /// Id of the run or interrupt that the request created.
+    /// Id of the run, session or interrupt that the request created.
     pub reference: String,
 }
 
@@ -80,14 +81,15 @@ impl Blob {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Appended {
     /// Position of the last event that was written, or of the journal's last event if the append has no events.
-    /// Positions increase in the order of commits. A store with only one node numbers all events from 1 without gaps.
+    /// Positions increase in the order of commits. In a store with only one node, the positions start at 1 and have
+    /// no gaps.
     pub position: u64,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum AppendError {
     /// A stream does not end at the expected sequence. The caller has to read the stream and decide again.
-    #[error("{stream} is at {found}, not at {expected}")]
+    #[error("{stream} ends with event {found}, but the append expects event {expected}")]
     Conflict { stream: StreamId, expected: u64, found: u64 },
     /// The key was used before. No event was written.
     #[error("the key was already used")]
@@ -95,8 +97,8 @@ pub enum AppendError {
     /// A different node holds the run's lease. No event was written.
     #[error("another node drives the run")]
     Driven,
-    /// Mistake of the caller: parts of the append contradict each other, no matter what the journal contains.
-    #[error("the append contradicts itself: {0}")]
+    /// The append is inconsistent, regardless of the content of the journal. This is an error of the caller.
+    #[error("the append is inconsistent: {0}")]
     Malformed(String),
     #[error(transparent)]
     Store(#[from] Error),
@@ -109,7 +111,7 @@ pub struct Positioned {
     pub event: Sealed,
 }
 
-/// Notice that an event was appended, without the event itself.
+/// Notification that an event was appended, without the event itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     pub position: u64,
@@ -123,18 +125,18 @@ pub struct Link {
     pub position: u64,
     /// Hash of the event. It is a link in the chain of the event's stream.
     pub hash: Digest,
-    /// Head of the journal after this event, if the store keeps the head for this position. A store with only one node
-    /// keeps at least the head after each append. If several nodes write, ranges of events are added to the chain
-    /// (sealed) later, and the store keeps the head at the end of each range.
+    /// Head of the journal after this event, if the store has stored the head for this position. A store with only
+    /// one node stores at least the head after each append. If several nodes write, ranges of events are added to the
+    /// chain (sealed) later, and the store stores the head at the end of each range.
     pub sealed: Option<Head>,
 }
 
 /// Append-only streams, with unique keys and blobs.
 ///
-/// A read sees every append that was acknowledged before the read began. With several nodes, reads by position (`tail`,
-/// `changes`) may lag: they see events up to the position that `watch` has reported.
+/// A read sees every append that was acknowledged before the read began. With several nodes, reads by position
+/// (`tail`, `changes`) may lag behind: these reads return events only up to the position that `watch` has reported.
 pub trait Log: Send + Sync + 'static {
-    /// Writes everything in the append durably, or nothing. Dropping the future does not cancel the append.
+    /// Writes the whole append durably, or writes nothing. Dropping the future does not cancel the append.
     fn append(&self, append: Append) -> impl Future<Output = Result<Appended, AppendError>> + Send;
 
     /// Returns events of one stream with `seq > after`, in order.
@@ -148,7 +150,7 @@ pub trait Log: Send + Sync + 'static {
     /// Returns events of all streams with `position > after`, in commit order.
     fn tail(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Positioned>, Error>> + Send;
 
-    /// Returns a receiver of the position up to which reads by position see events. Read the new events with
+    /// Returns a receiver of the latest position that reads by position can return. Read the new events with
     /// [`Log::tail`]. The sender is dropped together with the store.
     fn watch(&self) -> watch::Receiver<u64>;
 
@@ -162,12 +164,12 @@ pub trait Log: Send + Sync + 'static {
         seq: u64,
     ) -> impl Future<Output = Result<Option<u64>, Error>> + Send;
 
-    /// Returns the chain over all events from the first event with `position > after` on. Ends at the last position
-    /// that reads by position see.
+    /// Returns the links of the chain over all events, from the first event with `position > after` to the latest
+    /// position that reads by position can return.
     fn links(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Link>, Error>> + Send;
 
-    /// Returns the head of the journal. If several nodes write, first adds to the chain (seals) the events up to the
-    /// last position that reads by position see.
+    /// Returns the head of the journal. If several nodes write, first adds events to the chain (seals them), up to
+    /// the latest position that reads by position can return.
     fn head(&self) -> impl Future<Output = Result<Head, Error>> + Send;
 
     fn key(&self, scope: &str, key: &str) -> impl Future<Output = Result<Option<Key>, Error>> + Send;
@@ -188,7 +190,7 @@ pub trait Log: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Vec<StreamId>, Error>> + Send;
 
-    /// Describes faults of the store itself, such as damaged pages, or a database that contradicts its head file.
+    /// Describes faults of the store itself, such as damaged pages, or a database that does not match its head file.
     /// Changes nothing.
     fn inspect(&self) -> impl Future<Output = Result<Vec<String>, Error>> + Send;
 }

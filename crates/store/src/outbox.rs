@@ -1,5 +1,5 @@
-//! The outbox of a journal. Appends write deliveries. Each delivery is sent by one node at a time. Results are kept for
-//! a limited time.
+//! The outbox of a journal. Appends write deliveries. Only one node at a time sends a delivery. Results are deleted
+//! after a limited time.
 //!
 //! Unlike [`Tables`](crate::Tables), the outbox cannot be rebuilt from events: a rebuild of rows does not change the
 //! outbox.
@@ -21,11 +21,13 @@ pub struct Claim {
     /// Current time. Only deliveries that are due at this time are claimed.
     pub now: Timestamp,
     pub limit: usize,
-    /// Deliveries that this node is sending now. They are not claimed again, even if a different node has claimed and
-    /// released them since: the result of the running attempt would settle the new claim. All other deliveries that
-    /// this node claimed earlier can be claimed again, because the node is no longer sending them.
+    /// Deliveries that this node is sending now. These deliveries are not claimed, even if a different node has
+    /// claimed and released them since, because the result of the running attempt would settle the new claim. All
+    /// other deliveries that this node claimed earlier can be claimed again, because this node is no longer sending
+    /// them.
     pub sending: Vec<DeliveryId>,
-    /// True if one node must get all due deliveries of the channel, even if several nodes claim at the same moment.
+    /// True if a single node must claim all due deliveries of the channel, even if several nodes claim at the same
+    /// moment.
     pub whole: bool,
 }
 
@@ -89,7 +91,8 @@ pub trait Outbox: Send + Sync + 'static {
     /// nothing if the channel is disabled or if this node's lease has expired.
     fn claim_deliveries(&self, claim: Claim) -> impl Future<Output = Result<Vec<Delivery>, Error>> + Send;
 
-    /// Records the new state of a delivery, the attempt to send it, and whether its channel works.
+    /// Records the new state of a delivery, the attempt to send the delivery, and if the channel of the delivery
+    /// works.
     fn settle_delivery(&self, settled: Settled) -> impl Future<Output = Result<SettleOutcome, Error>> + Send;
 
     /// Applies a change. Returns the number of changed deliveries or channels. `Forget` and `FailOld` change at most
@@ -119,15 +122,16 @@ pub trait Outbox: Send + Sync + 'static {
     fn channel_states(&self) -> impl Future<Output = Result<Vec<ChannelState>, Error>> + Send;
 }
 
-/// Maximum number of deliveries that are marked as failed or deleted in one transaction, because appends wait during
-/// the transaction. The next transaction continues.
+/// Maximum number of deliveries that one transaction marks as failed or deletes, because appends wait during the
+/// transaction. The next transaction changes the remaining deliveries.
 pub(crate) const DELIVERIES_AT_ONCE: usize = 500;
 /// Maximum time that a pause between two failed attempts adds to the failing time of a channel. The rest of a longer
 /// pause is ignored.
 pub const CHANNEL_PAUSE: Duration = Duration::from_hours(24);
 
 impl Settled {
-    /// Returns true if the attempt showed that the channel works, or `None` if there was no attempt.
+    /// Returns true if the attempt shows that the channel works, and false if the attempt failed. Returns `None` if
+    /// there was no attempt.
     pub(crate) fn works(&self) -> Option<bool> {
         // If a delivery is dropped after an attempt, the receiver responded that the recipient is gone. The channel
         // itself works.

@@ -11,8 +11,8 @@
 //! Kind 2 is followed by the salt and the digest (32 bytes) of the blob that contains the content. The column
 //! `contents` is NULL if no event has content.
 //!
-//! Other columns contain the stream, and the position and sequence of the row's last event. The preceding event has a
-//! position and a sequence that are smaller by 1, and so on.
+//! Other columns contain the stream, and the position and sequence of the row's last event. Position and sequence
+//! decrease by 1 from each event to the event before it.
 
 #[cfg(test)]
 mod tests;
@@ -51,7 +51,7 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Packs the events of a row. Passes each content that is stored as a blob to `large`.
+    /// Packs the events of a row. Calls `large` for each content that must be stored as a blob.
     pub(crate) fn pack<'a>(events: &'a [Sealed], mut large: impl FnMut(Digest, &'a [u8])) -> Self {
         let mut columns = Self::default();
         let mut contents = Vec::new();
@@ -72,8 +72,8 @@ impl Columns {
         columns
     }
 
-    /// Packs one event from the columns of the table `events`, which earlier versions used. Damaged columns are packed
-    /// unchanged. The damage is found when the event is unpacked or when its hash is checked.
+    /// Packs one event from the columns of the table `events`, which earlier versions used. Damaged columns are
+    /// packed unchanged. The damage is detected when the event is unpacked or when its hash is checked.
     pub(crate) fn of_event(
         hash: &[u8],
         head: &[u8],
@@ -158,7 +158,7 @@ pub(crate) struct Unpacked {
 }
 
 impl Unpacked {
-    /// Returns the event with its content. `blob` contains the bytes of the blob that the event names.
+    /// Returns the event with its content. `blob` contains the bytes of the blob whose digest is in the event.
     pub(crate) fn complete(mut self, blob: Option<Vec<u8>>) -> Result<Positioned, Error> {
         let Sealed { stream, seq, content, .. } = &mut self.event.event;
         if let (Some(digest), Some(content)) = (&self.blob, content) {
@@ -221,7 +221,7 @@ fn unreadable(position: u64, why: &str) -> Error {
     Error::Corrupt(format!("the append at position {position} cannot be read: {why}"))
 }
 
-/// The unread rest of a column.
+/// The part of a column that is not yet read.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {

@@ -91,7 +91,7 @@ impl Store {
         }
     }
 
-    /// Returns true if appends can be written, as far as this process knows. The result stays true while a database is
+    /// Returns false after a permanent failure that prevents all further appends. Returns true while a database is
     /// temporarily unreachable.
     pub fn is_alive(&self) -> bool {
         match self {
@@ -134,7 +134,7 @@ impl Store {
         }
     }
 
-    /// Waits until this process can permanently no longer write, and returns the reason.
+    /// Waits until a permanent failure prevents all further writes of this process, and returns the reason.
     pub async fn failed(&self) -> String {
         match self {
             Self::Sqlite(store) => {
@@ -144,8 +144,8 @@ impl Store {
         }
     }
 
-    /// Returns true if a database was restored from a dump and no operator has confirmed the restore yet. Always false
-    /// for a data folder, which detects a restored copy in a different way.
+    /// Returns true if a database was restored from a dump and no operator has confirmed the restore yet. Always
+    /// false for a data folder, for which `sqlite::backup` detects a restored copy.
     pub fn is_restored(&self) -> bool {
         match self {
             Self::Sqlite(_) => false,
@@ -194,7 +194,8 @@ macro_rules! on {
         }
     };
     ($store:expr, $method:ident($($argument:expr),*).await) => {{
-        // The future is boxed, so that crates that call this method do not compile the code of the stores again.
+        // The future is boxed to reduce compile time: crates that call this method do not compile the code of the
+        // stores again.
         let answer: BoxFuture<'_, _> = match $store {
             Store::Sqlite(store) => Box::pin(store.$method($($argument),*)),
             Store::Postgres(store, _) => Box::pin(store.$method($($argument),*)),

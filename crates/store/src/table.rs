@@ -1,5 +1,5 @@
-//! Tables of rows, for both SQL stores. Each type of row is described once, and the code that writes and reads rows is
-//! generated from the description.
+//! Tables of rows, for both SQL stores. Each type of row is described once. Macros generate the code that writes and
+//! reads rows from the description.
 //!
 //! The names of columns are here and in the migrations of each store. The type of a column follows from the field of
 //! the row. If a field is missing here, the code does not compile. Each store decides how a [`Value`] is stored in a
@@ -42,7 +42,7 @@ impl Table {
     }
 }
 
-/// Row of a table that can be rebuilt. Two rows can be compared.
+/// Row of a table that can be rebuilt. An audit compares stored rows with rebuilt rows.
 pub trait Row {
     /// Returns the names of the fields that differ. Both rows must have the same key.
     fn differing(&self, other: &Self) -> Vec<&'static str>;
@@ -57,7 +57,7 @@ pub(crate) trait Record: Sized {
 
     fn read<C: Columns>(columns: &mut C) -> Result<Self, C::Error>;
 
-    /// Returns the row to store if the table already contains `there`, a row with the same key.
+    /// Returns the row to store if the table already contains the row `there` with the same key.
     fn over(self, there: Self) -> Self;
 }
 
@@ -153,7 +153,7 @@ pub(crate) trait Put {
 }
 
 impl Rows {
-    /// Writes each row to `put`. If two rows have the same key, the last row wins.
+    /// Writes each row to `put`. If two rows have the same key, the last row is kept.
     pub(crate) fn put_into<P: Put>(&self, put: &mut P) -> Result<(), P::Error> {
         let Self { run, session, interrupts, grants, answers } = self;
         run.iter().try_for_each(|row| put.put(row))?;
@@ -272,8 +272,8 @@ impl Field for Timestamp {
     }
 }
 
-/// Implements [`Field`] for unsigned numbers. Databases store 63 bits. A larger number becomes the maximum; only a
-/// request can contain such a number.
+/// Implements [`Field`] for unsigned numbers. Databases store at most 63 bits, so a larger number becomes the
+/// maximum. Stored data never contains a larger number, but a request may.
 macro_rules! numbers {
     ($($number:ident),*) => {
         $(impl Field for $number {

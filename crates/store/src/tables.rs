@@ -44,7 +44,7 @@ pub struct RunFilter {
 pub struct SessionFilter {
     /// States of the listed sessions. An empty set means all states.
     pub states: BTreeSet<State>,
-    /// Workflow for which the session was opened, or which one of its runs uses.
+    /// Workflow for which the session was opened, or that a run of the session uses.
     pub workflow: Option<String>,
 }
 
@@ -54,7 +54,7 @@ pub struct SessionFilter {
 pub struct InterruptFilter {
     pub open: Option<bool>,
     pub run: Option<RunId>,
-    /// Session of the interrupts' runs.
+    /// Session to which the runs of the interrupts belong.
     pub session: Option<SessionId>,
     pub kind: Option<Kind>,
     /// Lists only interrupts with at least one of these [marks](holdshort_core::interrupt::assignee_index).
@@ -72,7 +72,7 @@ pub struct GrantFilter {
 pub struct AnswerFilter {
     pub subject: Option<String>,
     pub run: Option<RunId>,
-    /// Key of the [same question](holdshort_core::history::question_key).
+    /// Lists only answers to the question with [this key](holdshort_core::history::question_key).
     pub asked: Option<String>,
     /// Lists only answers that reuse the answer to this question.
     pub source: Option<InterruptId>,
@@ -161,8 +161,8 @@ pub trait Tables: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Page<AnswerRow>, Error>> + Send;
 
-    /// Returns the runs whose deadline is at or before `now`, in the order of their deadlines. Starts after `after`, so
-    /// that the caller can skip runs that stay due.
+    /// Returns the runs whose deadline is at or before `now`, in the order of their deadlines. The list starts after
+    /// `after`, so that the caller can skip runs that stay due.
     fn due(
         &self,
         now: Timestamp,

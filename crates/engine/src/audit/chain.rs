@@ -1,5 +1,5 @@
-//! The hash chain over all events, in the order of their positions. The recomputed heads are compared with the heads in
-//! the store and with the heads that people noted.
+//! The hash chain over all events, in the order of their positions. The audit recomputes the heads,
+//! and compares them with the heads in the store and with the heads that people wrote down.
 
 use std::collections::BTreeMap;
 
@@ -70,10 +70,11 @@ struct Walk {
     position: u64,
     /// Number of events that the store has added to the chain.
     sealed: u64,
-    /// True after the first break of the chain. Later breaks follow from the first and are not reported.
+    /// True after the first break of the chain. Later breaks are consequences of the first break
+    /// and are not reported.
     is_broken: bool,
-    /// Head of the journal, and root of the Merkle tree, after the number of events that each noted head names. `None`
-    /// until the walk reaches this number.
+    /// Keys are the event counts of the noted heads. Values are the computed head and Merkle root
+    /// after that many events, or `None` until the audit has read that many events.
     heads: BTreeMap<u64, Option<(Head, Digest)>>,
 }
 

@@ -47,9 +47,9 @@ async fn runs<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Findin
         for row in page.items {
             let stream = StreamId::Run(row.run);
             match end(journal, &stream).await? {
-                // The row of a run remains if somebody deletes all its events.
+                // Detects that all events of a run were deleted but its row was not.
                 Some(0) => report.add(stream.as_str(), run_had(row.seq, 0)),
-                // Also reports a run whose last events could not be read.
+                // Detects that the last events of a run were deleted or are unreadable.
                 Some(seq) if seq < row.seq => {
                     report.add(stream.as_str(), run_had(row.seq, seq));
                 }
@@ -63,7 +63,7 @@ async fn runs<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Findin
     }
 }
 
-/// Checks the rows of sessions whose own stream has no events. Such a session was created by the start of a run.
+/// Checks the rows of sessions whose own stream has no events. Such a session was created when a run started.
 async fn sessions<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Finding> {
     let mut after = None;
     loop {
@@ -74,8 +74,8 @@ async fn sessions<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Fi
                 continue;
             }
             let problem = session_row(journal, &Session::new(row.session), 0).await?;
-            // The first event of the session may have been written between the two reads. In that case there is no
-            // problem here, because `streams` compares sessions that have events.
+            // If the first event of the session was written between the two reads, this is not a
+            // problem: `streams` compares sessions that have events.
             if let Some(problem) = problem
                 && end(journal, &stream).await? == Some(0)
             {
@@ -189,8 +189,8 @@ async fn grants<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Find
     }
 }
 
-/// Returns true if the event that the row names did add this grant. Also returns true if the event is unreadable,
-/// because the check of the event's stream reports the damage.
+/// Returns true if the event with the row's sequence number added this grant. Also returns true if
+/// that event is unreadable, because the check of its stream reports the damage.
 async fn was_given<J: Journal>(journal: &J, stream: &StreamId, row: &GrantRow) -> Result<bool, Finding> {
     match event_at(journal, stream, row.added_seq).await {
         Ok(Some(event)) => Ok(matches!(

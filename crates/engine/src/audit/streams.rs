@@ -44,7 +44,7 @@ pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Resu
     }
 }
 
-/// Events of a stream whose content contradicts the recorded erasures.
+/// Events of one stream where the stored content contradicts the erasures that the stream records.
 #[derive(Default)]
 struct Contents {
     there: BTreeSet<u64>,
@@ -88,7 +88,7 @@ async fn next<J: Journal>(
         events.push(event::open(sealed, chain)?);
         report.events += 1;
         contents.met(sealed)?;
-        // An event that records an erasure comes later in the stream than the erased events.
+        // An erasure is recorded after the events that it erases.
         match events.last().map(|event: &Event| &event.fact) {
             Some(event::Fact::Run(Fact::AnswerErased { events, .. })) => {
                 contents.were_erased(events.iter().copied());
@@ -170,7 +170,8 @@ async fn verify_run<J: Journal>(
         }
         return Ok(());
     }
-    Err(Finding::Damage("the stream changed during each comparison with its rows: verify again".to_owned()))
+    Err(Finding::Damage("the stream changed each time that it was compared with its rows; run the audit \
+        again".to_owned()))
 }
 
 fn run_problem(
@@ -185,7 +186,8 @@ fn run_problem(
     }
     // A row that was last written by an older version has no token usage.
     let expected = if row.requests.is_none() { expected.uncounted() } else { expected };
-    // An older version stored the time of the last event, even if that event came after the end of the run.
+    // An older version stored the timestamp of the last event, even if that event was appended
+    // after the run ended.
     let updated_at = if row.updated_at == run.last_at { run.last_at } else { expected.updated_at };
     let expected = RunRow { updated_at, ..expected };
     if *row != expected {
@@ -290,7 +292,8 @@ async fn verify_session<J: Journal>(journal: &J, id: &SessionId, report: &mut Re
         }
         return Ok(());
     }
-    Err(Finding::Damage("the stream changed during each comparison with its rows: verify again".to_owned()))
+    Err(Finding::Damage("the stream changed each time that it was compared with its rows; run the audit \
+        again".to_owned()))
 }
 
 /// Returns the first problem in the rows of the session's grants.

@@ -20,8 +20,8 @@ use crate::{Clock, Error, Executor};
 
 pub(super) enum Committed {
     Yes,
-    /// A stream or a guard has a different sequence number, because another writer was first. The cached streams were
-    /// dropped.
+    /// Another writer appended first, so a stream or a guard has a different sequence number. The
+    /// cached streams were dropped.
     Conflict,
     KeyTaken,
     /// Another node drives the run.
@@ -76,8 +76,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                             touched.insert(interrupt);
                         }
                         Fact::ContentErased { from, to, .. } => {
-                            // The first event names the subject for which the run's answers are stored. Erasing this
-                            // event therefore also removes these answers.
+                            // The first event contains the subject under which the run's answers
+                            // are stored, so erasing this event also removes these answers.
                             if *from == 1 {
                                 forgets = Some(run.id.clone());
                             }
@@ -117,8 +117,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                             let (step, turn, attempt) = (step.clone(), *turn, *attempt);
                             begun.push(Action::CallModel { step, turn, attempt, not_before: None }.id());
                         }
-                        // There is no wildcard pattern, so that no start is overlooked: a start that is not claimed
-                        // here is never performed.
+                        // There is no wildcard pattern, so that each new fact must be classified
+                        // here. A start that is not claimed here is never performed.
                         Fact::RunPaused
                         | Fact::RunInterrupted
                         | Fact::RunSuspended
@@ -219,11 +219,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             Err(missing) => return Ok(Committed::Misses(missing)),
         }
         let tells = !append.deliveries.is_empty();
-        // The guards make the append fail if the system or the session has changed. The guards ensure that a
-        // revocation, a forbidding rule or a freeze applies from the next start on. A removed person neither decides
-        // nor is asked. No run starts or resumes in a suspended session, and no deadline expires while the installation
-        // is frozen. No event records a release by a revoked grant or a removed rule. If other nodes write too, cached
-        // streams may be stale, so every append has guards.
+        // The guards make the append fail if the system or the session has changed since the
+        // decision. Therefore a revocation, a forbidding rule or a freeze applies from the next
+        // start on. A removed person cannot decide and is not asked. No run starts or resumes in a
+        // suspended session, and no deadline expires while the installation is frozen. No call is
+        // allowed by a revoked grant or a removed rule. If other nodes write too, cached streams
+        // may be stale, so every append has guards.
         let guarded = relies || starts || !begun.is_empty() || self.is_shared();
         if guarded {
             append.guards.push((StreamId::System, system.seq));
@@ -256,7 +257,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if of_session {
             self.streams.appends(&session_stream, session_chain.seq);
         }
-        // The state in memory still contains the erased content, so the run must be read again.
+        // The cached run still contains the erased content, so the run must be read again.
         let is_in_memory = !append.erased.is_empty();
         let traces = self.traces.get().filter(|_| run.ended.is_some() && loaded.run.ended.is_none());
         if let Some(traces) = traces {
@@ -321,8 +322,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Merges two rows of one session: the row that the session's own events imply, and the row that the start of a run
-/// implies.
+/// Merges two rows of one session: the row computed from the session's own events, and the row
+/// computed from the start of a run in it.
 fn both(own: Option<SessionRow>, start: Option<SessionRow>) -> Option<SessionRow> {
     match (own, start) {
         (Some(own), Some(start)) => Some(own.with(start)),

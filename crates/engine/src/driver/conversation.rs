@@ -1,7 +1,7 @@
-//! Messages to a session. A message that names a question answers this question. Any other message goes to the front
-//! run, which is the live run that talks to the person, or starts the next front run. Each message is one append to the
-//! stream of the run and the stream of the session. Earlier messages are read from the earlier front runs and are not
-//! cached.
+//! Messages to a session. A message that names a question answers this question. Any other message
+//! goes to the front run, which is the live run that talks to the person. If there is no front run,
+//! the message starts one. Each message is one append to the stream of the run and the stream of
+//! the session. Earlier messages are read from the earlier front runs and are not cached.
 
 use std::sync::Arc;
 
@@ -30,7 +30,8 @@ pub struct Say {
     pub text: String,
     /// Question that the message answers.
     pub to: Option<InterruptId>,
-    /// Agent that gets the message. If the front run belongs to a different agent, that run is cancelled.
+    /// Agent that receives the message. If the current front run has a different agent, that run is
+    /// cancelled.
     pub agent: Option<String>,
     /// Reason for choosing `agent`. The cancelled run records this reason.
     pub reason: Option<String>,
@@ -39,7 +40,7 @@ pub struct Say {
     pub next: Option<NextRun>,
 }
 
-/// Parameters, in addition to the message, of the run that the message starts.
+/// Parameters of the run that a message starts. The message itself is not included.
 #[derive(Clone, Debug)]
 pub struct NextRun {
     pub definition: Arc<Definition>,
@@ -51,7 +52,8 @@ pub struct NextRun {
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Delivers a message. Returns the run that got the message, and the question that the message answers.
+    /// Delivers a message. Returns the run that received the message, and the question that the
+    /// message answers.
     pub async fn say(self: &Arc<Self>, say: &Say, actor: &Actor) -> Result<StartedRun, Error> {
         if let Some(known) = self.find_started_run(say.key.as_ref()).await? {
             return Ok(known);
@@ -104,7 +106,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let asked = self.journal.interrupt(question).await?.filter(|row| row.session == say.session);
         let Some(asked) = asked else { return Err(Error::NotFound) };
         if asked.kind != Kind::Question {
-            let problem = Problem::new("/to", "is not a question: a message cannot answer it");
+            let problem = Problem::new("/to", "is not a question, so a message cannot answer it");
             return Err(Rejection::Invalid(vec![problem]).into());
         }
         let decision =
@@ -135,8 +137,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.earlier(&session, &run.id).await
     }
 
-    /// Returns the conversation in the session before `run`, which need not have started. The earlier runs have ended,
-    /// so the result changes only if their content is erased. The result mentions runs that are unreadable.
+    /// Returns the session's conversation before `run`; `run` may not have started yet. The earlier
+    /// runs have ended, so the result changes only if their content is erased. The result mentions
+    /// unreadable runs.
     pub(super) async fn earlier(&self, session: &Session, run: &RunId) -> Result<Option<Arc<str>>, Error> {
         let (mut turns, mut bytes) = (Vec::new(), 0);
         let mut before = session.front_before(run);
@@ -160,7 +163,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 }
 
 impl Say {
-    /// Returns the start of the run that this message starts.
+    /// Builds the start request of the run that this message starts.
     fn build_start(&self, session: &Session) -> Result<StartRun, Error> {
         let invalid = |pointer: &str, message: String| Error::Start(vec![Problem::new(pointer, message)]);
         let Some(next) = &self.next else {
@@ -169,7 +172,7 @@ impl Say {
         let base = &next.definition;
         let agent = match (&self.agent, &session.front.agent) {
             (Some(agent), _) => Some(agent),
-            // If the workflow no longer contains the earlier agent, that agent is not chosen again.
+            // The previous agent is kept only if the workflow still contains it.
             (None, before) => before.as_ref().filter(|agent| base.agents.contains_key(*agent)),
         };
         let definition = match agent {

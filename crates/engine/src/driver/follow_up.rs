@@ -24,12 +24,13 @@ use super::key::IdempotencyKey;
 use super::start::{StartRun, StartedRun};
 use crate::{Clock, Error, Executor};
 
-/// Purpose of a follow-up run. A person sees the changes of the follow-up run before approving them.
+/// Purpose of a follow-up run. Before the follow-up run changes anything, a person sees its changes
+/// and approves or rejects them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowUp {
     /// Undoes the commits that the earlier run made after its event `to`.
     Undo { to: u64 },
-    /// Writes to the workspace the ignored files that exist only in the layer of the earlier run.
+    /// Copies Git-ignored files of the earlier run from the run's layer to the workspace.
     Merge {
         /// Files and folders to merge. An empty set merges all of them.
         paths: BTreeSet<String>,
@@ -72,7 +73,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             trace,
         };
         self.start(start, actor).await.map_err(|error| match error {
-            // The caller named a run and no workspace, so the error says that the workspace of that run was refused.
+            // The caller gave a run, not a workspace. Therefore the error says that the workspace
+            // of that run was refused.
             Error::Start(problems) => Error::Undo(NotUndone::NoWorkspace(join_messages(&problems))),
             other => other,
         })
@@ -130,8 +132,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(None)
     }
 
-    /// Returns the runs that undo `of`, and the runs that undo one of the returned runs, as the session of `of` lists
-    /// them. An undo run that started after the session was closed is not listed.
+    /// Returns the runs in the session of `of` that undo `of`, directly or by undoing another undo
+    /// run. An undo run that started after the session was closed is not included.
     async fn undos_of(&self, of: &Run) -> Result<Vec<Arc<Run>>, Error> {
         let Some(id) = of.session() else { return Ok(Vec::new()) };
         let (session, _) = self.session_chain(id).await?;
@@ -145,7 +147,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(undos)
     }
 
-    /// Returns the session of the run. Returns `None` if the session is closed and accepts no more runs.
+    /// Returns the session of the run. Returns `None` if the session is closed, because a closed
+    /// session accepts no more runs.
     async fn open_session_of(&self, of: &Run) -> Result<Option<SessionId>, Error> {
         let Some(id) = of.session() else { return Ok(None) };
         let (session, _) = self.session_chain(id).await?;

@@ -53,9 +53,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(self.journal().answers(&same, None, history::COMPARED).await?.items)
     }
 
-    /// Reuses an earlier answer for a new question if the workflow allows reuse. The answer is part of the append that
-    /// opens the question. Therefore the question reaches nobody, and after a crash the journal contains both events or
-    /// neither.
+    /// Reuses an earlier answer for a new question if the workflow allows reuse. The answer is part
+    /// of the append that opens the question. Therefore no person is asked, and after a crash the
+    /// journal contains both events or neither of them.
     pub(super) async fn reuse_answers(
         &self,
         decided: &mut HandledInput,
@@ -103,7 +103,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             Some(row) if says_nothing => {
                 let (field, what) = if row.is_data { ("/edit", "data") } else { ("/text", "words") };
                 let problem = format!(
-                    "is missing: `from` only names the source of an answer; send the {what} of that answer too"
+                    "is missing: `from` only identifies an earlier answer; also send the {what} of that \
+                        answer"
                 );
                 return Err(refused(field, problem));
             }
@@ -115,8 +116,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(refused("/from", problem))
     }
 
-    /// Changes or erases a stored answer. Erasing an answer also erases its automatic reuses in other runs. A run that
-    /// is under legal hold or unreadable does not prevent the erasure in the remaining runs.
+    /// Changes or erases a stored answer. Erasing an answer also erases its automatic reuses in
+    /// other runs. If one of these runs is under legal hold or unreadable, the erasure continues in
+    /// the remaining runs.
     pub async fn amend_answer(
         self: &Arc<Self>,
         run: &RunId,
@@ -162,7 +164,8 @@ fn refused(field: &str, problem: impl Into<String>) -> Error {
     Rejection::Refused(Refusal::Invalid(vec![Problem::new(field, problem)])).into()
 }
 
-/// Returns true if the content of a decision is the answer of this row, as data or as the text of that data.
+/// Returns true if a decision contains the answer of this row, either as JSON data or as the text
+/// of that JSON data.
 fn is_taken(row: &AnswerRow, decision: &Decision) -> bool {
     let text = decision.text.as_deref().unwrap_or_default();
     if !row.is_data {

@@ -29,7 +29,8 @@ impl Definitions {
         lock(&self.0).get(digest).cloned()
     }
 
-    /// Returns the digest of a definition if the journal contains the definition. Compares pointers only.
+    /// Returns the digest of a definition if the cache contains this exact `Arc`. Compares
+    /// pointers, not contents.
     pub(super) fn digest_of(&self, definition: &Arc<Definition>) -> Option<Digest> {
         lock(&self.0).iter().find(|(_, known)| Arc::ptr_eq(known, definition)).map(|(digest, _)| *digest)
     }
@@ -45,7 +46,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(Arc::new(self.replay(run).await?.0))
     }
 
-    /// Returns the run in its state after event `seq`. Only reads, and reads no page after the page with that event.
+    /// Returns the run in its state after event `seq`. Only reads, and stops after the page that
+    /// contains that event.
     pub async fn load_at(&self, run: &RunId, seq: u64) -> Result<Run, Error> {
         Ok(self.fold_until(run, |run, _| run.seq >= seq).await?.0)
     }
@@ -55,8 +57,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(self.fold_run(run).await?.0)
     }
 
-    /// Replays the run, and compares it with its row. A hash chain whose last events are missing is still valid. The
-    /// row shows that events are missing, because it is written in the same append as the events.
+    /// Replays the run, and compares it with its row. A hash chain stays valid if its last events
+    /// are deleted. The row detects the deletion, because it was written in the same append as the
+    /// last events.
     pub(super) fn replay<'a>(&'a self, id: &'a RunId) -> BoxFuture<'a, Result<(Run, Chain), Error>> {
         Box::pin(async move {
             let (row, replayed) = futures::join!(self.journal.run(id), self.fold_run(id));
@@ -75,9 +78,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         })
     }
 
-    /// Returns the `n`th model request of the run, counted from 1, and its step. Returns `None` if there was no such
-    /// request. The request is rebuilt from the journal in its state at that time, except that earlier runs of the
-    /// conversation are read in their current state.
+    /// Returns the `n`th model request of the run, counted from 1, and its step. Returns `None` if
+    /// there was no such request. The request is rebuilt from the events before it. Earlier runs of
+    /// the conversation are read in their current state.
     pub async fn model_request(&self, id: &RunId, n: u64) -> Result<Option<(String, Request)>, Error> {
         let (mut started, mut of) = (0, None);
         let (mut run, _) = self
@@ -164,7 +167,7 @@ async fn pinned<J: Journal>(
     Ok(definition)
 }
 
-/// Returns true if fewer events were read than the row of the run states.
+/// Returns true if fewer events were read than the run's row counts.
 fn is_behind(replayed: &Result<(Run, Chain), Error>, told: u64) -> bool {
     match replayed {
         Ok((_, chain)) => chain.seq < told,

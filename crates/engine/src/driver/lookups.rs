@@ -27,7 +27,7 @@ pub(super) enum Lookup {
     Files(Vec<String>),
     /// Check of the arguments of a call after a person has edited them.
     Check { tool: String, arguments: Value },
-    /// Recipients whom a channel asked to decide on an interrupt.
+    /// Recipients of earlier notifications in which a channel asked for a decision on an interrupt.
     Recipients { channel: String, interrupt: InterruptId },
 }
 
@@ -35,8 +35,8 @@ pub(super) enum Lookup {
 #[derive(Debug)]
 pub(super) struct Missing {
     run: Arc<Run>,
-    /// Sequence number of the run's last event at which the lookups were requested. The results are valid while this
-    /// stays the last event.
+    /// Sequence number of the run's last event when the lookups were requested. The results are
+    /// valid until the run gets another event.
     seq: u64,
     lookups: Vec<Lookup>,
 }

@@ -68,23 +68,23 @@ pub struct Driver<J, C, E> {
     /// Serialises the changes that this process makes to the installation. Without it, concurrent changes such as many
     /// first sign-ins would make each other fail. Changes by other nodes appear as conflicts.
     changing_system: tokio::sync::Mutex<()>,
-    /// Number of sessions opened so far, as far as this process knows.
+    /// Number of opened sessions that this process has observed.
     opened: watch::Sender<u64>,
-    /// Notified when the next deadline may have moved earlier.
+    /// Wakes the deadline task when a deadline may be due earlier than the task expects.
     pub(crate) deadline: Notify,
-    /// Notified when other nodes may have left work to this node.
+    /// Notified when other nodes may have released runs that this node can drive.
     pub(crate) others: Notify,
     /// True if a different node has changed the installation. The change may have lifted a freeze, so that waiting work
     /// can continue.
     pub(crate) changed: AtomicBool,
     /// Channels that notify people.
     channels: RwLock<Arc<[Channel]>>,
-    /// Notified when a notification may have to be sent.
+    /// Wakes the outbox when a delivery may be due.
     pub(crate) told: Notify,
-    /// True if people have changed and some open interrupts may not have been checked since then. The change may have
-    /// happened before this process started.
+    /// True if some open interrupts may not have been checked since people last changed. People may
+    /// have changed before this process started.
     relook: AtomicBool,
-    /// True if this node found a run that is intact, but that this version of the program cannot read.
+    /// True if this node found an undamaged run that only a different version of the program can read.
     has_unreadable: AtomicBool,
     /// True if rules have changed and open approvals must be compared with the rules again.
     rules_changed: AtomicBool,
@@ -144,12 +144,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(self.give(run, input, None, actor).await?.run)
     }
 
-    /// Gives an input to a run. Returns true if the input produced events. Events of other writers do not matter.
+    /// Gives an input to a run. Returns true if this input produced events. Events of other writers
+    /// are not considered.
     pub async fn change(self: &Arc<Self>, run: &RunId, input: Input, actor: Actor) -> Result<bool, Error> {
         Ok(self.give(run, input, None, actor).await?.wrote)
     }
 
-    /// Gives an input to a run. `key` is stored in the append of the input.
+    /// Gives an input to a run. `key` is stored in the same append as the events of the input.
     fn give<'a>(
         self: &'a Arc<Self>,
         run: &'a RunId,
@@ -174,15 +175,17 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         })
     }
 
-    /// Drives every run that can continue without a person but has no work in flight. Such a run was interrupted by a
-    /// crash, released by an unfreeze, or started in an append whose result was lost. Also stops the work for runs that
-    /// this node no longer drives. Called at the start of the server and then periodically.
+    /// Drives every run that can continue without a person but has no work in flight. Such a run
+    /// was interrupted by a crash, was frozen until now, or was started by an append whose result
+    /// was lost. Also stops the work for runs that this node no longer drives. Called at the start
+    /// of the server and then periodically.
     pub async fn sweep(self: &Arc<Self>) -> Result<usize, Error> {
         // A different node may have lifted a freeze, and the notification may have been lost.
         if self.is_shared() {
             self.streams.forget(&StreamId::System);
         }
-        // Read before the leases. Otherwise work that starts between the two reads would seem to have no lease.
+        // The active runs are read before the leases. Otherwise a run that starts between the two
+        // reads would seem to have no lease.
         let mut doubted = self.cache.at_work();
         let mut runs = self.journal.runnable(usize::MAX >> 1).await?;
         let held: BTreeSet<&RunId> = runs.iter().collect();
@@ -192,15 +195,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         runs.retain(|run| !self.cache.is_under_way(run));
         for run in &runs {
-            // `runs` includes runs whose lease this node took in an append whose result was lost.
+            // `runs` also includes runs whose lease this node acquired in an append with a lost result.
             self.drive(run).await?;
         }
         self.settle().await?;
         Ok(runs.len())
     }
 
-    /// Reads runs again for which this node has work in flight and which a different node has changed. Stops work that
-    /// is no longer needed.
+    /// Reads again each run that a different node has changed while this node has work in flight
+    /// for it. Stops work that is no longer needed.
     pub(crate) async fn settle(self: &Arc<Self>) -> Result<(), Error> {
         for run in &self.cache.unsettled() {
             self.nudge(run).await?;
@@ -216,8 +219,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         loop {
             let runs = self.journal.claim(AT_ONCE).await?;
             for run in &runs {
-                // Marked before the first run is driven. If the store fails then, a sweep reads the remaining runs
-                // again.
+                // All runs are marked before the first one is driven. If the store fails while a
+                // run is driven, a sweep reads the remaining runs again.
                 self.cache.change(run, |loaded| (loaded.driven_here, loaded.stale) = (true, true)).await;
             }
             for run in &runs {
@@ -263,8 +266,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Makes the lookups that a step needs, and starts the calls that wait for them. If a lookup or start fails, the
-    /// next sweep starts the remaining calls.
+    /// Makes the lookups that a step needs, and starts the calls that wait for these lookups. If a
+    /// lookup or a start fails, the next sweep starts the remaining calls.
     async fn begin_rest(self: &Arc<Self>, mut stepped: StepOutcome) -> StepOutcome {
         let (input, actor) = (Input::Tick, Actor::engine());
         let sent = SentInput { input: &input, actor: &actor, by: InputOrigin::Driver, key: None };
@@ -287,19 +290,21 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         stepped
     }
 
-    /// Wakes the outbox because a delivery must be retried immediately.
+    /// Wakes the outbox, for example because a person requested that a delivery is retried now.
     pub fn ring_outbox(&self) {
         self.told.notify_one();
     }
 
-    /// From now on starts no call, model request or inspection. Decisions and results are still recorded. The actions
-    /// that follow from them wait until the server restarts or a different node takes over.
+    /// Prevents all further starts of calls, model requests and inspections. Decisions and results
+    /// are still recorded. Actions that they cause wait until the server restarts or a different
+    /// node takes over.
     pub async fn close(&self) {
         self.beginnings.close().await;
     }
 
-    /// Sends a tick to every run whose deadline has passed, so that the run applies the deadline. A run whose deadline
-    /// stays due, for example because of a freeze, does not block the runs after it.
+    /// Sends a tick to every run whose deadline has passed, so that the run applies the deadline.
+    /// If the deadline of a run stays due, for example because of a freeze, the other runs are
+    /// still processed.
     pub async fn due(self: &Arc<Self>) -> Result<usize, Error> {
         const AT_ONCE: usize = 500;
         let now = self.clock.now();
@@ -327,15 +332,16 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.handle_drive_result(run, nudged).await
     }
 
-    /// Handles the result of driving a run. An unreadable run is logged and stops, without stopping other runs. A run
-    /// that has ended, or that a different node drives, needs no action. A run that only a different version can read
-    /// is given back, so that other nodes can take it.
+    /// Handles the result of driving a run. An unreadable run is logged and not driven further;
+    /// other runs continue. A run that has ended, or that a different node drives, needs no action.
+    /// If only a different version of the program can read the run, this node releases the run's
+    /// lease.
     async fn handle_drive_result(&self, run: &RunId, result: Result<(), Error>) -> Result<(), Error> {
         match result {
             Ok(()) | Err(Error::Rejected(Rejection::Ended(_) | Rejection::Outdated)) => return Ok(()),
             Err(Error::Store(error)) => return Err(error.into()),
             Err(error) => {
-                tracing::error!(%run, %error, "a run cannot go on");
+                tracing::error!(%run, %error, "a run cannot continue");
                 if self.is_shared() && error.is_of_another_version() {
                     self.has_unreadable.store(true, Ordering::Release);
                     self.journal.give_back(run).await?;
@@ -345,13 +351,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Returns true if this node found a run that is intact, but that this version of the program cannot read.
+    /// Returns true if this node found an undamaged run that only a different version of the
+    /// program can read.
     pub fn has_unreadable(&self) -> bool {
         self.has_unreadable.load(Ordering::Acquire)
     }
 
-    /// Returns the run in its current state in the journal, if the run is loaded and no append to it is in flight.
-    /// Reads from the store only if other nodes may have written, and then once.
+    /// Returns the run in its current state in the journal, if the run is loaded and no append to
+    /// it is in flight. If other nodes may have written, checks this with one read from the store.
     pub async fn current(&self, run: &RunId) -> Option<Arc<Run>> {
         self.if_current(self.cache.peek(run)?).await
     }
@@ -391,12 +398,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.cache.len()
     }
 
-    /// Follows the run's last committed sequence number, as far as this process knows.
+    /// Follows the run's last committed sequence number that this process has observed.
     pub fn watch(&self, run: &RunId) -> watch::Receiver<u64> {
         self.watch_stream(&StreamId::Run(run.clone()))
     }
 
-    /// Follows the last committed sequence number of a stream, as far as this process knows.
+    /// Follows the stream's last committed sequence number that this process has observed.
     pub fn watch_stream(&self, stream: &StreamId) -> watch::Receiver<u64> {
         let mut watchers = lock(&self.watchers);
         // Removes unused watchers when their number reaches a power of two, so that a call rarely pays for the removal.

@@ -46,7 +46,8 @@ pub enum ModelOutcome {
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Returns at most `limit` model calls after call number `after`. Each request replays the run once.
+    /// Returns at most `limit` model calls after call number `after`. Each call of this function
+    /// replays the whole run.
     pub async fn model_calls(&self, id: &RunId, after: u64, limit: usize) -> Result<Vec<ModelCall>, Error> {
         let mut n = 0;
         let mut calls: Vec<ModelCall> = Vec::new();

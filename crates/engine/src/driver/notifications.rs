@@ -64,8 +64,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Returns the deliveries of a checkpoint to the channels that request checkpoints. Each delivery belongs to the
-    /// event that will be appended next.
+    /// Returns the deliveries of a checkpoint, one for each channel that is configured to receive
+    /// checkpoints. Each delivery belongs to the event that will be appended next.
     pub(super) fn checkpoint_deliveries(&self, notice: &CheckpointNotice) -> Vec<Delivery> {
         let now = self.clock.now();
         let mut draw = Draw::new(self.clock.seed(), now);
@@ -86,8 +86,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Returns the recipients of a notice on a channel. The notice of a resolution also goes to the recipients whom this
-/// channel asked earlier.
+/// Returns the recipients of a notice on a channel. A notice of a resolution also goes to the
+/// recipients of this channel's earlier requests for a decision.
 fn all_recipients(
     channel: &Channel,
     notice: &Notice,
@@ -150,7 +150,8 @@ fn new(
     }
 }
 
-/// Returns the recipients of a notice on a channel. `None` in the result stands for all readers of the channel.
+/// Returns the recipients of a notice on a channel. An element `None` means that the notice is
+/// addressed to the channel as a whole.
 fn recipients(channel: &Channel, notice: &Notice, system: &System, now: Timestamp) -> Vec<Option<Recipient>> {
     match &channel.to {
         To::Channel => vec![None],

@@ -23,14 +23,16 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let dropped: Vec<ActionId> = loaded.in_flight.difference(&awaited).cloned().collect();
         for id in dropped {
             loaded.in_flight.remove(&id);
-            tracing::debug!(run = %loaded.run.id, action = %id, "an action was given up: its run does not need it");
+            tracing::debug!(run = %loaded.run.id, action = %id, "an action was stopped because its run no \
+                longer needs the result");
             self.executor.abort(&loaded.run.id, &id);
         }
-        // An append whose result is unknown can still be written while the stream has no further event.
+        // An append with an unknown result can still be written as long as the stream has no event
+        // after the expected sequence number.
         let now = loaded.chain.seq;
         loaded.claimed.retain(|action, on| awaited.contains(action) || *on == now);
         for (action, step, work) in due_work(&loaded.run, loaded.epoch) {
-            // A start is performed once, by the driver that recorded the start.
+            // Each recorded start is performed once, by the driver that recorded it.
             let begun = match work {
                 Work::Inspect { .. } => false,
                 Work::Try { .. } | Work::Commit { .. } | Work::CallTool { .. } | Work::CallModel { .. } => {
@@ -44,8 +46,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if !begun && self.beginnings.is_closed() {
                 continue;
             }
-            // The lease of this node expired after the append, so a different node may take over the run. A start that
-            // was recorded but not performed is lost, and the next driver of the run adopts it.
+            // The lease of this node expired after the append, so a different node may take over
+            // the run. A start that was recorded but not performed counts as lost work, and the
+            // next driver of the run handles it.
             if begun && !self.journal.has_valid_leases() {
                 loaded.stale = true;
                 continue;
@@ -104,8 +107,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             && run.may_follow(call, url, &session, &system, self.clock.now()))
     }
 
-    /// Returns a function that reads the path rules at the time of a search or a listing, and returns the paths to
-    /// omit.
+    /// Returns a function that a search or a listing calls to get the paths that it must omit. The
+    /// function reads the path rules at each call.
     fn withhold(self: &Arc<Self>, run: RunId, call: String) -> Withhold {
         let driver = Arc::downgrade(self);
         Withhold::new(move || {
@@ -144,13 +147,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut lookups = Lookups::default();
         let entry = self.cache.get(run);
         let mut slot = entry.lock().await;
-        // The action was given up, because the run ended or a different node took over the run.
+        // The action was stopped, because the run ended or a different node took over the run.
         let Some(loaded) = slot.as_mut().filter(|loaded| loaded.in_flight.contains(action)) else {
             tracing::debug!(%run, %action, "a result was discarded: no run on this node waits for it");
             return Ok(());
         };
         loaded.back = loaded.in_flight.take(action);
-        // The lock is held until the result is recorded, even while lookups are made. No other input comes in between.
+        // The lock is held until the result is recorded, even during lookups, so that no other
+        // input is handled in between.
         let result = loop {
             match self.step(&mut slot, run, sent, &lookups).await {
                 Ok(Step::Misses(missing)) => {
@@ -175,7 +179,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 Ok(())
             }
             Err(Error::Rejected(rejection @ (Rejection::Outdated | Rejection::Ended(_)))) => {
-                tracing::debug!(%run, %action, %rejection, "a result was discarded: it came too late");
+                tracing::debug!(%run, %action, %rejection, "a result was discarded because it arrived too \
+                    late");
                 Ok(())
             }
             Err(error) => Err(error),
@@ -183,8 +188,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Returns the inspections that the state requires, and the calls and model requests that were recorded as started
-/// under this epoch.
+/// Returns the inspections that the run's state requires, and the calls and model requests whose
+/// starts were recorded under this epoch.
 fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
     let mut due = Vec::new();
     for action in run.actions() {

@@ -20,13 +20,13 @@ use crate::{Clock, Error, Executor};
 const AT_ONCE: usize = 500;
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Requests that `keep_up` counts the votes of rules on all open approvals again.
+    /// Requests that `keep_up` evaluates all open approvals against the current rules.
     pub(super) fn revote_later(&self) {
         self.rules_changed.store(true, Ordering::Release);
     }
 
-    /// Counts the votes of rules on all open approvals again, if that was requested. Afterwards no person can approve a
-    /// call that a rule now forbids.
+    /// If requested, evaluates all open approvals against the current rules. Afterwards no person
+    /// can approve a call that a rule now forbids.
     pub async fn run_pending_revotes(self: &Arc<Self>) -> Result<(), Error> {
         if !self.rules_changed.swap(false, Ordering::AcqRel) {
             return Ok(());
@@ -47,9 +47,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.relook.store(true, Ordering::Release);
     }
 
-    /// Checks the open interrupts that a change of people may affect: those assigned to a changed person, claimed by a
-    /// changed person, or with votes. The change takes effect even if a check fails: `keep_up` repeats failed checks
-    /// later.
+    /// Checks the open interrupts that a change of people may affect: interrupts that are assigned
+    /// to a changed person, claimed by a changed person, or that already have votes. The change of
+    /// people takes effect even if a check fails. `keep_up` repeats failed checks later.
     pub(super) async fn people_changed(self: &Arc<Self>, events: &[Event], before: &System) {
         if let Err(error) = self.reevaluate_changed_people(events, before).await {
             tracing::warn!(%error, "assignments cannot be checked");
@@ -92,8 +92,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         looked
     }
 
-    /// Checks the interrupts whose rows have one of these marks, which identify approvers, and the interrupts that a
-    /// removed person has claimed.
+    /// Checks the interrupts whose rows contain one of `marks`, which identify approvers, and the
+    /// interrupts that a removed person has claimed.
     async fn reevaluate_assignments(self: &Arc<Self>, marks: Vec<String>) -> Result<(), Error> {
         let filter = InterruptFilter { marks: Some(marks), ..InterruptFilter::default() };
         let mut runs = self.runs_asking(filter, |_| true).await?;

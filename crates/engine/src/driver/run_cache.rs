@@ -12,10 +12,10 @@ use tokio::sync::MutexGuard;
 
 use super::lock;
 
-/// Maximum number of runs without work in flight that stay loaded for the next decision or read. Other idle runs exist
-/// only as rows.
+/// Maximum number of idle runs (without work in flight) that stay in memory for the next decision
+/// or read. Further idle runs exist only in the store.
 const IDLE: usize = 256;
-/// Number of references to an entry that is not used elsewhere: one in the map, and one of the lock holder.
+/// Number of references to an entry that only the map and the current lock holder use.
 const IN_MAP_AND_HERE: usize = 2;
 
 /// A loaded run.
@@ -25,20 +25,21 @@ pub(super) struct LoadedRun {
     /// Actions that this driver performs and whose results have not arrived. A reload of the run keeps these actions,
     /// because their work keeps running.
     pub(super) in_flight: BTreeSet<ActionId>,
-    /// Starts that this driver has appended, or tried to append, and has not performed yet. Each has the sequence
-    /// number before its append. Starts of other drivers are never included, so that no start is performed twice.
+    /// Starts that this driver has appended, or tried to append, and has not performed yet. The
+    /// value is the sequence number before the append. Starts of other drivers are never included,
+    /// so that no start is performed twice.
     pub(super) claimed: BTreeMap<ActionId, u64>,
     /// Action whose result is being recorded. The action must not be stopped or treated as lost.
     pub(super) back: Option<ActionId>,
     /// Epoch under which this driver starts work.
     pub(super) epoch: u64,
-    /// True if this node drives the run, as far as this node knows.
+    /// True if this node drives the run according to its last read.
     pub(super) driven_here: bool,
-    /// True if a different writer has changed the run, or may have. The run must be read again before the next
-    /// decision.
+    /// True if a different writer may have changed the run. The run must then be read again before
+    /// the next decision.
     pub(super) stale: bool,
-    /// Sequence number before an append that was dropped before its result arrived. While the stream still ends there,
-    /// the append may yet be written, so a read is not final.
+    /// Sequence number before an append whose result was never received. While the stream still
+    /// ends at this number, the append may be written later, so a read is not final.
     pub(super) unanswered: Option<u64>,
 }
 
@@ -64,15 +65,16 @@ impl LoadedRun {
         self.unanswered = self.unanswered.filter(|on| *on >= chain.seq);
     }
 
-    /// Returns the input that adopts lost work, except for the work that is still in flight here. Starts in `claimed`
-    /// are treated as lost too, because a different node may have recorded the same start.
+    /// Returns the input that handles lost work, except for the work that is still in flight on
+    /// this node. Starts in `claimed` are also treated as lost, because a different node may have
+    /// recorded the same start.
     pub(super) fn adopt(&self) -> Input {
         let at_work = self.in_flight.iter().chain(&self.back);
         Input::Adopt { at_work: at_work.cloned().collect() }
     }
 
-    /// Returns true if a start is recorded, under the epoch of this driver or a later one, that this driver does not
-    /// know. This driver will not perform that start.
+    /// Returns true if the run has a start that this driver did not record, under this driver's
+    /// epoch or a later one. This driver will not perform that start.
     pub(super) fn has_lost_work(&self) -> bool {
         let known = |action: &ActionId| {
             self.in_flight.contains(action)
@@ -88,8 +90,8 @@ impl LoadedRun {
         !self.in_flight.is_empty() || !self.claimed.is_empty() || self.unanswered.is_some()
     }
 
-    /// Returns true if all due actions are in flight. Returns false, for example, if an action could not start because
-    /// the installation was frozen or the node had no valid lease.
+    /// Returns true if all due actions are in flight. Returns false if, for example, an action
+    /// could not start because the installation was frozen or the node had no valid lease.
     fn is_under_way(&self) -> bool {
         let is_in_flight = |action: &Action| self.in_flight.contains(&action.id());
         !self.stale
@@ -105,8 +107,9 @@ pub(super) type Slot = Option<LoadedRun>;
 #[derive(Default)]
 pub(super) struct CacheEntry {
     slot: tokio::sync::Mutex<Slot>,
-    /// Last event of the run's stream of which this process was notified. The field is outside the lock, so that a
-    /// notification never waits. The lock holder may have read the run before that event.
+    /// Sequence number of the last event of the run that this process was notified of. The field is
+    /// outside the lock, so that a notification never waits. The lock holder may have an older
+    /// state of the run.
     told: AtomicU64,
     /// The run in the state that the last lock holder published, for readers while the entry is locked.
     seen: Mutex<Option<CommittedRun>>,
@@ -235,7 +238,7 @@ impl RunCache {
         slot.as_ref().is_some_and(LoadedRun::is_under_way)
     }
 
-    /// Returns runs that have work in flight, or that would have work if a pending append was written.
+    /// Returns runs that have work in flight, or that have work if a pending append turns out to be written.
     pub(super) fn at_work(&self) -> Vec<RunId> {
         self.those(LoadedRun::is_at_work)
     }
@@ -245,7 +248,7 @@ impl RunCache {
         self.those(|loaded| loaded.stale && loaded.is_at_work())
     }
 
-    /// Returns unlocked runs for which `wanted` returns true, in an order that does not depend on hashes.
+    /// Returns the unlocked runs for which `wanted` returns true, in a deterministic order.
     fn those(&self, wanted: impl Fn(&LoadedRun) -> bool) -> Vec<RunId> {
         let inner = lock(&self.0);
         let is_wanted =
@@ -256,7 +259,7 @@ impl RunCache {
         found
     }
 
-    /// Changes the cached state of a run if the run is loaded.
+    /// If the run is loaded, applies `change` to its cached state.
     pub(super) async fn change(&self, run: &RunId, change: impl FnOnce(&mut LoadedRun)) {
         let entry = lock(&self.0).entries.get(run).cloned();
         let Some(entry) = entry else { return };
@@ -267,8 +270,9 @@ impl RunCache {
         self.release(run, &entry, &slot);
     }
 
-    /// Records that the run's stream has event `seq`. An older cached run is read again before the next decision. Never
-    /// waits. Returns false if this process had already read the event.
+    /// Records that the run's stream has event `seq`. If the cached run is older, it is read again
+    /// before the next decision. Never waits. Returns false if this process had already read the
+    /// event.
     pub(super) fn note_event(&self, run: &RunId, seq: u64) -> bool {
         let inner = lock(&self.0);
         let Some(entry) = inner.entries.get(run) else { return true };

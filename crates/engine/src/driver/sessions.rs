@@ -1,7 +1,8 @@
-//! Operations on whole sessions by people and by the clock: open, suspend, resume, close, and revoke a grant. First the
-//! event of the session is written. From then on, no run or call starts that the new state forbids. Then the runs of
-//! the session are paused, resumed or cancelled one by one. If a crash interrupts this, the remaining runs are
-//! unchanged and wait. Repeating the request completes the operation.
+//! Operations on whole sessions by people and by the clock: open, suspend, resume, close, and
+//! revoke a grant. An operation first writes the event of the session. After that event, no run or
+//! call starts that the new state forbids. Then the runs of the session are paused, resumed or
+//! cancelled one by one. If a crash interrupts the operation, the remaining runs stay unchanged
+//! until the request is repeated.
 
 use std::sync::Arc;
 
@@ -133,7 +134,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 self.send_to_runs(session, &cancel("its session was closed"), &actor).await?;
                 self.change_session(session, session::Input::Close { reason }, &actor).await
             }
-            // The session had no live run when it was found idle. A run that has started since then is cancelled.
+            // The session had no live run when it was detected as idle. A run that has started
+            // since then is cancelled.
             End::Expired => {
                 let changed = self.change_session(session, session::Input::Close { reason }, &actor).await?;
                 self.send_to_runs(session, &cancel("its session expired"), &actor).await?;
@@ -158,14 +160,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     Err(error) => tracing::error!(%session, %error, "a session cannot expire"),
                 }
             }
-            // Stops if no session of this page could be closed, since the same sessions would be found again and again.
+            // Stops if no session of this page could be closed, because the next page would contain
+            // the same sessions.
             if idle.len() < AT_ONCE || closed == before {
                 return Ok(closed);
             }
         }
     }
 
-    /// Revokes a grant. From the next start on, the grant is no longer valid.
+    /// Revokes a grant. A call that has not started yet can no longer use the grant.
     pub async fn revoke(
         self: &Arc<Self>,
         session: &SessionId,
@@ -231,7 +234,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let page = self.journal.runs(&filter, after.as_ref(), AT_ONCE).await?;
             for row in page.items.iter().filter(|row| !row.status.is_terminal()) {
                 let (run, input) = (&row.run, input.clone());
-                // Inputs of the engine, such as `Tick`, are sent by the engine, because no role permits them.
+                // Internal inputs such as `Tick` are sent as the engine, because no role permits them.
                 let is_ours = input.permission().is_none();
                 let actor = if is_ours { Actor::engine() } else { actor.clone() };
                 match self.send(run, input, actor).await {

@@ -42,9 +42,10 @@ pub struct StartRun {
 /// Start of a run that becomes the front run of its session's conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakesFront {
-    /// Agent that is in front from now on. `None` keeps the previous agent.
+    /// Agent that answers the conversation's messages from this run on. `None` keeps the previous agent.
     pub agent: Option<String>,
-    /// The ended front run that the sender of the message knows. `None` if there was no front run.
+    /// The previous front run, which has ended, as the sender of the message saw it. `None` if
+    /// there was no front run.
     pub after: Option<RunId>,
 }
 
@@ -53,8 +54,8 @@ pub struct StartedRun {
     pub run: RunId,
     /// Interrupt that the request opened.
     pub interrupt: Option<InterruptId>,
-    /// The run after the request. `None` if the key was already used: the other fields then describe the result of the
-    /// first request.
+    /// State of the run after the request. `None` if the key was already used; the other fields
+    /// then describe the result of the first request.
     pub left: Option<Arc<Run>>,
 }
 
@@ -71,8 +72,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     pub async fn start(self: &Arc<Self>, start: StartRun, actor: Actor) -> Result<StartedRun, Error> {
         match self.start_new(&start, actor).await {
             Err(error @ Error::Store(_)) => Err(error),
-            // The append rejects a key that was already used. A repeated request gets the first result, even if the
-            // request would be rejected now.
+            // The append rejects a key that was already used. A repeated request gets the result of
+            // the first request, even if the start would be rejected now.
             Err(error) => self.find_started_run(start.key.as_ref()).await?.ok_or(error),
             started => started,
         }
@@ -144,7 +145,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     *slot = None;
                 }
                 Err(_) if loaded.claimed.is_empty() => *slot = None,
-                // The run may have been written. The next sweep checks that, and performs its starts.
+                // The run may have been written despite the error. The next sweep checks that, and
+                // performs the starts of the run.
                 Err(_) => {}
             }
             let left = slot.as_ref().map(|loaded| loaded.run.clone());
@@ -153,7 +155,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             match committed? {
                 Committed::Yes => return Ok(StartedRun { run: id, interrupt, left }),
                 Committed::Misses(_) => {
-                    return Err(Error::Internal("a starting run unexpectedly needs a lookup".to_owned()));
+                    return Err(Error::Internal("the start of a run unexpectedly needs a lookup".to_owned()));
                 }
                 Committed::Conflict | Committed::Driven => {}
                 Committed::KeyTaken => return Err(Error::Busy),
@@ -208,8 +210,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 Ok(StartedRun { run: run.clone(), interrupt: about, left: Some(left) })
             }
             Err(Error::KeyTaken) => self.find_started_run(key.as_ref()).await?.ok_or(Error::Busy),
-            // The request may be rejected only because an earlier request with the same key succeeded in the meantime.
-            // Then the result of the earlier request is returned.
+            // An earlier request with the same key may have succeeded in the meantime and caused
+            // this rejection. In this case, the result of the earlier request is returned.
             Err(error @ Error::Rejected(_)) => self.find_started_run(key.as_ref()).await?.ok_or(error),
             Err(error) => Err(error),
         }
@@ -226,8 +228,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(Some(StartedRun { run, interrupt: None, left: None }))
     }
 
-    /// Checks that the session exists, and marks its cached state as stale, so that a stale cache does not cause a
-    /// rejection.
+    /// Checks that the session exists. Marks its cached state as stale, so that the next decision
+    /// reads the session from the journal.
     async fn refresh_session(&self, session: &SessionId) -> Result<(), Error> {
         self.require_session(session).await?;
         if self.is_shared() {

@@ -31,7 +31,7 @@ pub(super) struct StepOutcome {
     pub(super) missing: Option<Missing>,
     /// True if the step wrote events.
     pub(super) wrote: bool,
-    /// Interrupt that the input opened or decided on.
+    /// Interrupt that the input opened or decided.
     pub(super) about: Option<InterruptId>,
 }
 
@@ -69,8 +69,8 @@ pub(super) struct SentInput<'a> {
 /// Origin of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InputOrigin {
-    /// The input comes from a person or the clock. Any node may record it, and the node that drives the run is
-    /// notified.
+    /// The input comes from a person or the clock. Any node may record this input, and the node
+    /// that drives the run is notified.
     Anybody,
     /// The input comes from the node that drives the run, for example the result of an action. Other nodes reject it.
     Driver,
@@ -84,15 +84,16 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         SentInput { input, actor, by, key }: SentInput<'_>,
         lookups: &Lookups,
     ) -> Result<Step, Error> {
-        // A rejection or a step without effect must not be based on stale state, so the run is read again first. An
-        // append needs no such check, because it compares sequence numbers.
+        // Before an input is rejected or has no effect, the run is read again, because the cached
+        // state may be stale. An append needs no such check, because it compares sequence numbers.
         let mut is_new = by == InputOrigin::Driver || !self.is_shared();
         // Assumed to be true until the journal reports that a different node drives the run.
         let mut drives = true;
         for _ in 0..ATTEMPTS {
             is_new |= slot.as_ref().is_none_or(|loaded| loaded.stale);
             let loaded = self.ensure_loaded(slot, id).await?;
-            // A process stopped in the middle of this run. Its lost work is settled before the input is handled.
+            // A process stopped while it drove this run. The work that it lost is settled before
+            // the input is handled.
             let adopts = drives && loaded.run.needs_adoption(loaded.epoch);
             let (input, actor) =
                 if adopts { (loaded.adopt(), Actor::engine()) } else { (input.clone(), actor.clone()) };
@@ -167,8 +168,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         slot.as_mut().ok_or(Error::NotFound)
     }
 
-    /// Takes a later epoch, because a different node has driven the run or work that was started here was lost. Work in
-    /// flight under the old epoch is given up.
+    /// Takes a later epoch, because a different node has driven the run or work that was started
+    /// here was lost. Work in flight under the old epoch is stopped.
     async fn take_new_epoch(&self, loaded: &mut LoadedRun) -> Result<(), Error> {
         let last = loaded.run.last_epoch();
         let mut epoch = self.journal.epoch();
@@ -182,7 +183,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Gives up a run that a different node drives. The other node knows which work is in flight.
+    /// Stops driving a run that a different node drives. The journal tells the other node which
+    /// work is in flight.
     fn give_up_run(&self, loaded: &mut LoadedRun) {
         self.abandon(loaded);
         loaded.driven_here = false;
@@ -192,7 +194,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     fn abandon(&self, loaded: &mut LoadedRun) {
         loaded.claimed.clear();
         for action in std::mem::take(&mut loaded.in_flight) {
-            tracing::debug!(run = %loaded.run.id, %action, "an action was given up: another node has the run");
+            tracing::debug!(run = %loaded.run.id, %action, "an action was stopped because another node \
+                drives the run");
             self.executor.abort(&loaded.run.id, &action);
         }
     }
@@ -242,8 +245,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if decided.events.is_empty() {
             return Ok(missing.map_or(AppendAttempt::Nothing, AppendAttempt::Misses));
         }
-        // After a commit as the driver, the starts are performed and work that is no longer needed is stopped. Both
-        // happen even if the append ended the lease.
+        // After a commit, the node that drives the run performs the starts, and stops work that is
+        // no longer needed, even if the append ended the lease.
         let performs = loaded.driven_here || drives;
         if asks {
             about = opened(&decided.events);
@@ -264,7 +267,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(AppendAttempt::Done(about, missing))
     }
 
-    /// Marks the cached streams as stale on which a decision about the run depended.
+    /// Marks the cached session and system as stale, because a decision about the run depended on them.
     pub(super) fn forget_streams(&self, loaded: &LoadedRun) {
         self.streams.forget(&StreamId::System);
         if let Some(session) = loaded.run.session() {
@@ -282,8 +285,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Context { now: self.clock.now(), seed: self.clock.seed(), actor, session, system, epoch }
     }
 
-    /// Adds all starts that are possible to the append of the event that released them. A call whose files have not
-    /// been looked up starts in a later append. Returns the missing lookups.
+    /// Adds all possible starts to the append of the event that made them possible. A call whose
+    /// files have not been looked up starts in a later append. Returns the missing lookups.
     pub(super) fn begin(
         &self,
         decided: &mut HandledInput,
@@ -291,8 +294,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         system: &System,
         lookups: &Lookups,
     ) -> Option<Missing> {
-        // Without a valid lease the starts would not be performed; a later sweep adds them. After a suspension the work
-        // continues when the session is resumed.
+        // Without a valid lease the starts would not be performed, so a later sweep adds them. In a
+        // suspended session, the work continues when the session is resumed.
         if decided.run.freeze(system).is_some()
             || decided.session.state != session::State::Open
             || !self.journal.has_valid_leases()
@@ -350,9 +353,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Rejects an edit that no tool could execute, before the interrupt closes. A path that is missing now is no reason for
-/// a rejection if an earlier call may create it: the edited call is inspected again before it runs. Returns the missing
-/// checks.
+/// Rejects an edited call that no tool could execute, before the interrupt closes. An edit is not
+/// rejected because of a missing path that an earlier call may create. The edited call is inspected
+/// again before it runs. Returns the missing checks.
 fn check_edits(decided: &HandledInput, lookups: &Lookups) -> Result<Vec<Lookup>, Error> {
     let mut missing = Vec::new();
     for event in &decided.events {

@@ -30,8 +30,8 @@ struct CachedStream<T> {
     state: Option<(Arc<T>, Chain)>,
     /// True if the stream may have more events, which must be read before the next use of the state.
     stale: bool,
-    /// Sequence number that the stream is known to have. A slow reader or writer may provide an older state. An older
-    /// state is not cached, because it would never be refreshed.
+    /// Highest sequence number that the stream is known to have. A slow reader or writer may return
+    /// an older state, which is not cached because it would never be refreshed.
     at_least: u64,
 }
 
@@ -63,8 +63,8 @@ impl<T> CachedStream<T> {
 pub(super) struct Streams {
     sessions: Mutex<BTreeMap<SessionId, CachedStream<Session>>>,
     system: Mutex<CachedStream<System>>,
-    /// For each stream with pending appends: the sequence number before these appends, and the number of these appends.
-    /// A cached session that ends at that sequence number is read again.
+    /// For each stream with pending appends: the sequence number before these appends, and how many
+    /// appends are pending. A cached session that ends at that sequence number is read again.
     unanswered: Mutex<BTreeMap<StreamId, (u64, u32)>>,
 }
 
@@ -103,7 +103,7 @@ impl Streams {
         with(sessions.entry(id.clone()).or_default())
     }
 
-    /// Records that an append to the stream is requested after sequence number `end`.
+    /// Records that an append is in progress which continues the stream after sequence number `end`.
     pub(super) fn appends(&self, stream: &StreamId, end: u64) {
         let mut unanswered = lock(&self.unanswered);
         let (at, many) = unanswered.entry(stream.clone()).or_insert((end, 0));
@@ -114,7 +114,7 @@ impl Streams {
         *many += u32::from(*at == end);
     }
 
-    /// Records that the result of an append after sequence number `end` is known.
+    /// Records that the result of an append that continues the stream after sequence number `end` is known.
     pub(super) fn answered(&self, stream: &StreamId, end: u64) {
         let mut unanswered = lock(&self.unanswered);
         let Some((_, many)) = unanswered.get_mut(stream).filter(|(at, _)| *at == end) else { return };
@@ -124,7 +124,8 @@ impl Streams {
         }
     }
 
-    /// Returns true if a stream that was read up to `end` may have gained events without a notification.
+    /// Returns true if the stream may have events after `end` of which this process was not
+    /// notified, because the result of an append is unknown.
     fn may_have_more(&self, stream: &StreamId, end: u64) -> bool {
         let mut unanswered = lock(&self.unanswered);
         let Some((at, _)) = unanswered.get(stream) else { return false };
@@ -179,7 +180,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         })
     }
 
-    /// Returns the state of the system as far as this node knows it. Recent changes by other nodes may be missing. If a
+    /// Returns the cached state of the system. Recent changes by other nodes may be missing. If a
     /// decision depends on this state, the guards of its append detect such changes.
     pub async fn glance_system(&self) -> Result<Arc<System>, Error> {
         Ok(self.system_chain().await?.0)
@@ -243,8 +244,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(now)
     }
 
-    /// Replaces all people of a source. People who are missing from `roster` are removed. The hours of groups are
-    /// replaced in the same way. `keep_up` checks open interrupts later.
+    /// Replaces all people of a source. People of this source who are missing from `roster` are
+    /// removed. The working hours of groups are replaced in the same way. `keep_up` checks open
+    /// interrupts later.
     pub async fn set_people(self: &Arc<Self>, source: PeopleSource, roster: Roster) -> Result<(), Error> {
         self.reevaluate_later();
         let Roster { people, hours } = roster;
@@ -282,8 +284,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         deliveries: &[Delivery],
     ) -> Result<SystemChange, Error> {
         let _one = self.changing_system.lock().await;
-        // A stale cache could make an input seem to have no effect. For example, a freeze could be skipped although a
-        // different node has lifted the previous freeze. Therefore the system is read again.
+        // The system is read again, because with a stale cache an input could seem to have no
+        // effect. For example, a freeze would be skipped although a different node has lifted the
+        // previous freeze.
         if self.is_shared() {
             self.streams.forget(&StreamId::System);
         }
@@ -315,7 +318,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.append_beside(events, chain, Append { rows, keys, ..Append::default() }).await
     }
 
-    /// Appends events together with further content of the append.
+    /// Appends events, together with the other rows in `append`.
     async fn append_beside(
         &self,
         events: &[Event],
@@ -348,7 +351,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Returns a new session id. A session that a run creates has no events until it gets a grant or changes otherwise.
+    /// Returns a new session id. A session that a run creates has no events of its own until, for
+    /// example, a grant is added to it.
     pub(super) fn new_session(&self) -> SessionId {
         let mut draw = holdshort_core::id::Draw::new(self.clock.seed(), self.clock.now());
         let id: SessionId = draw.id();

@@ -30,7 +30,7 @@ pub struct Signed {
     pub checkpoint: Checkpoint,
     /// The signed note, in the form in which it is stored and verified.
     pub note: String,
-    /// The public key that verifies the note, in the format of tools for signed notes.
+    /// The public key that verifies the note, in the `NAME+HASH+KEY` format of signed notes.
     pub key: String,
     pub at: Timestamp,
 }
@@ -49,8 +49,8 @@ impl<J: Journal> Evidence<J> {
         if !driver.glance_system().await?.checkpoint_keys.contains(&public) {
             driver.change_system(Input::SetCheckpointKey { public }, Actor::engine()).await?;
         }
-        // The journal has at least one event, which records the key. In a database the position of that event may not
-        // be final yet.
+        // The journal has at least one event, because an event records the key. In a database, the
+        // position of that event may not be final yet.
         let standing = self.tree.snapshot().await?.ok_or(Error::Busy)?;
         let origin = Checkpoint::origin(&standing.first);
         let key = self.signer.key().vkey(&origin);
@@ -59,7 +59,8 @@ impl<J: Journal> Evidence<J> {
         Ok(Signed { note: checkpoint.sign(&standing.head, at, &self.signer), checkpoint, key, at })
     }
 
-    /// Returns every event that concerns an interrupt, each with the proof that a new, signed checkpoint covers it.
+    /// Returns every event that concerns an interrupt. Each event has a proof that a new, signed
+    /// checkpoint includes the event.
     pub async fn receipt<C: Clock, E: Executor>(
         &self,
         driver: &Arc<Driver<J, C, E>>,

@@ -4,8 +4,8 @@
 use data_encoding::BASE64_MIME_PERMISSIVE;
 use quoted_printable::ParseMode;
 
-/// Returns the plain text of the mails in a file, and the text outside the mails. Returns `None` if the file contains
-/// no mail. Skips other parts, for example the same text as HTML.
+/// Returns the plain text of the mails in a file, and the text between the mails. Skips parts that
+/// are not plain text, such as HTML. Returns `None` if the file contains no mail.
 pub fn mail_text(file: &str) -> Option<String> {
     file.lines().find_map(|line| header(line, ENCODING))?;
     let mut text = String::new();

@@ -108,12 +108,12 @@ pub fn are_notes(text: &str) -> bool {
 enum NoteSection {
     Outside,
     Text,
-    /// After the empty line that ends the text of the note.
+    /// Lines after the empty line that ends the text of the note.
     Signatures,
 }
 
-/// Returns the notes in a file, and the lines outside the notes with their line numbers. A note whose end was cut off
-/// is returned without its end.
+/// Returns the notes in a file, and the lines outside the notes with their line numbers. A
+/// truncated note is returned as it is.
 pub fn notes(text: &str) -> (Vec<String>, Vec<(usize, &str)>) {
     let (mut notes, mut outside) = (Vec::<String>::new(), Vec::new());
     let mut place = NoteSection::Outside;

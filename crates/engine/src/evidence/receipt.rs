@@ -1,4 +1,5 @@
-//! A receipt: every event that concerns one interrupt, each with the proof that a checkpoint covers the event.
+//! A receipt contains every event that concerns one interrupt. Each event has a proof that a
+//! checkpoint covers the event.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::Sealed;
@@ -34,8 +35,8 @@ pub struct EventProof {
 const PAGE: usize = 500;
 
 impl Receipt {
-    /// Returns the events with proofs in the tree of `size` leaves. Returns `None` if the position of an event is not
-    /// final yet.
+    /// Returns the events, each with its proof in the tree of the first `size` events. Returns
+    /// `None` if the position of an event is not final yet.
     pub async fn for_interrupt<J: Journal>(
         journal: &J,
         tree: &Tree<J>,
@@ -92,8 +93,8 @@ fn damaged(event: &Sealed, why: &dyn std::fmt::Display) -> Error {
     Error::Corrupt(format!("the event {}/{} cannot be read: {why}", event.stream, event.seq))
 }
 
-/// Returns the id of the call that an interrupt is about. Returns `None` if this event does not open an interrupt about
-/// a call.
+/// Returns the id of the call for which this event opens an interrupt. Returns `None` if the event
+/// does not open an interrupt about a call.
 fn asked_about(event: &Sealed) -> Result<Option<String>, Error> {
     let read = event::decode(event).map_err(|error| damaged(event, &error))?;
     let Fact::Run(run::Fact::InterruptOpened(opened)) = read.fact else { return Ok(None) };

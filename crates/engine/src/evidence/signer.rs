@@ -87,7 +87,7 @@ impl FromStr for VerifyingKey {
     type Err = BadKey;
 
     fn from_str(text: &str) -> Result<Self, BadKey> {
-        // The base64 of the key may contain `+` too.
+        // `splitn` keeps the rest of the text together, because the base64 of the key may contain `+`.
         let mut parts = text.splitn(3, '+').skip(1);
         let is_hash = |part: &str| part.len() == 8 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
         let written = parts.next().filter(|part| is_hash(part)).and(parts.next()).unwrap_or(text);

@@ -25,7 +25,7 @@ struct Block {
     position: u64,
 }
 
-/// The part of the tree that is known so far.
+/// The part of the tree that was computed so far.
 #[derive(Clone, Debug)]
 struct TreePrefix {
     blocks: Vec<Block>,
@@ -155,8 +155,8 @@ impl<J: Journal> Tree<J> {
         Ok(parts.iter().map(Growing::root).collect())
     }
 
-    /// Returns the events of a block. If `block` is the number of full blocks, returns the events after the last full
-    /// block.
+    /// Returns the events of the block with this index. If all full blocks come before this index,
+    /// returns the events after the last full block.
     async fn links(&self, known: &TreePrefix, block: usize) -> Result<Vec<holdshort_store::Link>, Error> {
         let after = block
             .checked_sub(1)

@@ -1,5 +1,5 @@
-//! Builds the message of a delivery. Data that is not in the notice is read when the message is sent. Therefore erased
-//! content and old addresses are not used.
+//! Builds the message of a delivery. Data that is not in the notice is read when the message is
+//! sent, so that a message never contains erased content or goes to an outdated address.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -38,7 +38,7 @@ pub type CallbackFuture<'a> = Pin<Box<dyn Future<Output = Result<Callback, NoCal
 pub type CallbackTargetFuture<'a> =
     Pin<Box<dyn Future<Output = Result<Option<CallbackTarget>, NoCallback>> + Send + 'a>>;
 
-/// Destination of an agent's callback. Callbacks to the same destination share limits.
+/// Destination of an agent's callback. Limits apply to all callbacks with the same destination together.
 pub struct CallbackTarget {
     /// Host and port of the callback.
     pub host: String,
@@ -65,13 +65,14 @@ pub enum NoCallback {
 
 /// The pages to which messages link.
 pub trait Pages: Send + Sync + 'static {
-    /// Returns the page with all open interrupts.
+    /// Returns the address of the page with all open interrupts.
     fn all(&self) -> String;
 
-    /// Returns the page on which an interrupt is decided after a sign-in.
+    /// Returns the address of the page on which a person decides an interrupt after signing in.
     fn inbox(&self, interrupt: &InterruptId) -> String;
 
-    /// Returns the page of an interrupt that works without scripts, if the server has such a page.
+    /// Returns the address of the page for an interrupt that works without JavaScript, if the
+    /// server has such a page.
     fn plain(&self, interrupt: &InterruptId) -> Option<String>;
 
     /// Alerts admins that a channel is disabled, with the reason. Only one node sends this alert.
@@ -208,8 +209,8 @@ fn reader(system: &System, id: &str, delivery: &Delivery) -> Result<Reader, &'st
     }))
 }
 
-/// Returns the earlier messages of this channel about the interrupt to the same recipient. Only messages whose location
-/// is stored are returned.
+/// Returns the earlier messages that this channel sent to the same recipient about the interrupt,
+/// if their location is stored.
 async fn posted<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     delivery: &Delivery,
@@ -235,8 +236,9 @@ async fn posted<J: Journal, C: Clock, E: Executor>(
     Ok(posted)
 }
 
-/// Returns the title of the interrupt, read now, so that an erased title is not sent. Returns no title if content is
-/// withheld from reviewers: the title may contain that content, and the reader of a message is not authenticated.
+/// Reads the current title of the interrupt, so that an erased title is not sent. Returns no title
+/// if content is withheld from reviewers, because the title may contain that content and the reader
+/// of a message is not authenticated.
 async fn title_of<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     delivery: &Delivery,

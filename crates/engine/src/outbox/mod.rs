@@ -1,10 +1,11 @@
 //! The outbox: sends the deliveries that appends have written for channels, and records the results.
 //!
-//! The state of each delivery is in the journal: a delivery is claimed, sent and settled. If a process dies before it
-//! settles a delivery, the next process takes over the claim. The receiver can recognise the repeated message by its
-//! id. While the whole installation is frozen, the outbox sends nothing, so that a restored data folder notifies no
-//! one. Read [`keep_sending`] first. `post.rs` sends over the network, and `verdict.rs` decides what follows from an
-//! attempt.
+//! The state of each delivery is in the journal: a delivery is claimed, sent and settled. If a
+//! process dies before it settles a delivery, the next process takes over the claim and sends the
+//! message again. The receiver can recognise the repeated message by its id. While the whole
+//! installation is frozen, the outbox sends nothing, so that a restored data folder notifies no
+//! one. Read [`keep_sending`] first. `post.rs` sends over the network, and `verdict.rs` decides
+//! what follows from an attempt.
 
 pub mod gather;
 pub mod limits;
@@ -43,7 +44,7 @@ pub use post::{AttemptContent, Network, Post, Sending};
 use turns::Turns;
 pub use verdict::wait;
 
-/// Maximum sleep. Clocks can jump, other nodes can stop, and a freeze can be lifted.
+/// Maximum sleep, because clocks can jump, other nodes can stop, and a freeze can be lifted.
 const LONGEST: Duration = Duration::from_secs(5);
 /// Pause after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -58,8 +59,8 @@ struct OutboxServices<'a> {
     turns: &'a Turns,
 }
 
-/// Sends deliveries until the future is dropped. `pages` has the pages to which messages link. `kept` is the retention
-/// time of the content of runs; `None` means unlimited.
+/// Sends deliveries until the future is dropped. `pages` provides the links in messages. `kept` is
+/// the retention time of the content of runs; `None` means unlimited.
 pub async fn keep_sending<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
     channels: watch::Receiver<Arc<Channels>>,
@@ -117,8 +118,9 @@ async fn send_all<J: Journal, C: Clock, E: Executor>(
     }
 }
 
-/// Waits for a claim while sends continue. Returns the claim, and the deliveries whose sends completed in that time.
-/// The sends must continue: one of them may be using the store, and the claim would wait for it forever.
+/// Waits for a claim while sends continue. Returns the claim, and the deliveries whose sends
+/// completed in that time. The sends must be polled in this time, because a send may block the
+/// store that the claim needs.
 async fn while_sending<T>(
     under_way: &mut FuturesUnordered<impl Future<Output = Vec<DeliveryId>>>,
     claim: impl Future<Output = T>,
@@ -133,8 +135,8 @@ async fn while_sending<T>(
     (claim.await, over)
 }
 
-/// Claims due deliveries within the limits of each channel, grouped by message. Returns the time until the next claim
-/// is due if no send ends earlier.
+/// Claims due deliveries within the limits of each channel, and groups them by message. Also
+/// returns the delay until the next claim, unless a send ends earlier.
 async fn claim_all<'c, J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channels: &'c Channels,
@@ -174,8 +176,7 @@ async fn claim_all<'c, J: Journal, C: Clock, E: Executor>(
     }
     let next = driver.journal().next_delivery(have_room).await?;
     let wait = next.map_or(LONGEST, |at| Duration::from_millis(at.ms_since(driver.clock().now())));
-    // Waits at least a moment before deliveries that just became due are claimed, because a different node may be
-    // claiming them.
+    // Waits at least 20 ms, because a different node may be claiming the deliveries that just became due.
     Ok((all, wait.clamp(Duration::from_millis(20), LONGEST)))
 }
 
@@ -238,7 +239,7 @@ async fn sorted<J: Journal, C: Clock, E: Executor>(
     Ok(gather::sort(claimed, channel.definition(), &system.people, &open))
 }
 
-/// Sends a bundle. Several deliveries in a bundle form one message.
+/// Sends a bundle of deliveries as one message.
 async fn deliver<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
@@ -260,7 +261,8 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
     let (mut deliveries, mut messages) = (Vec::new(), Vec::new());
     for delivery in bundle {
         let row = driver.journal().interrupt(&delivery.interrupt).await?;
-        // People are not asked to decide an interrupt that is resolved. A program gets the notice of every event.
+        // People receive no request to decide an interrupt that is already resolved. A program
+        // receives the notice of every event.
         let composed = if is_for_people && delivery.occasion.asks() && row.is_none_or(|row| !row.open) {
             Composed::Dropped("the interrupt was already resolved".to_owned())
         } else {
@@ -323,8 +325,9 @@ async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
     conclude(driver, channel, around, delivery, &sent, began).await.map(drop)
 }
 
-/// Settles a delivery without sending it. A temporary reason is recorded as a failed attempt. Otherwise the same
-/// delivery would be claimed before all others, again and again.
+/// Settles a delivery without sending it. A temporary reason is recorded as a failed attempt, so
+/// that the delivery is retried later. Otherwise the same delivery would immediately be claimed
+/// again, before all other deliveries.
 async fn settle_unsent<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
@@ -347,8 +350,9 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
     around: OutboxServices<'_>,
     delivery: Delivery,
 ) -> Result<(), Error> {
-    // Only a few callbacks to one host are sent at the same time, and a few more wait here. Further callbacks are
-    // returned to the store, so that an unresponsive host does not block callbacks to other hosts.
+    // Only a few callbacks to one host are sent at the same time, and a few more wait here. Further
+    // callbacks are released and postponed, so that an unresponsive host does not block callbacks
+    // to other hosts.
     let _turn = match around.pages.callback_target(&delivery).await {
         Err(why) => return settle_unsent(driver, channel, around, delivery, why).await,
         Ok(Some(CallbackTarget { host, asker })) => {
@@ -361,7 +365,7 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
         }
         Ok(None) => None,
     };
-    // The content and the address are read only when it is the callback's turn. Both may have been erased while the
+    // The content and the address are read only now, because they may have been erased while the
     // callback waited.
     let began = driver.clock().now();
     let Callback { channel: to, resolution } = match around.pages.callback(&delivery).await {
@@ -408,7 +412,8 @@ async fn conclude<J: Journal, C: Clock, E: Executor>(
     Ok(settle(driver, channel, around, settled).await? && has_arrived)
 }
 
-/// Returns the result of an attempt that failed before anything was sent.
+/// Returns the result of an attempt that sent nothing because the notification or its recipient was
+/// unreadable.
 fn unread() -> Sent {
     Sent {
         verdict: Verdict::Again(None),

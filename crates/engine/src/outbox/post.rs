@@ -7,11 +7,11 @@ use holdshort_core::notice::CheckpointNotice;
 use holdshort_core::time::Timestamp;
 use holdshort_notify::{Channel, Message, Sent};
 
-/// Content of one attempt.
+/// Content to send in one delivery attempt.
 #[derive(Clone, Copy, Debug)]
 pub enum AttemptContent<'a> {
-    /// One message, or several messages to the same recipients that are sent as one. `inbox` is the page with all open
-    /// interrupts.
+    /// One message, or several messages to the same recipients that are sent as one. `inbox` is the
+    /// address of the page with all open interrupts.
     Messages { messages: &'a [Message], inbox: &'a str },
     /// A checkpoint. `id` is the same for repeated attempts.
     Checkpoint { id: &'a str, notice: &'a CheckpointNotice },
@@ -19,7 +19,7 @@ pub enum AttemptContent<'a> {
 
 pub type Sending<'a> = Pin<Box<dyn Future<Output = Sent> + Send + 'a>>;
 
-/// Makes one attempt.
+/// Makes one delivery attempt.
 pub trait Post: Send + Sync + 'static {
     fn send<'a>(&'a self, channel: &'a Channel, letter: AttemptContent<'a>, now: Timestamp) -> Sending<'a>;
 }

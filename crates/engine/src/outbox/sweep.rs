@@ -9,7 +9,7 @@ use holdshort_store::{DeliveryChange, Journal};
 use super::limits::{DELIVERY_ATTEMPTS, DELIVERY_BODIES, DELIVERY_WAITS};
 use crate::{Clock, Driver, Error, Executor};
 
-/// Delay of the first sweep. No delivery is so urgent that the start of the server must wait for it.
+/// Delay of the first sweep, because the sweep is never urgent and would slow down the start of the server.
 const FIRST: Duration = Duration::from_mins(1);
 /// Time between two sweeps.
 const SWEEP: Duration = Duration::from_hours(1);

@@ -1,6 +1,6 @@
-//! Turns of callbacks to agents: only a few callbacks are sent to one host and port at the same time. Therefore a slow
-//! agent delays only callbacks to its own host. No single host or agent can use up the concurrent callbacks of the
-//! server.
+//! Turns of callbacks to agents: only a few callbacks are sent to one host and port at the same
+//! time. Therefore a slow agent delays only callbacks to its own host. No single host or agent can
+//! use all concurrent callbacks of the server.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,8 +26,8 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Reserves room for one more callback of `asker` to `place`. The room is used until the permits are dropped.
-    /// Returns `None` if `asker` or `place` has reached its limit.
+    /// Reserves a slot for one more callback of `asker` to `place`. The slot is occupied until the
+    /// permits are dropped. Returns `None` if `asker` or `place` has reached its limit.
     pub(super) fn room(&self, asker: &str, place: &str) -> Option<[OwnedSemaphorePermit; 2]> {
         let at_place = self.places.at(place).try_acquire_owned().ok()?;
         let of_asker = self.askers.at(asker).try_acquire_owned().ok()?;

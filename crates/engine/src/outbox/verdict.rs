@@ -42,8 +42,9 @@ pub(super) fn dropped(delivery: Delivery, why: &str, now: Timestamp) -> Settling
     Settling { settled: Settled { delivery, attempt: None }, is_gone: false }
 }
 
-/// Puts off a delivery because too many callbacks are in progress, so that any node may send it later. Putting off a
-/// delivery is not an attempt. A delivery that has exceeded the maximum wait fails instead.
+/// Postpones a delivery because too many callbacks are in progress. Any node may send the delivery
+/// later. A postponement is not recorded as an attempt. A delivery that has exceeded the maximum
+/// wait fails instead.
 pub(super) fn put_off(delivery: Delivery, now: Timestamp) -> Settled {
     let age = Duration::from_millis(now.ms_since(delivery.created_at));
     if age > DELIVERY_WAITS {
@@ -88,7 +89,7 @@ pub(super) fn settled(
             let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
             (DeliveryState::Waiting, Some(now.plus_ms(ms)))
         }
-        // Only this delivery ends. The channel still works.
+        // Only this delivery is dropped. The channel still works.
         Verdict::Left => (DeliveryState::Dropped, None),
         Verdict::Again(_) | Verdict::Refused | Verdict::Gone => (DeliveryState::Failed, None),
     };
@@ -116,8 +117,8 @@ pub(super) fn outcome(settled: &Settled) -> &'static str {
     }
 }
 
-/// Disables a channel if there is a reason to disable it. Returns the reason, unless the channel was already disabled.
-/// Logged as an error, because a person must act.
+/// Disables a channel if there is a reason to disable it. Returns the reason, unless the channel
+/// was already disabled. Logs the reason as an error, because a person must act.
 pub(super) async fn judge_channel<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &str,
@@ -131,7 +132,8 @@ pub(super) async fn judge_channel<J: Journal, C: Clock, E: Executor>(
         return Ok(None);
     }
     driver.metrics().channel_disabled(channel);
-    tracing::error!(channel, why, "the channel is disabled: it sends nothing until a delivery is retried");
+    tracing::error!(channel, why, "the channel was disabled; it sends nothing until a person retries one of \
+        its deliveries");
     Ok(Some(why))
 }
 
@@ -152,8 +154,7 @@ mod tests {
 
     use super::*;
 
-    /// A delivery that is put off keeps its state. Only its next time changes: the older the delivery, the longer the
-    /// delay.
+    /// Postponing a delivery changes only its due time. Older deliveries get longer delays.
     #[test]
     fn one_that_is_put_off_was_not_tried() {
         let (run, interrupt) = Delivery::placeholder_ids();
@@ -186,8 +187,9 @@ mod tests {
         assert_eq!(put_off(due(week), now).delivery.state, DeliveryState::Waiting);
     }
 
-    /// A channel is disabled when its receiver is gone or when the channel has failed for too long. The time is
-    /// measured between attempts, so a single old failure disables nothing.
+    /// A channel is disabled when its receiver is gone or when the channel has failed for too long.
+    /// The failing time is measured between attempts, so a single old failure does not disable a
+    /// channel.
     #[test]
     fn a_channel_is_disabled_when_it_is_gone_or_has_failed_for_too_long() {
         let long = u64::try_from(CHANNEL_FAILS.as_millis()).unwrap_or(u64::MAX);

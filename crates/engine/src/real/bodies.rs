@@ -1,5 +1,5 @@
-//! Contents of files in changesets, stored in the journal. Every node can read them, and they are stored as long as
-//! they are needed (`upkeep::bodies`).
+//! Contents of files in changesets, stored in the journal. Every node can read these contents.
+//! `upkeep::bodies` deletes contents that are no longer needed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

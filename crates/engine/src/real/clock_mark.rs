@@ -1,8 +1,10 @@
-//! Latest time of the installation's clock, preserved across restarts. The time comes from the newest events of the
-//! journal. For the time since the last event, it comes from a file in the data folder.
+//! Latest time of the installation's clock, preserved across restarts. The time is read from the
+//! newest events of the journal and from a file in the data folder, which also covers the time
+//! since the last event.
 //!
-//! When a deadline expires, no event is written. Without the file, an expired deadline could become open again if the
-//! wall clock were set back while no server runs. After a crash the time in the file is at most `INTERVAL` old.
+//! The expiry of a deadline alone writes no event. Without the file, an expired deadline could be
+//! open again after a restart if the wall clock was set back while no server was running. After a
+//! crash the time in the file is at most `INTERVAL` old.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -39,7 +41,7 @@ pub(super) async fn take_up(clock: &DeadlineClock, journal: &Store, data: &Path)
                 clock.observe(event.at);
             }
         }
-        // Damage in one run must not stop the other runs.
+        // Damage in one run must not prevent the start.
         Err(error) => tracing::warn!(%error, "the time of the newest events cannot be read"),
     }
     warn(clock);
@@ -92,8 +94,8 @@ pub fn warning(clock: &DeadlineClock) -> Option<String> {
     let ahead_ms = clock.ahead_ms();
     (ahead_ms > BEHIND_MS).then(|| {
         format!(
-            "the clock of this machine is {} behind the latest time in the journal: time continues from \
-             there at half speed until the clock has caught up; check the clock",
+            "the clock of this machine is {} behind the latest time in the journal; until it catches up, \
+                Holdshort continues from the latest time at half speed; check the clock",
             format_duration(ahead_ms)
         )
     })

@@ -31,15 +31,15 @@ use crate::{Deliver, Error, Executor, Job, Unfit, Work};
 /// Name of the model that replays the script stored with the workflow.
 pub const REHEARSAL: &str = "rehearsal";
 
-/// Time that a stopping process waits for running tools before it kills them. The time is less than ten seconds,
-/// because container runtimes kill a process ten seconds after the request to stop. After a restart, a person is asked
-/// about a killed command.
+/// Time that a stopping process waits for running tools before it kills them. The time is less than
+/// ten seconds, because container runtimes kill a process ten seconds after the request to stop.
+/// After a restart, a person is asked about each killed command.
 const DRAIN_TIME: Duration = Duration::from_secs(8);
 /// Pause between two attempts to record a result that the store refused.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
 
-/// Codes of refusals that depend on the workspace and not only on the arguments. Each code has the kind of call that
-/// would remove the cause.
+/// Error codes of refusals that depend on the workspace and not only on the arguments. Each code is
+/// listed with the kind of call that can remove the cause.
 const OF_THE_WORKSPACE: &[(&str, Remedy)] = &[
     ("not_a_directory", Remedy::Command),
     ("not_a_file", Remedy::Command),
@@ -91,8 +91,8 @@ impl RealExecutor {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         for ((run, action), task) in std::mem::take(&mut *self.tasks()) {
-            tracing::warn!(%run, %action, "an action was aborted: it did not end in time; the next start \
-                determines its outcome");
+            tracing::warn!(%run, %action, "an action was aborted because it did not end in time; its \
+                outcome is determined at the next start");
             task.handle.abort();
         }
     }
@@ -101,7 +101,7 @@ impl RealExecutor {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the model for a run of this workflow. `name` is the model that the run names.
+    /// Returns the model for a run of this workflow. `name` is the model that was requested for the run.
     fn model_for(&self, workflow: &str, name: Option<&str>) -> Option<Arc<dyn Model>> {
         if name == Some(REHEARSAL) {
             self.library
@@ -125,7 +125,7 @@ impl RealExecutor {
         }
     }
 
-    /// Returns the tools of a run for inspections, which only read.
+    /// Returns the tools of a run that inspections use. Inspections only read.
     fn looker(&self, run: &Run) -> Result<Tools, String> {
         let workspace = run.config().and_then(|config| config.workspace.as_deref());
         let input = run.started.as_ref().map_or(&Value::Null, |started| &started.input);
@@ -144,7 +144,7 @@ impl Executor for RealExecutor {
                 Err(error) => return Err(vec![Problem::new("/config/workspace", error.to_string())]),
             },
             None if definition.works_on_files() => {
-                let message = "is missing: this workflow's tools need a directory";
+                let message = "is missing: the tools of this workflow need a workspace directory";
                 return Err(vec![Problem::new("/config/workspace", message)]);
             }
             None => {}
@@ -260,8 +260,8 @@ fn is_of_a_file(tool: &str) -> bool {
     matches!(tool, "read_file" | "write_file" | "edit_file")
 }
 
-/// Returns the result for a task that panicked, so that its run does not wait forever. The result reports that a side
-/// effect may have happened.
+/// Returns the result of an action whose task panicked, so that its run does not wait forever. The
+/// result reports that a side effect may have happened.
 fn broken_off(job: &Job) -> Input {
     tracing::error!(run = %job.run, action = %job.action, "an action panicked");
     let message = "Holdshort failed with an internal error during this action".to_owned();
@@ -289,7 +289,7 @@ fn broken_off(job: &Job) -> Input {
     }
 }
 
-/// Paths of this node that the tools of a run need, and the tools that installed packs add.
+/// Paths on this node that the tools of a run need, and the tools that installed packs add.
 #[derive(Clone, Copy)]
 struct Node<'a> {
     data: &'a Path,
@@ -429,7 +429,8 @@ impl Worker {
         }
         let mut stop = self.stop.clone();
         let answer = tokio::select! {
-            // If the response and the stop arrive at the same moment, the response wins, because it is complete.
+            // If the response and the stop arrive at the same moment, the response is used, because
+            // it is complete.
             biased;
             answer = model.call(&request, &show) => answer,
             // If the sender was dropped, no person can stop the request any more, so the request continues.

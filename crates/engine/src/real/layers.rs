@@ -1,5 +1,5 @@
-//! Layers of runs. A layer is a folder with the ignored files that trials of a run wrote. Finds the layers in the data
-//! folder of this node, and removes the layers of ended runs.
+//! Layers of runs. A layer is a folder with the Git-ignored files that trials of a run wrote. This
+//! module finds the layers in the data folder of this node, and removes the layers of ended runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,8 +49,8 @@ pub(super) async fn keep_removing(driver: Arc<RealDriver>) {
     }
 }
 
-/// Removes the layers of runs that ended before the limit, whose content is erased, or that are not in the journal.
-/// Returns the number of removed layers. The content of a run may have been erased on a different node.
+/// Removes the layer of each run that ended long enough ago, whose content is erased (possibly by a
+/// different node), or that is not in the journal. Returns the number of removed layers.
 async fn remove_old(driver: &RealDriver) -> usize {
     let before = driver.clock().now().minus_ms(limits::LAYER_MS);
     let mut removed = 0;

@@ -36,7 +36,8 @@ use crate::{Clock, DeadlineClock, Driver, Error, upkeep};
 /// The driver that the server program uses.
 pub type RealDriver = Driver<Store, DeadlineClock, RealExecutor>;
 
-/// Settings and parts of an engine. `L` loads the workflows, given the people who may decide here.
+/// Settings and parts of an engine. `L` is a function that receives the people of the installation
+/// and loads the workflows.
 pub struct Setup<L> {
     pub data: PathBuf,
     /// All people in the people file. `None` leaves the people unchanged.
@@ -152,16 +153,17 @@ where
     Ok(Engine { driver, previews, library, sandbox, upkeep })
 }
 
-/// Freezes a restored copy until a person has checked it. The journal of the copy lacks everything that agents did
-/// after the backup, so their actions would be repeated.
+/// Freezes a restored copy until a person has checked it. The copy's journal lacks all actions of
+/// agents after the backup, so agents could repeat these actions.
 async fn freeze_copy(driver: &Arc<RealDriver>, from: &str) -> Result<(), Error> {
-    let reason = format!("restored from {from}: later actions are unknown here and may be repeated");
+    let reason = format!("restored from {from}: actions after that copy was made are not recorded here, and \
+        agents may repeat them");
     match driver.change_system(Input::Freeze { part: None, reason }, Actor::engine()).await {
-        // The installation was already frozen when it was copied. The freeze keeps its earlier reason.
+        // The installation was already frozen when it was copied. The reason of that freeze is kept.
         Ok(_) | Err(Error::System(Rejection::Frozen(_))) => {}
         Err(error) => return Err(error),
     }
-    // Drops waiting deliveries, because the original installation sends them or has already sent them.
+    // Waiting deliveries are dropped, because the original installation sends them or has already sent them.
     let (now, why) = (driver.clock().now(), format!("this journal was restored from {from}"));
     driver.journal().change_deliveries(DeliveryChange::DropWaiting { why, now }).await?;
     tracing::warn!(from, "the journal is a copy: everything is frozen until a person lifts the freeze");

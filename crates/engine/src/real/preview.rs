@@ -1,5 +1,6 @@
-//! Previews: streamed text of models and live output of commands. A preview has no id and is not stored, and the event
-//! with the result replaces it. A slow listener loses some previews, but no results.
+//! Previews: streamed text of models and live output of commands. A preview has no id and is not
+//! stored. The event with the complete result replaces the preview. A slow listener loses some
+//! previews, but no results.
 
 use holdshort_core::id::RunId;
 use tokio::sync::broadcast;

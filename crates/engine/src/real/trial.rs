@@ -1,5 +1,6 @@
-//! Runs a command as a trial, and commits the changes of a trial. Connects the tools, which read and write files, with
-//! the journal, which stores the bytes of these files until a person has decided.
+//! Runs a command as a trial, and commits the changes of a trial. The tools read and write files,
+//! and the journal stores the bytes of these files until a person has decided. This module connects
+//! the two.
 
 use std::io;
 use std::sync::Arc;
@@ -17,8 +18,8 @@ use super::bodies::Bodies;
 /// Approximate number of bytes that are written to the journal at a time.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
-/// Runs a command as a trial. When this function returns, the changed files are stored in the journal, but the event
-/// that reports the changes is not.
+/// Runs a command as a trial. When this function returns, the contents of the changed files are in
+/// the journal, but the event that reports the changes is not written yet.
 pub(super) async fn try_command(
     tools: &Tools,
     bodies: &Bodies,
@@ -45,7 +46,7 @@ pub(super) async fn try_command(
     }
 }
 
-/// Returns the result of a command that was stopped, without changes.
+/// Returns the result of a command that was stopped. The result contains no changes.
 fn nothing(text: String, data: Value) -> TrialOutcome {
     let mut card = json!({ "output": text, "stopped": true, "files": 0, "deleted": 0, "changes": [] });
     if let Some(code) = data.get("not_kept") {
@@ -98,7 +99,7 @@ pub(super) async fn commit(
     layer: Option<Arc<LayerChanges>>,
     is_resumed: bool,
 ) -> Outcome {
-    // A resumed commit skips this check, because it must continue and reports missing bytes itself.
+    // A resumed commit skips this check, because it must continue. It reports missing bytes later.
     if !is_resumed {
         let layer = layer.as_ref().map_or(&changeset::EMPTY, |layer| &layer.changes);
         match missing(&bodies, &[&changeset, layer]).await {
@@ -107,7 +108,8 @@ pub(super) async fn commit(
             Ok(paths) => return Outcome::Changed { paths },
             Err(e) => {
                 return Outcome::Failed {
-                    text: format!("nothing was changed: the new contents of its files cannot be read: {e}"),
+                    text: format!("nothing was changed, because the new contents of the files cannot be \
+                        read: {e}"),
                 };
             }
         }

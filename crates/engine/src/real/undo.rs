@@ -1,5 +1,5 @@
-//! Computes an undo from the journal, which stores the content before and after each change, and from the workspace. An
-//! undo contains the changes of a run that are still in place.
+//! Computes an undo from the journal, which stores the content before and after each change, and
+//! from the workspace. An undo reverts those changes of a run that no later change has overwritten.
 
 use std::collections::BTreeMap;
 use std::io;

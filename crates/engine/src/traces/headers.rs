@@ -6,7 +6,7 @@
 use percent_encoding::percent_decode_str;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-/// A header is malformed. Contains the number of the header, counted from 1.
+/// A malformed header. Contains the number of the header, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("header {0} is not `name=value`")]
 pub struct Malformed(pub usize);

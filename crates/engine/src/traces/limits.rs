@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Maximum ended runs that wait for their export. The oldest one is dropped (`too_many`).
+/// Maximum ended runs that wait for their export. Beyond this number, the oldest run is dropped (`too_many`).
 pub(crate) const TRACES_WAITING: usize = 10_000;
 /// Maximum spans of one run. `holdshort.spans_left_out` has the number of omitted spans.
 pub(crate) const TRACE_SPANS: usize = 20_000;

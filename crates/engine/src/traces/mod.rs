@@ -1,9 +1,9 @@
 //! Traces for OpenTelemetry, computed from the journal. A run that has ended becomes one trace.
 //!
-//! `spans` turns the events of a run into spans. The spans have no content, and the same events always give the same
-//! spans. `otlp` encodes spans as OTLP messages. `queue` lists the runs whose traces are not exported yet, and
-//! `waiting` preserves that list across restarts. [`Traces`] sends traces, and retries failed requests. No run waits
-//! for a collector that is down.
+//! `spans` turns the events of a run into spans. The spans have no content, and the same events
+//! always give the same spans. `otlp` encodes spans as OTLP messages. `queue` lists the runs whose
+//! traces are not exported yet, and `waiting` preserves that list across restarts. [`Traces`] sends
+//! traces, and retries failed requests. Runs continue while the collector is down.
 
 mod headers;
 mod limits;
@@ -109,7 +109,8 @@ impl Traces {
         &self.queue
     }
 
-    /// From now on stores the list of waiting traces in the data folder. Called when this server has locked the folder.
+    /// From this call on, the list of waiting traces is stored in the data folder. Called after
+    /// this server has locked the folder.
     pub fn keep_in(&self, folder: &Path) -> Result<(), Error> {
         Ok(self.queue.keep_in(folder)?)
     }
@@ -151,7 +152,8 @@ impl Traces {
                     // A longer delay that a collector requests is shortened. A request that comes too early gets the
                     // same response again.
                     let wait = after.map_or(pause, |after| after.clamp(pause, EXPORT_PAUSE_MOST));
-                    tracing::warn!(why, wait_s = wait.as_secs(), "traces wait for the collector");
+                    tracing::warn!(why, wait_s = wait.as_secs(), "traces are not exported yet because a \
+                        request to the collector failed");
                     driver.clock().sleep(jittered(wait)).await;
                     pause = (pause * 2).min(EXPORT_PAUSE_MOST);
                 }
@@ -159,8 +161,8 @@ impl Traces {
         }
     }
 
-    /// Waits a short time until all traces are exported. Does not wait if the collector is down. The remaining traces
-    /// are exported after the next start.
+    /// Waits until all traces are exported, but only for a short time, and not at all if the
+    /// collector is down. The remaining traces are exported after the next start.
     pub async fn drained(&self) {
         const LOOK: Duration = Duration::from_millis(20);
         let drained = async {
@@ -195,7 +197,7 @@ impl Traces {
             let body = otlp::request(spans, self.node.as_deref());
             match send(&self.http, &self.endpoint, body).await? {
                 0 => {}
-                rejected => tracing::warn!(rejected, "a collector did not accept all spans"),
+                rejected => tracing::warn!(rejected, "the collector rejected some spans"),
             }
         }
         Ok(count)

@@ -1,7 +1,7 @@
 //! Queue of the runs whose traces must be exported. The driver adds a run when its append ends the run, and the
 //! exporter removes it.
 //!
-//! The queue never blocks the driver: each call of the driver returns immediately and cannot fail.
+//! The queue never blocks the driver. The functions that the driver calls return immediately and cannot fail.
 
 use std::io;
 use std::path::Path;
@@ -31,7 +31,7 @@ impl TraceQueue {
         Self { waiting: Mutex::default(), changed: Notify::new(), dropped }
     }
 
-    /// From now on stores the queue in this folder.
+    /// From this call on, the queue is stored in this folder.
     pub(super) fn keep_in(&self, folder: &Path) -> io::Result<()> {
         let forgotten = self.waiting().keep_in(folder)?;
         self.forget(forgotten);
@@ -42,17 +42,17 @@ impl TraceQueue {
     /// Records a run before the append that ends it.
     pub(crate) fn run_ending(&self, run: &RunId) {
         if let Err(error) = self.waiting().ending(run) {
-            tracing::warn!(%error, "a waiting trace could not be stored: a crash would lose it");
+            tracing::warn!(%error, "a waiting trace could not be stored, so a crash would lose it");
         }
     }
 
-    /// Removes the run from the queue, because its append was not written.
+    /// Removes the run from the queue, because the append that would have ended the run was not written.
     pub(crate) fn run_goes_on(&self, run: &RunId) {
         self.waiting().goes_on(run);
     }
 
-    /// Marks the run as ended after the append. If the result of the append was lost, the exporter checks in the
-    /// journal whether the run ended.
+    /// Marks the run as ended after the append. If the result of the append is unknown, the
+    /// exporter checks the journal.
     pub(crate) fn run_ended(&self, run: &RunId) {
         let forgotten = self.waiting().ended(run);
         self.forget(forgotten);
@@ -75,7 +75,7 @@ impl TraceQueue {
     /// Removes runs that were exported or that will never be exported.
     pub(super) fn settle(&self, exported: &[EndedRun]) {
         if let Err(error) = self.waiting().settled(exported) {
-            tracing::warn!(%error, "exported traces could not be recorded: a restart exports them again");
+            tracing::warn!(%error, "exported traces could not be recorded, so a restart exports them again");
         }
     }
 

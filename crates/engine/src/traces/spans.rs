@@ -1,8 +1,9 @@
 //! Builds the spans of a trace from the events of a run.
 //!
-//! Spans contain only recorded facts, and no text that a model or an external agent chose. Ids in spans are digests,
-//! and a tool is named only if the runtime knows the tool. The id of a span is derived from the run and from the
-//! sequence number of the event that starts the span. Therefore a repeated export has the same ids.
+//! Spans contain only recorded facts, and no text that a model or an external agent wrote. Ids in
+//! spans are digests. A span contains a tool's name only if the runtime has a tool with that name.
+//! The id of a span is derived from the run and from the sequence number of the event that starts
+//! the span. Therefore a repeated export has the same ids.
 
 use std::collections::BTreeMap;
 
@@ -83,9 +84,9 @@ pub(crate) struct Builder {
     open: BTreeMap<Key, usize>,
     /// Running calls, each with its start time.
     at_work: BTreeMap<String, Timestamp>,
-    /// Names of tools by call, while the runtime does not know the tool yet.
+    /// Names of tools by call, until the runtime has found the tool.
     unnamed: BTreeMap<String, String>,
-    /// Phases that were started by calls, each with its call.
+    /// Calls that started phases, by phase.
     called: BTreeMap<String, String>,
     /// Number of spans that were omitted because of the limit.
     left_out: u64,
@@ -136,8 +137,8 @@ impl Builder {
 
             Fact::PhaseStarted { phase } => {
                 let call = self.called.remove(phase);
-                // The name of this phase is the id of its call, and a model chose that id. Therefore the span has a
-                // general name.
+                // The phase is named after the id of its call, which a model chose. Therefore the
+                // span has a general name instead.
                 let name =
                     if call.is_some() { "phase of a call".to_owned() } else { format!("phase {phase}") };
                 let parent = call.map(Key::Call);
@@ -325,7 +326,8 @@ impl Builder {
         self.unnamed.insert(call.to_owned(), tool.to_owned());
     }
 
-    /// Names the tool of a call when the runtime knows the tool. Before that, the name is only text of the model.
+    /// Adds the tool's name to the span of a call once the runtime has found the tool. Until then,
+    /// the name is only text that a model wrote.
     fn name(&mut self, call: &str) {
         let Some(tool) = self.unnamed.remove(call) else { return };
         let span = self.open.get(&Key::Call(call.to_owned())).and_then(|n| self.spans.get_mut(*n));
@@ -377,8 +379,8 @@ impl Builder {
         let above = parent.and_then(|parent| self.open.get(&parent)).and_then(|n| self.spans.get(*n));
         let callers = || self.joined.map(|joined| joined.span.to_be_bytes());
         let parent = above.or(self.spans.first()).map(|span| span.id).or_else(callers);
-        // Several spans may start with the same event, such as the calls of one reply, so the number of the span is
-        // part of its id.
+        // Several spans may start with the same event, such as the calls of one reply. Therefore
+        // the span's index is part of its id.
         let n = self.spans.len();
         let span = Span {
             id: span_id(&self.run, seq, n),
@@ -451,8 +453,8 @@ fn span_id(run: &RunId, seq: u64, n: usize) -> SpanId {
     first(&Digest::of_parts(&[b"holdshort span ", format!("{run} {seq} {n}").as_bytes()]))
 }
 
-/// Returns the first bytes of a digest as an id. An id of only zeros would be invalid, but no digest begins with so
-/// many zeros in practice.
+/// Returns the first bytes of a digest as an id. An id of only zeros is invalid, but practically no
+/// digest begins with so many zeros.
 fn first<const N: usize>(digest: &Digest) -> [u8; N] {
     std::array::from_fn(|n| digest.as_bytes()[n])
 }

@@ -1,9 +1,10 @@
 //! Runs whose traces wait for their export. The list is in memory and in a file of the data folder, so that a restart
 //! loses no run.
 //!
-//! A run is recorded before the append that ends it. Therefore an ended run is recorded even if the process crashes
-//! right after the append. If the run did not end after all, the exporter removes it from the list. Exported runs are
-//! removed after the collector's response. A crash before the removal exports them again, with the same ids.
+//! A run is recorded before the append that ends it. Therefore an ended run is recorded even if the
+//! process crashes right after the append. If the append was not written, the exporter removes the
+//! run from the list. Exported runs are removed after the collector's response. A crash before the
+//! removal exports them again, with the same ids.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::{File, OpenOptions};
@@ -20,7 +21,7 @@ const NAME: &str = "traces.waiting";
 /// Number of outdated lines at which the file is rewritten.
 const STALE: usize = 1_000;
 
-/// A run that has ended. The list may contain a run twice. Settling one entry does not settle the second entry.
+/// A run that has ended. The list may contain the same run in two entries, which are settled separately.
 #[derive(Clone, Debug)]
 pub(crate) struct EndedRun {
     pub(crate) run: RunId,
@@ -41,8 +42,9 @@ pub(crate) struct PendingExports {
 }
 
 impl PendingExports {
-    /// From now on stores the list in this folder, which no other process may use. Runs that an earlier process left
-    /// are exported first. If there are too many, the oldest runs are removed; returns their number.
+    /// From this call on, the list is stored in this folder, which no other process may use. Runs
+    /// that an earlier process left in the file are exported first. If the list contains too many
+    /// runs, removes the oldest. Returns the number of removed runs.
     pub(crate) fn keep_in(&mut self, folder: &Path) -> io::Result<usize> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
@@ -67,7 +69,8 @@ impl PendingExports {
         if !self.ending.insert(run.clone()) {
             return Ok(());
         }
-        // Ids sort by time, so this removes the oldest run. The result of its append was never reported.
+        // Removes the oldest run, because ids sort by time. The result of the append that ends this
+        // run was never reported.
         if self.ending.len() > TRACES_WAITING {
             self.ending.pop_first();
         }
@@ -78,7 +81,7 @@ impl PendingExports {
         self.file.as_mut().map_or(Ok(()), |file| file.write_all(format!("{run}\n").as_bytes()))
     }
 
-    /// Removes a run from the list, because its append was not written.
+    /// Removes a run from the list, because the append that would have ended the run was not written.
     pub(crate) fn goes_on(&mut self, run: &RunId) {
         self.ending.remove(run);
     }
@@ -120,8 +123,9 @@ impl PendingExports {
         self.ended.len() + self.ending.len()
     }
 
-    /// Rewrites the file. Runs that may not have ended come first, because a restart removes the first lines first. The
-    /// file is overwritten in place: a crash while it is written can only lose traces.
+    /// Rewrites the file. Runs that may not have ended come first, because a restart with too many
+    /// lines removes the first lines. The file is overwritten in place, so a crash during the write
+    /// can lose traces, but nothing else.
     fn rewrite(&mut self) -> io::Result<()> {
         self.lines = self.counting();
         let Some(file) = &mut self.file else { return Ok(()) };
@@ -178,8 +182,9 @@ mod tests {
         assert_eq!(open(folder.path()).len(), 0);
     }
 
-    /// A run that ends while the exporter reads it is exported. After a crash the list contains the run although the
-    /// run has not ended. The run ends before the exporter settles this entry.
+    /// Tests that a run is exported if it ends while the exporter reads it. Setup: after a crash,
+    /// the list contains a run that has not ended. The exporter reads this run, and the run ends
+    /// before the exporter settles the entry.
     #[test]
     fn one_that_ends_while_it_is_read_is_told() {
         let folder = tempfile::tempdir().unwrap();
@@ -201,8 +206,9 @@ mod tests {
         assert_eq!((forgotten, waiting.len(), &waiting.first(1)[0].run), (2, TRACES_WAITING, &run(2)));
     }
 
-    /// While the collector is down, the file contains few lines besides the waiting runs. Some runs end, some do not
-    /// end after all, and for some the result of the append is never reported.
+    /// Tests that the file stays small while the collector is down. Setup: some runs end, some
+    /// appends that would end a run are not written, and the result of some appends is never
+    /// reported.
     #[test]
     fn the_file_holds_little_more_than_what_waits() {
         let folder = tempfile::tempdir().unwrap();

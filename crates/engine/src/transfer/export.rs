@@ -67,8 +67,8 @@ impl<W: Write> Exporting<'_, W> {
         }
     }
 
-    /// Returns an error if the last events of the run are missing. The hash chain is valid without them, but the run's
-    /// row has a higher sequence number.
+    /// Returns an error if the last events of the run are missing. The hash chain cannot show this,
+    /// but the run's row contains the last sequence number.
     fn assert_whole(&self, row: &RunRow) -> Result<(), Error> {
         let stream = StreamId::Run(row.run.clone());
         let found = self.chains.get(&stream).map_or(0, |chain| chain.seq);
@@ -167,7 +167,8 @@ impl<W: Write> Exporting<'_, W> {
         }
     }
 
-    /// Returns true if the key created one of these runs, or an interrupt of one of these runs.
+    /// Returns true if the request with this key created one of these runs, or an interrupt of one
+    /// of these runs.
     async fn belongs<J: Journal>(&self, journal: &J, key: &Key, runs: &[RunId]) -> Result<bool, Error> {
         if let Ok(run) = key.reference.parse::<RunId>() {
             return Ok(runs.contains(&run));

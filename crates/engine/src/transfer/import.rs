@@ -46,9 +46,10 @@ pub fn check(from: impl BufRead) -> Result<TransferCounts, Error> {
     }
 }
 
-/// Writes the content of a [checked](check) file. Items that the store already contains are skipped. If an existing
-/// item differs, nothing is written. The rows must be rebuilt afterwards. Until the rows are rebuilt, no node drives a
-/// run that was imported only partly.
+/// Writes the content of a [checked](check) file. Items that the store already contains are
+/// skipped. If an existing item differs, nothing is written. The rows must be rebuilt afterwards.
+/// Nodes find runs by their rows, so no node drives a partly imported run before the rows are
+/// rebuilt.
 pub async fn import<J: Journal>(journal: &J, mut from: impl BufRead + Seek) -> Result<TransferCounts, Error> {
     let begin = from.stream_position()?;
     let there = compare(journal, &mut from).await?;
@@ -137,8 +138,8 @@ impl<J: Journal> Importing<'_, J> {
         if self.size >= PAGE { self.write().await } else { Ok(()) }
     }
 
-    /// Adds an event in the order of the file. An append writes its streams one after another, so an event of a stream
-    /// that the append has left completes the append and starts the next one.
+    /// Adds an event in the order of the file. An append writes its streams one after another.
+    /// Therefore an event of an earlier stream of the append belongs to the next append.
     async fn event(&mut self, sealed: Sealed) -> Result<(), Error> {
         let before = sealed.seq.saturating_sub(1);
         let there = self.there.get(&sealed.stream).copied().unwrap_or(0);

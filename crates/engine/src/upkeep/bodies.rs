@@ -1,6 +1,7 @@
-//! Deletes contents of files in changesets. Contents are deleted if they were not used for a while; if there are too
-//! many, the oldest are deleted. If a change is approved after its contents are deleted, the command runs as a trial
-//! again. An undo reports that it is no longer possible.
+//! Deletes contents of files in changesets. Contents are deleted if they were not used for a while.
+//! If the contents exceed the size limit, the least recently used contents are deleted. If a change
+//! is approved after its contents were deleted, the command is tried again. An undo that needs
+//! deleted contents reports that it is no longer possible.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +18,7 @@ const SWEEP: Duration = Duration::from_mins(10);
 
 /// Deletes contents periodically, until the future is dropped.
 pub(super) async fn keep_dropping<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
-    // The first sweep is never urgent, so the start of the server does not wait for it.
+    // The first sweep is not urgent, so it does not slow down the start of the server.
     driver.clock().sleep(FIRST).await;
     loop {
         match driver.drop_bodies().await {
@@ -30,8 +31,8 @@ pub(super) async fn keep_dropping<J: Journal, C: Clock, E: Executor>(driver: Arc
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Deletes file contents that were not used for long enough, and those beyond the size limit. Returns the number of
-    /// deleted contents.
+    /// Deletes file contents that were not used for a while, and the least recently used contents
+    /// beyond the size limit. Returns the number of deleted contents.
     pub async fn drop_bodies(&self) -> Result<usize, Error> {
         let before = self.clock().now().minus_ms(limits::BODIES_MS);
         let mut dropped = 0;

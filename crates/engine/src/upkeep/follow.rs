@@ -1,6 +1,6 @@
-//! Reads the events that other nodes write as soon as they become visible. Notifies the followers of a stream on this
-//! node, and refreshes cached state. A sweep (`sweep.rs`) finds every event that this task misses, so this task only
-//! makes reactions faster.
+//! Reads the events that other nodes write as soon as they become visible. Notifies the followers
+//! of a stream on this node, and refreshes cached state. The sweep in `sweep.rs` also finds every
+//! event that this task misses. This task only makes reactions faster.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! Erases the content of runs after a limited time. The events of the runs and their hashes stay.
+//! Erases the content of runs after the retention time. The events of the runs and their hashes are kept.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,8 +60,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         while self.change(run, Input::EraseContent { because }, actor.clone()).await? {
             wrote = true;
         }
-        // Called even if the content was already erased, by an earlier request or on a different node, because this
-        // node may still store data of the run.
+        // Called even if the content was already erased by an earlier request or by a different
+        // node, because this node may still store data of the run.
         self.executor().forget(run);
         Ok(wrote)
     }
@@ -137,7 +137,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Returns true if the last event of a run is old enough, and does not record that all content is erased.
+    /// Returns true if the last event of a run is old enough and is not the record that all content
+    /// was erased.
     async fn is_due(&self, row: &RunRow, before: Timestamp) -> Result<bool, Error> {
         let stream = StreamId::Run(row.run.clone());
         let last = self.journal().read(&stream, row.seq.saturating_sub(1), 1).await?;

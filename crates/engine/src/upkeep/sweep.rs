@@ -1,6 +1,6 @@
-//! Finds runs that no node drives although they should be driven, and running work that should be stopped. Such a run
-//! was left by a node that has stopped, was changed by a different node, or was started in an append whose result was
-//! lost.
+//! Finds runs that no node drives although they should be driven, and running work that should be
+//! stopped. Reasons are that the driving node has stopped, that a different node has changed the
+//! run, or that the result of the append that started the run was lost.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(super) async fn keep_driving<J: Journal, C: Clock, E: Executor>(driver: Arc<
             Err(error) => Err(error),
         };
         if let Err(error) = looked {
-            tracing::warn!(%error, "runs without a node cannot be listed");
+            tracing::warn!(%error, "runs that no node drives cannot be listed");
         }
         let has_changed = driver.changed.swap(false, Ordering::AcqRel);
         if (is_time || has_changed)

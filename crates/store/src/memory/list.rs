@@ -117,8 +117,8 @@ impl RowMaps {
         Page::cut(items, limit, |row| InterruptSortKey::from_row(row).encode())
     }
 
-    /// Returns true if the run of an interrupt belongs to the interrupt's session. As in the SQL stores, the interrupts
-    /// of a session are found through the session's runs.
+    /// Returns true if the run of an interrupt is in the interrupt's session. The list of a session's interrupts
+    /// contains only such interrupts, because the SQL stores search through the session's runs.
     fn is_with_its_run(&self, row: &InterruptRow) -> bool {
         self.runs.get(&row.run).is_some_and(|run| run.session == row.session)
     }

@@ -38,8 +38,8 @@ impl Memory {
         memory
     }
 
-    /// Returns the journal as a restarted process finds it. The new node draws the next epoch, and all earlier handles
-    /// are permanently closed.
+    /// Opens the journal again, as after a restart of the process. The new node gets the next epoch, and all earlier
+    /// handles are permanently closed.
     pub fn reopen(&self) -> Self {
         {
             let mut state = lock(&self.state);
@@ -63,8 +63,8 @@ impl Memory {
         Self { state: Arc::clone(&self.state), node }
     }
 
-    /// Lets the node's leases expire, as if the node had not renewed them in time. After [`Self::renew`] the node can
-    /// continue with the runs that no other node has taken.
+    /// Makes the node's leases expire, as if the node had not renewed them in time. After [`Self::renew`] the node
+    /// can continue with the runs that no other node has claimed.
     pub fn lapse(&self) {
         self.set_alive(false);
     }

@@ -128,7 +128,7 @@ impl Deliveries {
         }
     }
 
-    /// Ends up to a batch of waiting deliveries. Returns the number of ended deliveries.
+    /// Ends at most one batch of waiting deliveries. Returns the number of ended deliveries.
     fn end(
         &mut self,
         state: DeliveryState,
@@ -153,8 +153,8 @@ impl Outbox for Memory {
     async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
         let Claim { channel, now, limit, sending, whole: _ } = claim;
         let mut state = self.state()?;
-        // A node whose lease has expired claims nothing, even if the node has not noticed. Other nodes could claim the
-        // same deliveries at once.
+        // A node claims nothing after its lease has expired, even if the node has not detected the expiry, because
+        // other nodes could immediately claim the same deliveries.
         if state.outbox.is_disabled(&channel) || !state.is_alive(self.node) {
             return Ok(Vec::new());
         }

@@ -17,7 +17,7 @@ use crate::log::{Append, AppendError, Appended, Key};
 
 #[derive(Debug)]
 pub(super) struct State {
-    /// The last epoch that any node drew.
+    /// Latest epoch of all nodes.
     pub(super) epoch: u64,
     pub(super) nodes: BTreeMap<u64, Node>,
     /// True if several nodes may write.
@@ -42,7 +42,7 @@ pub(super) struct State {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
-    /// The last epoch that the node drew.
+    /// Latest epoch of this node.
     pub(super) epoch: u64,
     pub(super) alive: bool,
 }

@@ -43,7 +43,7 @@ pub(super) fn check(append: &Append) -> Result<(), AppendError> {
     let keys = append.keys.iter().flat_map(|key| [&key.scope, &key.key, &key.reference]);
     let session = append.rows.session.iter().filter_map(|row| row.workflow.as_ref());
     match run.chain(session).chain(keys).find(|text| text.contains('\0')) {
-        Some(_) => Err(AppendError::Malformed("one of its texts contains a zero byte".to_owned())),
+        Some(_) => Err(AppendError::Malformed("a text in the append contains a zero byte".to_owned())),
         None => Ok(()),
     }
 }
@@ -101,7 +101,8 @@ fn unknown(what: &str) -> Error {
     Error::Corrupt(format!("holdshort_append returned an unknown {what}"))
 }
 
-/// Returns the streams and the sequences at which they must end, in the order in which the database checks them.
+/// Returns the streams, each with the sequence that its last event must have, in the order in which the database
+/// checks the streams.
 fn expected_ends(append: &Append) -> impl Iterator<Item = (&StreamId, u64)> {
     let written = append.streams.iter().map(|part| (&part.stream, part.expected));
     written.chain(append.guards.iter().map(|(stream, seq)| (stream, *seq)))
@@ -205,9 +206,9 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Returns one lock for each stream: its number, and true if it is exclusive because the append writes the stream. All
-/// nodes compute the same number for a stream. If two streams have the same number, their appends only wait for each
-/// other.
+/// Returns one advisory lock for each stream. The key is the lock's number. The value is true if the lock is
+/// exclusive because the append writes the stream. All nodes compute the same number for a stream. If two streams
+/// happen to have the same number, the only effect is that their appends wait for each other.
 fn locks(append: &Append) -> BTreeMap<i64, bool> {
     let mut locks = BTreeMap::new();
     let written = append.streams.iter().map(|part| (&part.stream, true));

@@ -41,8 +41,8 @@ impl Bodies for Postgres {
     }
 
     async fn drop_bodies(&self, before: Timestamp, most_bytes: u64) -> Result<usize, Error> {
-        // If a file is used while this statement waits for the lock of its row, `needed_at` differs from the selected
-        // value, so the file is not deleted.
+        // A file may be used while this statement waits for the lock of the file's row. Then `needed_at` differs from
+        // the selected value, and the file is not deleted.
         let sql = "DELETE FROM bodies USING (
                        SELECT aged.digest, aged.needed_at FROM (
                            SELECT digest, needed_at,

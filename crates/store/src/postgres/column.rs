@@ -10,8 +10,8 @@ use tokio_postgres::types::FromSql;
 
 use crate::journal::Error;
 
-/// Converts an unsigned number. PostgreSQL stores 63 bits. A larger number becomes the maximum; only a request can
-/// contain such a number.
+/// Converts an unsigned number. PostgreSQL stores at most 63 bits, so a larger number becomes the maximum. Stored
+/// data never contains a larger number, but a request may.
 pub(super) fn big(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

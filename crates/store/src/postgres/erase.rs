@@ -1,8 +1,8 @@
 //! Erases the contents of events and keeps the events' hashes. PostgreSQL keeps the old version of a row until vacuum
 //! removes that version.
 //!
-//! The rows are read before the append. Every change to such a row also writes to the row's stream, so a concurrent
-//! change makes the append fail with a conflict.
+//! The rows are read before the append. Every change to these rows also appends to the stream of the row. Therefore a
+//! concurrent change makes the append fail with a conflict.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ use super::pool::Pool;
 use super::read;
 use crate::journal::Error;
 
-/// SQL of the part of `holdshort_put` that applies the argument `erased`.
+/// Fragment of the SQL function `holdshort_put` that applies the argument `erased`.
 pub(super) const PUT: &str = "FOR part IN SELECT * FROM jsonb_array_elements(p_rows -> 'erased') LOOP
              UPDATE appends a SET contents = decode(part ->> 'contents', 'hex')
              WHERE a.position = (part ->> 'position')::bigint;

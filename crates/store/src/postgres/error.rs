@@ -6,7 +6,7 @@ use tokio_postgres::error::SqlState;
 
 use crate::journal::Error;
 
-/// Error for a database that this store does not support. When such a database is opened, this is the source of the
+/// Reason why this store does not support a database. When such a database is opened, the reason is the source of the
 /// [`Error::Io`].
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Unsupported {
@@ -18,10 +18,11 @@ pub enum Unsupported {
         SSL_CERT_FILE to a file of trusted certificates"
     )]
     NoTrust(String),
-    #[error("the database holds no journal")]
+    #[error("the database contains no journal")]
     NoJournal,
     #[error(
-        "the journal was restored from another cluster: start its server once, which makes its positions readable here"
+        "the journal was restored from another cluster; start a server with this database once, which makes \
+        the journal readable here"
     )]
     Restored,
     #[error("this is PostgreSQL {found}; version {needed} or later is needed")]
@@ -70,7 +71,7 @@ impl From<PoolError> for Error {
     }
 }
 
-/// Returns true if a concurrent transaction caused the rollback, so that a retry of the same call can succeed.
+/// Returns true if the transaction was rolled back because of a concurrent transaction, so that a retry can succeed.
 pub(super) fn is_race(error: &tokio_postgres::Error) -> bool {
     matches!(
         error.code(),

@@ -24,7 +24,7 @@ const DATABASE: &str = "database";
 
 impl Home {
     pub(super) async fn from_database(pool: &Pool) -> Result<Self, Error> {
-        // The administrator of PostgreSQL may have restricted the use of this function.
+        // The administrator of PostgreSQL may have revoked the permission to call this function.
         let is_told: bool =
             one(pool, "SELECT has_function_privilege('pg_control_system()', 'EXECUTE')").await?;
         let cluster =
@@ -33,8 +33,8 @@ impl Home {
         Ok(Self { cluster, database: one(pool, sql).await? })
     }
 
-    /// Returns true if the recorded identity is that of a different database. If no identity is recorded, records the
-    /// identity of this database.
+    /// Returns true if the journal has recorded the identity of a different database. If no identity is recorded,
+    /// records the identity of this database.
     pub(super) async fn is_another(self, transaction: &Transaction<'_>) -> Result<bool, Error> {
         let sql = "SELECT value FROM meta WHERE name = $1";
         for (name, here) in [(CLUSTER, self.cluster), (DATABASE, self.database)] {

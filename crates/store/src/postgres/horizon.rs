@@ -19,9 +19,10 @@ use super::read;
 use super::tls::Tls;
 use crate::journal::Error;
 
-/// Minimum time between two queries, no matter how many appends there are.
+/// Minimum time between two queries, regardless of the number of appends.
 const FASTEST: Duration = Duration::from_millis(4);
-/// Time until the next query after the horizon has changed. While nothing changes, this time grows up to `SLOWEST`.
+/// Delay until the next query after the horizon has changed. While the horizon does not change, the delay grows up to
+/// `SLOWEST`.
 const SOON: Duration = Duration::from_millis(10);
 const SLOWEST: Duration = Duration::from_millis(250);
 /// Minimum time between two notifications of a node. One notification covers all appends in this time.
@@ -29,7 +30,7 @@ const WINDOW: Duration = Duration::from_millis(20);
 /// Pause before a lost listening connection is opened again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Last position that this node wrote, and notifiers for the tasks that a new position wakes.
+/// Last position that this node wrote, and the notifiers that wake tasks after a write.
 #[derive(Debug, Default)]
 pub(super) struct WrittenPosition {
     position: AtomicU64,
@@ -66,10 +67,11 @@ pub(super) async fn keep_looking(pool: Pool, written: Arc<WrittenPosition>, visi
                 wait = SLOWEST;
             }
         }
-        // An event of this node stays beyond the horizon while an older transaction of the cluster is running.
+        // An event of this node is not yet visible to reads by position while an older transaction of the cluster is
+        // running.
         let behind = *visible.borrow() < written.position.load(Ordering::Acquire);
         let latest = if behind { wait.min(SOON * 2) } else { wait };
-        // After a time-out, the horizon is queried too.
+        // The horizon is queried after a notification and also after a time-out.
         let _woken = timeout(latest, written.look.notified()).await;
         sleep_until(earliest).await;
     }
@@ -94,7 +96,8 @@ pub(super) async fn keep_listening(address: Config, node: u64, written: Arc<Writ
     let own = node.to_string();
     let tls = match Tls::for_address(&address) {
         Ok(tls) => tls,
-        // The pool has already reported this error when the store was opened.
+        // The store has a valid address, because the pool would have rejected an invalid address when the store was
+        // opened.
         Err(error) => return tracing::error!(%error, "notifications of other nodes cannot be received"),
     };
     loop {

@@ -150,8 +150,8 @@ pub(super) async fn next_deadline(pool: &Pool) -> Result<Option<Timestamp>, Erro
     Ok(deadline.map(Timestamp::from_millis))
 }
 
-/// Reads the first rows of each index scan: one row more than a page, which shows whether a further page follows. One
-/// statement reads all rows, so that they are from one snapshot.
+/// Reads the first `limit + 1` rows of each index scan. The additional row shows if there is a next page. One
+/// statement reads all rows, so that all rows are from one snapshot.
 async fn all<R: Record>(pool: &Pool, stretches: &[IndexScan<'_>], limit: usize) -> Result<Vec<R>, Error> {
     let mut values = vec![Box::new(at_most(limit.saturating_add(1))) as Parameter];
     let selects: Vec<String> = stretches.iter().filter_map(|stretch| written(stretch, &mut values)).collect();
@@ -164,8 +164,8 @@ async fn all<R: Record>(pool: &Pool, stretches: &[IndexScan<'_>], limit: usize) 
 
 type Parameter = Box<dyn ToSql + Sync + Send>;
 
-/// Returns the SQL of a scan, or `None` if the scan searches for a text that no column can contain. The SQL depends
-/// only on which filters are set and not on their values, so that each statement is prepared only once.
+/// Returns the SQL of a scan. Returns `None` if the scan searches for a text that PostgreSQL cannot store. The SQL
+/// depends only on which filters are set and not on their values, so that each statement is prepared only once.
 fn written(stretch: &IndexScan<'_>, values: &mut Vec<Parameter>) -> Option<String> {
     let IndexScan { table, conditions, order, .. } = stretch;
     let mut wanted = vec!["true".to_owned()];

@@ -13,8 +13,8 @@ use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Change, Key, Link, Log, Positioned};
 
 impl Log for Postgres {
-    /// Writes everything in the append or nothing. If the connection fails, the append may have been written although
-    /// an error is returned.
+    /// Writes the whole append or nothing. If the connection fails, the append may have been written although an
+    /// error is returned.
     async fn append(&self, append: Append) -> Result<Appended, AppendError> {
         append::check(&append)?;
         let open = Arc::clone(&self.open).read_owned().await;

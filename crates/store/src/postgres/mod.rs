@@ -1,11 +1,11 @@
 //! The journal in PostgreSQL, for users who need more than one machine: any number of nodes share one database. This
 //! module opens and closes the journal.
 //!
-//! `log`, `tables` and `leases` implement the traits. `append` writes events. `read`, `list` and `rows` read. `horizon`
-//! reports up to which position the order of commits is final, `seal` chains the events up to this position, and `node`
-//! renews this node's leases. `schema`, `pool` and `tls` open the database. `migrations/postgres` contains the SQL
-//! functions. This process never keeps a transaction open while it computes, so it can be stopped at any moment without
-//! blocking other nodes.
+//! `log`, `tables` and `leases` implement the traits. `append` writes events. `read`, `list` and `rows` read.
+//! `horizon` reports the position up to which the order of commits is final. `seal` chains the events up to this
+//! position. `node` renews this node's leases. `schema`, `pool` and `tls` open the database. `migrations/postgres`
+//! contains the SQL functions. A transaction never stays open while this process computes. Therefore a process that
+//! is suspended at any moment does not block other nodes.
 
 mod agreed;
 mod append;
@@ -58,11 +58,11 @@ pub struct Config {
     pub url: String,
     /// Name that the operator gave to this node.
     pub name: String,
-    /// Time after which other nodes take the runs of a node that has not renewed its lease. A node renews its lease
-    /// three times in this period.
+    /// Time after which other nodes take over the runs of a node that has not renewed its lease. Normally a node
+    /// renews its lease three times in this period.
     pub lease: Duration,
-    /// True to use the database exclusively, for work on the journal itself. Opening fails while a different node is
-    /// alive, and no other node can open the journal until this node closes it.
+    /// If true, this node uses the database exclusively, for example to rebuild rows. Opening fails while a different
+    /// node is alive. No other node can open the journal until this node closes it.
     pub alone: bool,
     /// Number of connections for appends and reads. Five further connections are opened for upkeep and notifications.
     pub connections: usize,
@@ -100,8 +100,8 @@ impl fmt::Debug for Config {
 
 /// A node's handle of a journal in a database.
 ///
-/// Dropping the handle without [`Postgres::close`] is like a crash: other nodes take this node's runs only after its
-/// lease has expired.
+/// Dropping the handle without [`Postgres::close`] is like a crash: other nodes take over this node's runs only after
+/// its lease has expired.
 pub struct Postgres {
     pool: Pool,
     upkeep: Pool,
@@ -158,7 +158,7 @@ impl Postgres {
     }
 
     /// Returns true if the journal was restored from a dump and [`Postgres::take_up`] had not been called when the
-    /// journal was opened. A restored journal lacks all events after the dump.
+    /// journal was opened. A restored journal lacks all events that were written after the dump.
     pub fn is_restored(&self) -> bool {
         self.is_restored
     }

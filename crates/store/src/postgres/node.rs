@@ -1,8 +1,8 @@
-//! This node: the renewal of its lease, the epochs that it draws, and the leases of the runs that it drives.
+//! Represents this node: renews its lease, acquires its epochs, and lists the leases of the runs that it drives.
 //!
-//! Only the clock of the database decides whether a node is alive. This node calculates `held_until` with the clock of
-//! its machine. `held_until` is never later than the expiry in the database, because it is calculated from a time
-//! before the renewal was sent.
+//! Only the clock of the database determines if a node is alive. This node calculates `held_until` with the clock of
+//! its machine, from a time before the renewal was sent. Therefore `held_until` is never later than the expiry in the
+//! database.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -24,8 +24,8 @@ use crate::leases::{Lease, NodeRow};
 
 /// Number of renewals per lease period. Two successive renewals may fail.
 const RENEWALS: u32 = 3;
-/// This node relies on its lease for all but the last of this many equal parts of the lease period, because work that
-/// has started needs time to finish.
+/// Divides the lease period into this number of equal parts. This node treats its lease as expired during the last
+/// part, because work that has started needs time to finish.
 const PARTS: u32 = 5;
 
 #[derive(Debug)]
@@ -35,19 +35,20 @@ pub(super) struct Node {
     lease: Duration,
     alone: bool,
     epoch: AtomicU64,
-    /// Time until which this node relies on its lease, in milliseconds of [`uptime`].
+    /// Time until which this node treats its lease as valid, in milliseconds of [`uptime`].
     held_until: AtomicU64,
     known: u32,
     /// Version of the database's schema when the node last read it.
     found: AtomicU32,
-    /// Version of the database's schema, set as soon as this binary is incompatible with the schema.
+    /// Version of the database's schema if this binary is incompatible with the schema. `None` while this binary is
+    /// compatible.
     shut_out: watch::Sender<Option<u32>>,
     /// Runs that this node cannot read and therefore does not claim.
     unreadable: Mutex<BTreeSet<RunId>>,
 }
 
 impl Node {
-    /// Draws the epoch that becomes this node's id, and registers the node in the database.
+    /// Acquires the epoch that becomes this node's id, and registers the node in the database.
     pub(super) async fn join(pool: &Pool, config: &Config) -> Result<Self, Error> {
         let Config { url: _, name, lease, alone, connections: _, schema } = config;
         let known = schema.version();
@@ -71,8 +72,8 @@ impl Node {
             shut_out: watch::Sender::new(None),
             unreadable: Mutex::default(),
         };
-        // A different node may have migrated the database since this node read the schema's version. From now on, a
-        // migration takes this node into account.
+        // The version is checked again, because a different node may have migrated the database since this node read
+        // the version. Migrations after the registration take this node into account.
         if let Err(error) = joined.record_known_version(pool).await {
             joined.leave(pool).await?;
             return Err(error);
@@ -135,9 +136,9 @@ impl Node {
 
     /// Renews the lease at intervals. Runs until the pool is closed or the binary is incompatible with the schema.
     ///
-    /// If too much time has passed since the previous renewal, this node does not rely on the new renewal, but only on
-    /// the following renewal. Work that was running while the process was frozen therefore finds the lease expired,
-    /// although the database may have renewed the lease.
+    /// If too much time has passed since the previous renewal, for example because the process was suspended, this
+    /// node treats its lease as expired until the following renewal. Therefore work that started before the
+    /// suspension detects an expired lease, although the database may have renewed the lease.
     pub(super) async fn keep(self: Arc<Self>, pool: Pool) {
         let pause = self.lease / RENEWALS;
         let mut last = uptime();
@@ -178,7 +179,7 @@ impl Node {
                 Err(_) => {
                     tracing::warn!(
                         node = self.id,
-                        "the leases of this node were not renewed: the database did not answer"
+                        "the leases of this node were not renewed because the database did not answer"
                     );
                     wait = pause / 4;
                 }
@@ -207,7 +208,7 @@ impl Node {
         self.held_until.fetch_max(sent + self.held(), Ordering::AcqRel);
     }
 
-    /// Returns the number of milliseconds for which this node relies on a renewal.
+    /// Returns the number of milliseconds for which this node treats its lease as valid after a renewal.
     fn held(&self) -> u64 {
         millis(self.lease / PARTS * (PARTS - 1))
     }
@@ -216,8 +217,8 @@ impl Node {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Draws the next epoch and stores it in the node's row. A number that is only drawn from a sequence could be drawn
-    /// again after a crash of the database.
+    /// Acquires the next epoch and stores it in the node's row. A number that is taken from a sequence but not stored
+    /// could be returned again after a crash of the database.
     pub(super) async fn draw_epoch(&self, pool: &Pool) -> Result<u64, Error> {
         let sql = "INSERT INTO nodes (node, epoch, name, alone, opened_at, alive_until)
                    VALUES ($1, nextval('epochs'), $2, false, clock_timestamp(), '-infinity')
@@ -239,7 +240,7 @@ impl Node {
         Ok(())
     }
 
-    /// Releases all leases of this node, so that other nodes need not wait until the leases expire.
+    /// Releases all leases of this node, so that other nodes need not wait for their expiry.
     pub(super) async fn leave(&self, pool: &Pool) -> Result<(), Error> {
         let sql = "WITH given AS (UPDATE leases SET node = NULL, since = clock_timestamp() WHERE node = $1)
                    DELETE FROM nodes WHERE node = $1";
@@ -264,7 +265,7 @@ impl Node {
     }
 }
 
-/// Returns the nodes that are alive or hold leases. `here` is the id of the node that answers.
+/// Returns the nodes that are alive or hold leases. `here` is the id of this node.
 pub(super) async fn all(pool: &Pool, here: Option<u64>) -> Result<Vec<NodeRow>, Error> {
     let sql = "SELECT n.node, n.name, (extract(epoch FROM n.opened_at) * 1000)::bigint,
                       CASE WHEN isfinite(n.alive_until)
@@ -293,8 +294,8 @@ pub(super) async fn leases(pool: &Pool, after: Option<&RunId>, limit: usize) -> 
     rows.iter().map(|row| Ok(Lease { run: id(row, 0)?, node: maybe_number(row, 1)? })).collect()
 }
 
-/// Returns milliseconds since the machine started. Includes the time in which the machine was asleep, because leases
-/// also expire in that time.
+/// Returns the milliseconds since the machine started. Includes the time in which the machine was asleep, because
+/// leases also expire in that time.
 fn uptime() -> u64 {
     #[cfg(target_os = "linux")]
     let clock = ClockId::Boottime;

@@ -1,5 +1,5 @@
 //! The outbox in PostgreSQL: a table from which all nodes claim deliveries. A claimed delivery can be claimed again
-//! when the lease of its node has expired, by the clock of the database.
+//! when, according to the clock of the database, the lease of its node has expired.
 
 use std::fmt::Write;
 
@@ -26,8 +26,9 @@ const NOT_DISABLED: &str = "NOT EXISTS (SELECT FROM channels c
 impl Outbox for Postgres {
     async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
         let Claim { channel, now, limit, sending, whole } = claim;
-        // With `whole`, a second node waits for the first and then finds all deliveries claimed. A node whose lease has
-        // expired claims nothing, even if it has not noticed: other nodes could claim the same deliveries at once.
+        // With `whole`, a second node waits for the first node and then finds all deliveries claimed. A node claims
+        // nothing after its lease has expired, even if the node has not detected the expiry, because other nodes
+        // could immediately claim the same deliveries.
         let skip = if whole { "" } else { " SKIP LOCKED" };
         let columns: String = Delivery::TABLE.columns.iter().fold(String::new(), |mut list, column| {
             let comma = if list.is_empty() { "" } else { ", " };
@@ -117,7 +118,7 @@ impl Outbox for Postgres {
             }
             DeliveryChange::FailOld { before, why, now } => {
                 // No delivery is due before its creation, so the condition on `created_at` excludes no matching
-                // delivery. The condition lets the database use an index that finds few other deliveries.
+                // delivery. With the condition, the database can use an index that selects few other deliveries.
                 let sql = format!(
                     "UPDATE deliveries
                      SET state = 'failed', error = $1, next_at = NULL, node = NULL, ended_at = $2

@@ -1,5 +1,5 @@
-//! Connection pool: the settings, number and time-outs of connections. A lost connection is replaced when a connection
-//! is next requested.
+//! Connection pool, with the settings, number and time-outs of connections. A lost connection is replaced at the next
+//! request for a connection.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -26,8 +26,8 @@ const ANSWER: Duration = Duration::from_secs(35);
 /// network connection.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(10);
 
-/// Settings of each connection, independent of the defaults of the database. They ensure that an acknowledged append is
-/// on disk.
+/// Settings of each connection, which override the defaults of the database. The settings ensure that an acknowledged
+/// append is on disk.
 const SESSION: &str = "
     SET default_transaction_isolation = 'read committed';
     SET statement_timeout = '30s';
@@ -43,8 +43,8 @@ pub(super) struct Pool(deadpool_postgres::Pool);
 /// Additional setting if the journal is opened for reading: the database refuses every change.
 const READ_ONLY: &str = "SET default_transaction_read_only = on";
 
-/// A connection with a pending query. If the caller stops waiting, the connection is closed instead of returned to the
-/// pool, because the pending query would delay the next caller.
+/// A connection with a pending query. If the caller stops waiting, the connection is closed and not returned to the
+/// pool, because the pending query would delay the next user of the connection.
 struct PendingConnection(Option<Client>);
 
 impl Drop for PendingConnection {
@@ -70,8 +70,8 @@ pub fn check(url: &str) -> Result<(), Unsupported> {
 }
 
 fn read(url: &str) -> Result<Config, Unsupported> {
-    // The driver does not know `verify-full`. It is replaced by `require`, for which this store also verifies the
-    // certificate chain and the host name.
+    // The driver does not support `verify-full`. This function replaces `verify-full` with `require`, for which this
+    // store also verifies the certificate chain and the host name.
     let parsed = url
         .parse::<Config>()
         .or_else(|_| url.replace("sslmode=verify-full", "sslmode=require").parse::<Config>());

@@ -16,8 +16,8 @@ use crate::packed_append::{EventLocation, PackedAppend, Unpacked, event_location
 
 /// Returns the SQL for the appends that contain the first `$2` events after `$1`.
 ///
-/// `by` is the column that orders the events: `seq` for a stream, or `position`. The sum in the SQL is the number of
-/// requested events in the preceding appends.
+/// `by` is the column that orders the events: `seq` for the events of one stream, or `position` for all events. The
+/// sum in the SQL is the number of requested events in the preceding appends.
 pub(super) fn appends(columns: &str, by: &str, of: &str) -> String {
     format!(
         "SELECT {columns} FROM (
@@ -105,7 +105,7 @@ pub(super) async fn changes(pool: &Pool, after: u64, limit: usize) -> Result<Vec
     Ok(changes)
 }
 
-/// Returns the position of the last event that reads by position see, or 0 if there is no event.
+/// Returns the latest position that reads by position can return, or 0 if there is no event.
 pub(super) async fn last_visible(pool: &Pool) -> Result<u64, Error> {
     let sql = "SELECT coalesce(max(position), 0) FROM appends WHERE position < holdshort_horizon()";
     let rows = pool.read(sql, &[]).await?;
@@ -162,8 +162,8 @@ pub(super) async fn keys(pool: &Pool, after: Option<&Key>, limit: usize) -> Resu
     rows.iter().map(record).collect()
 }
 
-/// Returns the streams after the given stream. Jumps from stream to stream in the index, because a `DISTINCT` would
-/// read every append.
+/// Returns the streams after the given stream. The SQL jumps from stream to stream in the index, because a `DISTINCT`
+/// would read every append.
 pub(super) async fn streams(
     pool: &Pool,
     after: Option<&StreamId>,

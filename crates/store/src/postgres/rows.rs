@@ -1,5 +1,5 @@
-//! The rows that can be rebuilt. They are written as JSON objects with their columns, and read by column. `table.rs`
-//! lists the columns.
+//! Writes and reads the rows that can be rebuilt. A row is written as a JSON object with its columns, and read column
+//! by column. `table.rs` lists the columns.
 
 use std::str::FromStr;
 
@@ -51,8 +51,9 @@ impl From<Value<'_>> for Json {
     }
 }
 
-/// Returns the SQL that creates `holdshort_put`. The function inserts each row, or updates the row with the same key.
-/// It writes one row at a time, because an append may contain two rows with the same key. The last row wins.
+/// Returns the SQL that creates `holdshort_put`. The function inserts each row, or updates the existing row with the
+/// same key. The function writes one row at a time, because an append may contain two rows with the same key. The
+/// last of these rows is kept.
 pub(super) fn function() -> String {
     let puts: String = TABLES.iter().chain(OUTBOX.iter().take(1)).map(put_all).collect();
     format!(

@@ -1,9 +1,10 @@
 //! The schema: the check that a database is compatible, and the numbered migrations. Migrations are applied in order,
 //! and their statements never change after a release. `version` in `meta` is the number of the last applied migration.
 //!
-//! If several nodes open the journal at the same time, a lock makes them migrate one after the other. Nodes of several
-//! versions can share a database until a migration breaks the older nodes. `least` in `meta` is the oldest compatible
-//! version. A node never migrates a database while a living node is incompatible with the new version.
+//! If several nodes open the journal at the same time, a lock makes them migrate one after the other. Nodes of
+//! several versions can share a database until a migration breaks the older nodes. `least` in `meta` is the oldest
+//! compatible version. A node does not migrate a database while another living node is incompatible with the new
+//! version.
 
 use std::borrow::Cow;
 
@@ -32,8 +33,9 @@ use Reach::{Breaks, Expands};
 /// Step from one version of the schema to the next: its effect on older binaries, and its SQL.
 pub type Migration = (Reach, &'static str);
 
-/// All migrations, in order. A release whose events older binaries cannot read also needs a migration, even without any
-/// statement. The schema's version then shows that an unreadable run was written by a newer binary and is not damaged.
+/// All migrations, in order. A release also needs a migration if older binaries cannot read its new events, even if
+/// the migration has no statements. From the schema's version, an older binary then detects that an unreadable run
+/// was written by a newer binary and is not damaged.
 const MIGRATIONS: &[Migration] = &[
     (Breaks, include_str!("../../migrations/postgres/0001_journal.sql")),
     (Breaks, include_str!("../../migrations/postgres/0002_sessions.sql")),
@@ -123,7 +125,8 @@ impl SchemaVersions {
 /// Number of an advisory lock that no other program in the same database uses.
 pub(super) const LOCK: i64 = 0x686f_6c64_7368_6f72;
 
-/// Oldest supported release of PostgreSQL: it has all features that the store uses and still receives fixes.
+/// Oldest supported major version of PostgreSQL. This version has all features that the store uses and still receives
+/// fixes.
 const OLDEST: u32 = 14;
 
 /// Applies the missing migrations. Returns true if the journal was restored from a dump of another database.
@@ -169,7 +172,7 @@ async fn set(transaction: &Transaction<'_>, name: &str, value: u32) -> Result<()
 }
 
 /// Returns the names of living nodes that only know older versions than `version`. A node that does not record its
-/// version is older than all versions that do.
+/// version is older than all nodes that record it.
 async fn older(transaction: &Transaction<'_>, version: u32, least: u32) -> Result<Option<String>, Error> {
     if version == 0 {
         return Ok(None);
@@ -200,7 +203,7 @@ pub(super) async fn check(pool: &Pool) -> Result<(), Error> {
     if found.version < known {
         return Err(Error::Outdated { found: found.version, known });
     }
-    // Reads by position would not see events beyond the horizon.
+    // Returns an error if events are beyond the horizon, because reads by position would not return them.
     let row = transaction.query_one(&format!("SELECT coalesce(({BEYOND}) > 0, false)"), &[]).await?;
     if get(&row, 0)? { Err(Unsupported::Restored.into()) } else { Ok(()) }
 }
@@ -227,8 +230,8 @@ async fn found(transaction: &Transaction<'_>) -> Result<SchemaVersions, Error> {
     SchemaVersions::read(transaction.query_opt(VERSIONS, &[]).await?.as_ref())
 }
 
-/// Query for the difference between the largest existing position and the positions that new transactions of this
-/// cluster get.
+/// Query for the difference between the largest existing position and the next position in this cluster. The result
+/// is positive if existing positions are larger.
 const BEYOND: &str =
     "SELECT (max(position) >> 14) + 1 - pg_snapshot_xmax(pg_current_snapshot())::text::bigint
                              - (SELECT value FROM meta WHERE name = 'base') AS beyond FROM appends";

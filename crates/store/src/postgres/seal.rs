@@ -1,8 +1,8 @@
-//! The chain over all events. Ranges of events are sealed after their appends were committed, so appends do not wait
-//! for the chain or for each other.
+//! The chain over all events. Sealing adds a range of events to the chain after the appends of these events were
+//! committed. Therefore appends do not wait for the chain or for each other.
 //!
-//! Seals stop at the horizon, because beyond the horizon a running transaction may still add events with smaller
-//! positions than existing events. Every node seals. A lock makes nodes seal one after the other.
+//! Events beyond the horizon are not sealed yet, because a running transaction may still add events with smaller
+//! positions there. Every node seals. A lock makes nodes seal one after the other.
 
 use std::time::Duration;
 
@@ -48,8 +48,8 @@ pub(super) async fn head(pool: &Pool) -> Result<Head, Error> {
     head.ok_or_else(|| Error::Corrupt("holdshort_seal returned no seal".to_owned()))
 }
 
-/// Returns the head without writing a seal: chains the events after the last seal in memory. The order of events below
-/// the horizon is final, so a node that seals at the same time gets the same head.
+/// Returns the head without writing a seal. The events after the last seal are chained in memory. The order of events
+/// below the horizon is final, so a node that seals at the same time gets the same head.
 pub(super) async fn head_unsealed(pool: &Pool) -> Result<Head, Error> {
     let rows =
         pool.read("SELECT position, events, hash FROM seals ORDER BY position DESC LIMIT 1", &[]).await?;
@@ -69,7 +69,7 @@ pub(super) async fn head_unsealed(pool: &Pool) -> Result<Head, Error> {
     }
 }
 
-/// Choice whether to wait while a different node is sealing.
+/// Selects if a node waits while a different node is sealing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waits {
     Yes,
@@ -114,7 +114,7 @@ pub(super) async fn links(pool: &Pool, after: u64, limit: usize) -> Result<Vec<L
     Ok(links)
 }
 
-/// Describes the seals whose last event is missing, because sealed events were deleted.
+/// Describes each seal whose last event is missing. Missing events show that sealed events were deleted.
 pub(super) async fn problems(pool: &Pool) -> Result<Vec<String>, Error> {
     let sql = "SELECT s.position, s.events FROM seals s
                WHERE NOT EXISTS (SELECT FROM appends a WHERE a.position = s.position) ORDER BY s.position LIMIT $1";

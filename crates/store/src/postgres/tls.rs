@@ -1,6 +1,6 @@
-//! TLS to the database, if the address contains `sslmode=require` or `sslmode=verify-full`. With both settings, this
-//! machine must trust the server's certificate, and the certificate must be valid for the host name. For `require` this
-//! is stricter than libpq.
+//! TLS to the database, if the address contains `sslmode=require` or `sslmode=verify-full`. With each of these
+//! settings, this machine must trust the server's certificate, and the certificate must be valid for the host name.
+//! For `require`, libpq does not check this.
 //!
 //! Without one of these settings the connection is unencrypted, even if the database supports TLS, because TLS with an
 //! unverified certificate does not protect against an attacker.
@@ -51,8 +51,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for T
     type Error = InvalidDnsNameError;
 
     fn make_tls_connect(&mut self, domain: &str) -> Result<Handshake, Self::Error> {
-        // The driver calls this for every connection. A connection without TLS may have no host name, for example a
-        // Unix socket.
+        // The driver also calls this for connections without TLS, which may have no host name, such as Unix sockets.
         let domain = if self.0.is_some() { domain } else { "localhost" };
         Ok(Handshake(self.0.clone(), ServerName::try_from(domain.to_owned())?))
     }
@@ -77,7 +76,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Hands
 pub(super) struct Stream<S>(Encrypted<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Stream<S> {
-    /// No channel binding for passwords, because the certificate already proves the identity of the server.
+    /// Disables channel binding for passwords, because the certificate already proves the identity of the server.
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }

@@ -17,8 +17,8 @@ use crate::journal::Error;
 
 /// File name of the copied database until the copy is complete, so that an interrupted copy contains no database.
 const UNFINISHED: &str = "holdshort.db.unfinished";
-/// File that marks a folder as a copy until a server has started from the copy. It contains the time at which the copy
-/// was made.
+/// File that marks a folder as a copy until a server has started from the copy. The file contains the timestamp of
+/// the copy.
 const MADE: &str = "holdshort.backup";
 
 /// Reason why no copy was made.
@@ -43,7 +43,7 @@ pub fn back_up(from: &Path, into: &Path) -> Result<Head, NotCopied> {
     if let Some(lock) = &lock {
         wal::check(files.unopened(lock))?;
     }
-    // Read the head file before the database, so that the head file is never ahead of the database.
+    // The head file is read before the database, so that the head file is never ahead of the database.
     let pinned = head_file::read(from)?;
     let journal = schema::lone_reader(&files.database(), lock.is_none() || files.has_log())?;
     // If the files were replaced while a server was running, the server uses different files than this function reads.
@@ -77,8 +77,8 @@ pub(super) fn copy(journal: &Connection, into: &Path) -> Result<Head, Error> {
     Ok(head)
 }
 
-/// Returns the time at which this folder was copied, if it is a copy from which no server has started yet. The copy
-/// lacks all events after this time.
+/// Returns the timestamp of the copy if this folder is a copy from which no server has started yet. A copy lacks all
+/// later events of the original.
 pub fn copied_at(folder: &Path) -> Result<Option<String>, Error> {
     match fs::read_to_string(folder.join(MADE)) {
         Ok(at) => Ok(Some(at.trim().to_owned())),
@@ -87,13 +87,13 @@ pub fn copied_at(folder: &Path) -> Result<Option<String>, Error> {
     }
 }
 
-/// Records that a server has started from the copy.
+/// Records that a server has started from the copy, which is then no longer marked as a copy.
 pub fn taken_up(folder: &Path) -> Result<(), Error> {
     fs::remove_file(folder.join(MADE)).map_err(from_io)
 }
 
-/// Marks the copied database as closed and returns its head. A closed database must have exactly as many events as its
-/// head file says.
+/// Marks the copied database as closed and returns its head. A closed database must have exactly the number of events
+/// that its head file records.
 fn close(database: &Path) -> Result<Head, Error> {
     let copy = Connection::open(database)?;
     head_file::set_open(&copy, 0)?;

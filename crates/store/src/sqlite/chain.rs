@@ -1,4 +1,4 @@
-//! The chain over all events in the database: each append stores the head after its last event. This module never
+//! The chain over all events in the database. Each append stores the head after its last event. This module never
 //! interprets an event.
 
 use holdshort_core::head::Head;

@@ -9,24 +9,24 @@ use rusqlite::{Result, Row};
 
 use super::packed;
 
-/// An unsigned number. SQLite stores 63 bits. A larger number becomes the maximum; only a request can contain such a
-/// number.
+/// An unsigned number. SQLite stores at most 63 bits, so a larger number becomes the maximum. Stored data never
+/// contains a larger number, but a request may.
 pub(super) struct Number(pub(super) u64);
 
 pub(super) struct Time(pub(super) Timestamp);
 
 pub(super) struct Hash(pub(super) Digest);
 
-/// An id to write. It is packed when it is written.
+/// An id that is packed when it is written.
 pub(super) struct Key<'a>(pub(super) &'a str);
 
-/// An id that was read and unpacked.
+/// An id that is unpacked when it is read.
 pub(super) struct Read<I>(pub(super) I);
 
-/// A stream's id to write. It is packed when it is written.
+/// A stream's id that is packed when it is written.
 pub(super) struct Stream<'a>(pub(super) &'a StreamId);
 
-/// A stream's id that was read and unpacked.
+/// A stream's id that is unpacked when it is read.
 pub(super) struct ReadStream(pub(super) StreamId);
 
 pub(super) fn number(row: &Row<'_>, index: usize) -> Result<u64> {

@@ -42,8 +42,8 @@ impl Files {
         fs::metadata(self.folder.join(LOG)).is_ok_and(|log| log.len() > 0)
     }
 
-    /// Returns access to the files without SQLite. The lock proves that this process has no connection to the database,
-    /// because every connection holds the lock of its folder.
+    /// Allows access to the files without SQLite. The lock proves that this process has no connection to the
+    /// database, because every open journal holds the lock of its folder.
     pub(crate) fn unopened<'a>(&'a self, lock: &'a Lock) -> Unopened<'a> {
         Unopened { files: self, _lock: lock }
     }
@@ -168,7 +168,7 @@ impl OpenedFiles {
                         path.display()
                     ));
                 }
-                // An error of `stat` does not mean that the file was replaced, so the journal stays open.
+                // An error of `stat` does not prove that the file was replaced, so the journal stays open.
                 Err(error) => {
                     tracing::warn!(%error, path = %path.display(), "a journal file cannot be inspected");
                 }
@@ -184,7 +184,7 @@ mod tests {
 
     use super::*;
 
-    /// Only this source file opens files of the journal. The test searches the sources of this crate.
+    /// Tests that no other source file of this crate opens files of the journal.
     #[test]
     fn no_other_source_names_a_file_of_the_journal() {
         let mut pending = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")];

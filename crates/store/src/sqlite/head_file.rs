@@ -1,9 +1,10 @@
-//! The head file: a file in the data folder that records the head of the journal. The head file shows whether the
-//! database was replaced by an older database, or lost SQLite's write-ahead log.
+//! The head file: a file in the data folder that records the head of the journal. With the head file, Holdshort
+//! detects if the database was replaced by an older database, or lost SQLite's write-ahead log.
 //!
-//! The head file is written after each commit, and flushed to disk when the journal is closed. A database therefore has
-//! at least as many events as its head file says. A database that was closed has exactly as many. The head file does
-//! not protect against a person who can write both files. A copy of the head outside the data folder does.
+//! The head file is written after each commit, and flushed to disk when the journal is closed. A database therefore
+//! has at least as many events as its head file records. A database that was closed has exactly that number of
+//! events. The head file does not protect against a person who can write both files. A copy of the head outside the
+//! data folder protects against such a person.
 
 use std::fs::{self, File};
 use std::io;
@@ -23,12 +24,13 @@ use crate::journal::Error;
 const NAME: &str = "holdshort.head";
 /// Maximum number of attempts to read a complete head file.
 const READS: u32 = 3;
-/// Names of rows in the table `meta`. Each row contains the number of events that the database had when it was opened
-/// without its write-ahead log, or when it was opened without its head file after the server had been killed.
+/// Names of rows in the table `meta`. Such a row records that last writes may be missing, because the database was
+/// opened without its write-ahead log, or without its head file after the server was killed. The value is the number
+/// of events that the database had then.
 const WITHOUT_LOG: &str = "without_log";
 const WITHOUT_HEAD_FILE: &str = "without_pin";
-/// Names of rows in the table `meta`: the number of missing events that the operator accepted with `accept_loss`, and
-/// the number of events that the database still had.
+/// Names of rows in the table `meta` that record an accepted loss: the number of missing events that the operator
+/// accepted with `accept_loss`, and the number of events that were left.
 const LOST: &str = "lost";
 const LOST_AFTER: &str = "lost_after";
 
@@ -40,20 +42,19 @@ pub(super) struct HeadFile {
     is_behind: bool,
 }
 
-/// Evidence about missing events of a database: the head that the head file records, and the state of SQLite's
-/// write-ahead log.
+/// Data from which missing events are detected: the head in the head file, and the state of SQLite's write-ahead log.
 pub(super) struct Evidence {
     folder: PathBuf,
     recorded: Option<Head>,
     log: LogState,
 }
 
-/// Result of a comparison in which the database contradicts its head file.
+/// Difference between a database and its head file.
 pub(super) struct Contradiction {
     why: String,
-    /// Number of events that agree with the head file.
+    /// Number of events in the database that agree with the head file.
     left: u64,
-    /// Maximum number of acknowledged events that the database lacks.
+    /// Largest possible number of missing acknowledged events.
     lost: u64,
 }
 
@@ -66,8 +67,8 @@ impl Evidence {
         Ok(Self { recorded: read(&folder)?, folder, log })
     }
 
-    /// Rejects a database of an unknown version, and a database that contradicts its head file. `accept_loss` is the
-    /// number of missing events that the operator accepts. Changes nothing.
+    /// Rejects a database of an unknown version, and a database that does not match its head file. `accept_loss` is
+    /// the number of missing events that the operator accepts. Changes nothing.
     pub(super) fn check(
         &self,
         database: &Path,
@@ -97,8 +98,8 @@ impl Evidence {
         let would_lose = match lost {
             0 => String::new(),
             _ => format!(
-                "; starting a server from this database loses {} after event {left}, such as acknowledged \
-                 interrupts, decisions and started commands",
+                "; a server that starts with this database loses {} after event {left}, for example \
+                acknowledged interrupts, decisions and started commands",
                 count_events(*lost)
             ),
         };
@@ -110,23 +111,25 @@ impl Evidence {
         let copies = rescue::copies(&self.folder).into_iter().map(shown).collect::<Vec<_>>().concat();
         format!(
             "{why} ({path}){would_lose}{copies}; restore a backup, or accept the loss with `serve \
-             --accept-loss {lost}`, which every later audit reports"
+            --accept-loss {lost}`; every later audit reports an accepted loss"
         )
     }
 
-    /// Returns true if acknowledged events may be missing, because the database was copied without its write-ahead log
-    /// while a server was using it. If there is a head file, the head file is checked instead.
+    /// Returns true if acknowledged events may be missing because the database was copied without its write-ahead log
+    /// while a server was using it. Returns false if there is a head file, because the comparison with the head file
+    /// detects missing events.
     fn is_without_log(&self, connection: &Connection) -> Result<bool, Error> {
         Ok(self.recorded.is_none() && self.log == LogState::Missing && !is_closed(connection)?)
     }
 
-    /// Returns true if there is no head file, although the database has a write-ahead log and was not closed. Either
-    /// its server was killed, or the files were copied while the server was running.
+    /// Returns true if the head file is missing although the database has a write-ahead log and was not closed. In
+    /// that case the server was killed, or the files were copied while the server was running.
     fn is_without_pin(&self, connection: &Connection) -> Result<bool, Error> {
         Ok(self.recorded.is_none() && self.log == LogState::There && !is_closed(connection)?)
     }
 
-    /// Records in the database which events may be missing, so that no later audit reports the journal as complete.
+    /// Records in the database that events are missing or may be missing, so that no later audit reports the journal
+    /// as complete.
     pub(super) fn write_notes(
         &self,
         connection: &Connection,
@@ -187,8 +190,8 @@ fn contradiction(recorded: Head, head: Head, at: Option<Head>, is_closed: bool) 
         Some(Contradiction { why, left: 0, lost: expected })
     } else if is_closed && there > expected {
         let why = format!(
-            "the database has {has}, but {expected} {were} written: another program wrote the rest, or {NAME} is \
-             an older copy"
+            "the database has {has}, but Holdshort recorded only {expected}: another program wrote the \
+            rest, or {NAME} is an older copy"
         );
         Some(Contradiction { why, left: expected, lost: 0 })
     } else {
@@ -202,15 +205,16 @@ fn count_events(events: u64) -> String {
 
 fn without_log(events: u64) -> String {
     format!(
-        "the database was copied without its write-ahead log when it had {}: the last writes may be missing",
+        "the last writes may be missing, because the database was copied without its write-ahead log when \
+        it had {}",
         count_events(events)
     )
 }
 
 fn without_head_file(events: u64) -> String {
     format!(
-        "the journal of a killed server was opened without {NAME} when it had {}: the last writes may be \
-         missing",
+        "the last writes may be missing, because the journal of a killed server was opened without {NAME} \
+        when it had {}",
         count_events(events)
     )
 }
@@ -221,12 +225,14 @@ impl HeadFile {
         Ok(Self { file, is_behind: false })
     }
 
-    /// Writes the head file after a commit. If the write fails, no event is lost, because the older head stays valid.
+    /// Writes the head file after a commit. If the write fails, no event is lost, and the file still contains an
+    /// older, valid head.
     pub(super) fn put(&mut self, head: Head) {
         if let Err(error) = self.write(head)
             && !std::mem::replace(&mut self.is_behind, true)
         {
-            tracing::warn!(%error, "{NAME} cannot be written: an audit may miss lost events");
+            tracing::warn!(%error, "{NAME} cannot be written, so an audit may not detect that events were \
+                lost");
         }
     }
 
@@ -262,8 +268,8 @@ pub(super) fn read(folder: &Path) -> Result<Option<Head>, Error> {
         }
     }
     Err(Error::Corrupt(format!(
-        "{} cannot be read, so missing events would not be noticed: copy the folder without that file, \
-         compare `audit head` of the copy with a noted head, then remove the file",
+        "{} cannot be read, so missing events cannot be detected; copy the folder without this file, \
+        compare `audit head` of the copy with a head that you noted earlier, and then remove the file",
         path.display()
     )))
 }
@@ -288,7 +294,7 @@ pub(super) fn problems(
     let is_closed = log.is_some() && is_closed(connection)?;
     let mut problems: Vec<String> = contradiction_in(connection, recorded, is_closed)?.into_iter().collect();
     let notes = notes(connection)?;
-    // If there is a note from an earlier opening, it already reports the same problem.
+    // Skipped if the database has notes, because the notes already report this problem.
     if let Some(log) = log.filter(|_| notes.is_empty()) {
         let evidence = Evidence { folder: folder.to_owned(), recorded, log };
         let events = chain::head(connection)?.events;
@@ -302,8 +308,8 @@ pub(super) fn problems(
     Ok(problems)
 }
 
-/// Compares a database of the current schema version with its head file. A closed database must have exactly as many
-/// events as its head file says.
+/// Compares a database of the current schema version with its head file. A closed database must have exactly the
+/// number of events that its head file records.
 pub(super) fn contradiction_in(
     connection: &Connection,
     recorded: Option<Head>,
@@ -314,7 +320,7 @@ pub(super) fn contradiction_in(
     Ok(contradiction(recorded, chain::head(connection)?, at, is_closed).map(|found| found.why))
 }
 
-/// Records in the database that a server is using the journal (1), or that the journal was closed (0).
+/// Records in the database if a server is using the journal (1) or the journal was closed (0).
 pub(super) fn set_open(connection: &Connection, open: u8) -> Result<(), Error> {
     connection.execute("UPDATE meta SET value = ?1 WHERE name = 'open'", [open])?;
     Ok(())

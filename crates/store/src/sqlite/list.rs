@@ -1,5 +1,5 @@
-//! Lists of rows: each index scan is a separate statement, and all scans of a page read the same snapshot. With
-//! `INDEXED BY`, a missing index is an error and not a slow list.
+//! Lists of rows. Each index scan is a separate statement, and all scans of a page read the same snapshot. The
+//! statements use `INDEXED BY`, so that a missing index causes an error and not a slow query.
 
 use holdshort_core::delivery::Delivery;
 use holdshort_core::id::{RunId, SessionId};
@@ -57,7 +57,7 @@ fn stretches(connection: &Connection, filter: &RunFilter) -> Result<Vec<RunFilte
     Ok(all)
 }
 
-/// Returns the workflows that have runs with this status. Each workflow needs one index lookup, and there are only few
+/// Returns the workflows that have runs with this status, with one index lookup for each workflow. There are only few
 /// workflows.
 fn workflows(connection: &Connection, status: Status) -> Result<Vec<String>, Error> {
     let sql = "SELECT min(workflow) FROM runs INDEXED BY runs_by_state WHERE status = ?1 AND workflow > ?2";
@@ -125,8 +125,8 @@ pub(super) fn session_usage(
     Ok(usage.collect::<Result<_, _>>()?)
 }
 
-/// Lists interrupts. The open and the resolved interrupts are read from one snapshot, so that an interrupt that is
-/// resolved in between is not missed.
+/// Lists interrupts. Open and resolved interrupts are read from one snapshot. Otherwise the list would miss an
+/// interrupt that is resolved between the two reads.
 pub(super) fn interrupts(
     connection: &Connection,
     filter: &InterruptFilter,

@@ -77,7 +77,7 @@ impl Log for Sqlite {
     }
 
     async fn inspect(&self) -> Result<Vec<String>, Error> {
-        // If the files were replaced, a new connection would open different files.
+        // If the files were replaced, a new connection would open the new files, so the read is refused.
         if let Some(why) = self.status.as_ref().and_then(|status| status.displacement()) {
             return Ok(vec![why]);
         }

@@ -55,8 +55,8 @@ pub struct Config {
     /// Maximum number of pages (1024 bytes each) of the database. A larger database is reported as a full disk. `None`
     /// means no limit.
     pub max_pages: Option<u32>,
-    /// If the database contradicts its head file, the number of missing acknowledged events that the operator accepts.
-    /// The number must be exactly the number of missing events.
+    /// Number of missing events that the operator accepts if the database does not match its head file. Must be
+    /// exactly the number of missing events.
     pub accept_loss: Option<u64>,
 }
 
@@ -77,14 +77,14 @@ pub struct Sqlite {
     thread: Mutex<Option<JoinHandle<()>>>,
     /// True once the journal is being closed, so that the end of the writer thread is not treated as a failure.
     is_closing: AtomicBool,
-    /// True once a caller has received the error that the writer thread died. Needed because a dying thread drops the
-    /// pending replies before its queue.
+    /// True after a caller has received the error that the writer thread died. The flag is needed because a dying
+    /// thread drops the pending replies before its queue.
     is_dead: AtomicBool,
     position: watch::Receiver<u64>,
     node: Node,
 }
 
-/// The single node of a data folder.
+/// The only node of a data folder.
 #[derive(Debug)]
 struct Node {
     first_epoch: u64,
@@ -108,7 +108,7 @@ impl Sqlite {
         unopened.make().map_err(from_io)?;
         wal::check(unopened)?;
         let evidence = Evidence::gather(unopened)?;
-        // Check before anything changes the files. SQLite itself empties its write-ahead log when the last writer
+        // Checked before anything changes the files, because SQLite empties its write-ahead log when the last writer
         // closes.
         let loss = evidence.check(&database, config.accept_loss)?;
         let connection = schema::writer(&database, config.max_pages)?;
@@ -118,8 +118,8 @@ impl Sqlite {
         let mut pin = HeadFile::open(folder)?;
         pin.close(head);
         head_file::set_open(&connection, 1)?;
-        // Write the mark that the journal is open into the database file itself, so that a copy without the write-ahead
-        // log can be detected.
+        // The mark that the journal is open is written into the database file itself. A copy without the write-ahead
+        // log then also contains this mark and can be detected.
         schema::checkpoint(&connection)?;
         let (last, position) = watch::channel(head.events);
         let pool = Pool::open(&database, &lock)?;
@@ -143,8 +143,8 @@ impl Sqlite {
         let log = unopened.log_state().map_err(from_io)?;
         let connect = || schema::lone_reader(&database, log == LogState::There);
         let pool = match Pool::with_connector(connect, &lock) {
-            // A database that was emptied looks like a database of an earlier version, and only the head file shows the
-            // difference.
+            // A database that was emptied looks like a database of an earlier version, so the head file is checked
+            // too.
             Err(outdated @ Error::Outdated { .. }) => {
                 Evidence::gather(unopened)?.check(&database, None)?;
                 return Err(outdated);
@@ -216,15 +216,14 @@ impl Sqlite {
             Ok(Ok(last)) => last.result(),
             Ok(Err(_)) => Err(self.unanswered().to_string()),
             Err(_) => Err(format!(
-                "no write succeeded for {} ms: another program holds a lock on the database, or the disk \
-                 does not respond",
+                "no write has succeeded for {} ms, because another program holds a lock on the database or \
+                the disk does not respond",
                 PROBE_WAIT.as_millis()
             )),
         }
     }
 
-    /// If a file of the journal was deleted or replaced, wakes the writer, so that it rescues the data that it can
-    /// still read.
+    /// If a file of the journal was deleted or replaced, wakes the writer, which then makes a rescue copy.
     pub fn check_files(&self) {
         if let (Some(status), Some(queue)) = (&self.status, &self.queue)
             && status.displacement().is_some()
@@ -286,7 +285,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
     text.unwrap_or("no message").to_owned()
 }
 
-/// Returns the current time, to display when this node opened the store. It is never used for a decision.
+/// Returns the current time, which is only displayed as the time when this node opened the store.
 fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))

@@ -1,5 +1,5 @@
-//! The outbox in SQLite: the writer executes all changes. A folder has only one node. A delivery that a different node
-//! claimed can therefore be claimed again, because that node no longer exists.
+//! The outbox in SQLite: the writer executes all changes. A folder has only one node. If a different node has claimed
+//! a delivery, that node no longer exists, so the delivery can be claimed again.
 
 use holdshort_core::delivery::{Attempt, ChannelState, Delivery, DeliveryState};
 use holdshort_core::id::DeliveryId;
@@ -43,7 +43,7 @@ impl Sqlite {
 
 impl Outbox for Sqlite {
     async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
-        // Usually no delivery is due. This check then avoids a job for the writer and a commit.
+        // Usually no delivery is due. This check avoids a job for the writer and a commit in that case.
         let asked = claim.clone();
         if self.pool.read(move |connection| due(connection, &asked)).await?.is_empty() {
             return Ok(Vec::new());
@@ -201,7 +201,7 @@ fn change(connection: &Connection, node: u64, change: &DeliveryChange) -> Result
         }
         DeliveryChange::FailOld { before, why, now } => {
             // No delivery is due before its creation, so the condition on `created_at` excludes no matching delivery.
-            // The condition lets SQLite use an index that finds few other deliveries.
+            // With the condition, SQLite can use an index that selects few other deliveries.
             let sql = "UPDATE deliveries
                        SET state = 'failed', error = ?1, next_at = NULL, node = NULL, ended_at = ?2
                        WHERE delivery IN (

@@ -3,9 +3,9 @@
 
 use holdshort_core::id::{Id, StreamId};
 
-/// Alphabet of ids (Crockford base 32). The characters sort like their values.
+/// Alphabet of ids (Crockford base 32). Characters and their values have the same order.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-/// Value of each character. It is 0 for a character that is not in the alphabet.
+/// Value of each character. Characters that are not in the alphabet have the value 0.
 const VALUES: [u8; 256] = {
     let mut values = [0; 256];
     let mut value = 0_u8;

@@ -19,7 +19,7 @@ const READERS: usize = 4;
 pub(super) struct Pool {
     permits: Arc<Semaphore>,
     idle: Arc<Idle>,
-    /// Semaphore with one permit for long reads, so that they run one after the other.
+    /// Semaphore with one permit, so that long reads run one after the other.
     apart: Arc<Semaphore>,
     /// Lock of the folder, which connections of long reads also hold. `None` after the pool was closed.
     lock: Mutex<Option<Arc<Lock>>>,
@@ -27,8 +27,8 @@ pub(super) struct Pool {
 
 type Idle = Mutex<Vec<Reader>>;
 
-/// A connection, and the lock of its folder. The folder is therefore released only after its last connection was
-/// closed.
+/// A connection, together with the lock of its folder, so that the lock is released only after the last connection
+/// was closed.
 #[derive(Debug)]
 struct Reader {
     connection: Connection,
@@ -59,9 +59,9 @@ impl Pool {
         Ok(Self { permits, idle: Arc::new(Mutex::new(idle)), apart, lock })
     }
 
-    /// Runs a read of one or two rows on the current thread, because a switch to a different thread would take several
-    /// times as long. Such a read blocks the thread at most until the disk has read a few pages. Waits while all
-    /// connections are in use.
+    /// Runs a read of one or two rows on the current thread, because a switch to a different thread would take
+    /// several times as long. Such a read blocks the thread for at most the time to read a few pages from disk. Waits
+    /// while all connections are in use.
     pub(super) async fn look<T>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Error>,
@@ -145,8 +145,9 @@ impl Drop for Interrupts {
     }
 }
 
-/// Runs the work unless its caller has stopped waiting. SQLite ignores an interrupt while no statement is running. This
-/// function therefore starts a statement before it checks `is_left` for the last time, and keeps the statement open.
+/// Runs the work unless its caller has stopped waiting. SQLite ignores an interrupt while no statement is running.
+/// This function therefore starts a statement, keeps the statement open, and only then checks `is_left` for the last
+/// time.
 fn unless_left<T>(
     connection: &Connection,
     is_left: &AtomicBool,

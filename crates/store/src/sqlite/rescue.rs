@@ -18,13 +18,13 @@ pub(super) const NAME: &str = "holdshort.rescued-";
 /// Time between two attempts to make a copy.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Copies the journal of a displaced writer into a new folder inside its data folder. Does nothing if there already is
-/// a copy. If the copy fails, a call after a pause tries again.
+/// Copies the journal of a displaced writer into a new folder inside its data folder. Does nothing if there already
+/// is a copy. If the copy fails, the first call after a pause tries again.
 pub(super) fn run(status: &Status, connection: &Connection, head: Head) {
     run_after(PAUSE, status, connection, head);
 }
 
-/// Like [`run`], before the process ends: tries again immediately if an earlier copy failed.
+/// Like [`run`], for use just before the process ends. If an earlier copy failed, tries again without a pause.
 pub(super) fn run_last(status: &Status, connection: &Connection, head: Head) {
     run_after(Duration::ZERO, status, connection, head);
 }
@@ -39,7 +39,7 @@ fn run_after(pause: Duration, status: &Status, connection: &Connection, head: He
         Some(Copy::Failed { .. } | Copy::Made { .. }) | None => return,
     }
     status.set_copy(copy(status, connection, head).unwrap_or_else(|error| {
-        tracing::error!(%error, "the journal could not be copied: only this process has its last events");
+        tracing::error!(%error, "the journal could not be copied, so only this process has its last events");
         Copy::Failed { why: error.to_string(), at: Instant::now() }
     }));
 }
@@ -62,7 +62,7 @@ fn copy(status: &Status, connection: &Connection, head: Head) -> Result<Copy, Er
     match &copied {
         Ok(_) => tracing::error!(
             folder = %into.display(), events = head.events,
-            "the journal was copied to {}: stop this server and serve the copy", into.display()
+            "the journal was copied to {}; stop this server and start a server from the copy", into.display()
         ),
         // An incomplete copy is useless and is deleted. The next attempt makes a new copy.
         Err(_) => drop(fs::remove_dir_all(&into)),
@@ -78,8 +78,8 @@ pub(super) fn refuse_empty(files: &Files) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Corrupt(format!(
-        "the database is missing, but a server saved its journal in {}: serve that folder (`--data`), or \
-        move it elsewhere",
+        "the database is missing, but a server saved its journal in {}; start the server from that folder \
+        (`--data`), or move the folder elsewhere",
         copies.join(", ")
     )))
 }

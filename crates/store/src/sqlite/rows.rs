@@ -90,7 +90,7 @@ struct Writing<'a>(&'a Connection);
 impl Put for Writing<'_> {
     type Error = Error;
 
-    /// Inserts the row, or updates an existing row with the same key. Only changed columns are updated, so that indexes
+    /// Inserts the row, or updates an existing row with the same key. Updates only changed columns, so that indexes
     /// of unchanged columns are not written.
     fn put<R: Record + Clone>(&mut self, row: &R) -> Result<(), Error> {
         let (connection, table) = (self.0, R::TABLE);

@@ -38,7 +38,7 @@ const FINDINGS: u32 = 10;
 /// Capacity of a connection's cache of prepared statements. It exceeds the number of different statements, including
 /// all combinations of list filters.
 const STATEMENTS: usize = 96;
-/// Page size of a new database. An existing database keeps its page size. Small pages are better because a commit
+/// Page size of a new database. An existing database keeps its page size. Small pages are faster because a commit
 /// writes whole pages, usually one per index. Several rows still fit on a page. A long event continues on overflow
 /// pages, which are written only once.
 const PAGE_BYTES: u32 = 1024;
@@ -59,7 +59,7 @@ pub(super) fn writer(database: &Path, max_pages: Option<u32>) -> Result<Connecti
     }
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    // Overwrite deleted data in its page, because answers are corrected and erased.
+    // Overwrites deleted data with zeros, because corrected and erased answers must not stay in the file.
     connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     connection.pragma_update_and_check(None, "wal_autocheckpoint", CHECKPOINT_PAGES, |_| Ok(()))?;
     connection.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES, |_| Ok(()))?;
@@ -82,7 +82,7 @@ pub(super) fn lone_reader(database: &Path, has_log: bool) -> Result<Connection, 
     if found < known { Err(Error::Outdated { found, known }) } else { Ok(connection) }
 }
 
-/// Opens a database of any schema version that this binary knows, and returns the connection and the version.
+/// Opens a database of any known schema version, and returns the connection and the version.
 fn glance(database: &Path, has_log: bool) -> Result<(Connection, u32), Error> {
     let connection = if has_log {
         reader(database)?
@@ -152,9 +152,9 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<String>, Error> {
     Ok(problems)
 }
 
-/// Returns the differences between the database's schema and the schema that the migrations create. For example, a
-/// server would execute a trigger that somebody added. Compares the text of the statements, including comments inside a
-/// statement.
+/// Returns the differences between the database's schema and the schema that the migrations create. A difference can
+/// be dangerous: a server would execute a trigger that an attacker added. Compares the text of the statements,
+/// including comments inside a statement.
 fn foreign(connection: &Connection) -> Result<Vec<String>, Error> {
     let made = Connection::open_in_memory()?;
     for (number, sql) in numbered() {
@@ -178,7 +178,7 @@ fn objects(connection: &Connection) -> Result<BTreeMap<(String, String), Option<
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Returns the faults that SQLite finds in pages and indexes, as SQLite's messages.
+/// Returns SQLite's messages about damaged pages and indexes.
 fn integrity(connection: &Connection) -> Result<Vec<String>, Error> {
     let mut statement = connection.prepare(&format!("PRAGMA integrity_check({FINDINGS})"))?;
     let found = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>();
@@ -189,7 +189,7 @@ fn integrity(connection: &Connection) -> Result<Vec<String>, Error> {
     }
 }
 
-/// Draws the epoch of this opening of the store. The epoch is durable before any run is driven under it.
+/// Acquires the epoch for the node that is opening the store. The epoch is durable before any run is driven under it.
 pub(super) fn next_epoch(connection: &Connection) -> Result<u64, Error> {
     let sql = "UPDATE meta SET value = value + 1 WHERE name = 'epoch' RETURNING value";
     let Number(epoch) = connection.query_row(sql, [], |row| row.get(0))?;

@@ -13,8 +13,8 @@ use crate::journal::Error;
 
 /// Time after a successful write during which no probe is needed to prove that the journal can be written.
 pub(super) const PROOF_TIME: Duration = Duration::from_secs(1);
-/// Maximum time to wait for a probe. If a disk or a lock delays the probe for longer, requests wait as well, so the
-/// journal is reported as not writable.
+/// Maximum time to wait for a probe. If a disk or a lock delays the probe for longer, requests are delayed too, so
+/// the journal is reported as not writable.
 pub(super) const PROBE_WAIT: Duration = Duration::from_millis(1_500);
 
 #[derive(Debug)]
@@ -43,8 +43,8 @@ impl LastWrite {
     }
 }
 
-/// State of a journal of which a file was deleted or replaced while the journal was open. SQLite still writes to the
-/// old file, which the kernel deletes when this process ends.
+/// State of a journal after one of its files was deleted or replaced while the journal was open. SQLite still writes
+/// to the old file, which the kernel deletes when this process ends.
 #[derive(Clone, Debug)]
 struct Displaced {
     why: String,
@@ -74,8 +74,8 @@ impl Status {
         self.last_write.subscribe()
     }
 
-    /// Returns the reason why nothing is written any more, or else the failure of the last write, no matter how long
-    /// ago the write was.
+    /// Returns the reason why nothing is written any more. If there is no such reason, returns the error of the last
+    /// write, if it failed at any time in the past.
     pub(super) fn failure(&self) -> Option<String> {
         self.displacement().or_else(|| self.last_write.borrow().failure.clone())
     }
@@ -100,7 +100,8 @@ impl Status {
         if displaced.is_none()
             && let Err(why) = self.files.check()
         {
-            tracing::error!(folder = %self.files.files().folder().display(), "{why}: no more writes are accepted");
+            tracing::error!(folder = %self.files.files().folder().display(), "no more writes are accepted, \
+                because {why}");
             *displaced = Some(Displaced { why, copy: Copy::Pending });
         }
         displaced.as_ref().map(Displaced::describe)
@@ -135,7 +136,7 @@ impl Displaced {
                 let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
                 format!(
                     "a complete copy, up to event {events}, is in {name} of the data folder: stop this \
-                    server and serve the copy"
+                    server and start a server from the copy"
                 )
             }
             Copy::Failed { why, .. } => format!(

@@ -10,8 +10,8 @@ use super::column::{Hash, Number};
 use crate::journal::Error;
 use crate::packed_append::Columns;
 
-/// Returns two heads: the head after the last event, and the head after the first `events` events. The database has a
-/// row for each event and no chain over all events.
+/// Returns the head after the last event, and the head after the first `events` events, for a database with a row for
+/// each event and no chain over all events.
 pub(super) fn heads_of_events(connection: &Connection, events: u64) -> Result<(Head, Option<Head>), Error> {
     let mut head = Head::START;
     let mut at = (events == 0).then_some(head);
@@ -27,7 +27,8 @@ pub(super) fn heads_of_events(connection: &Connection, events: u64) -> Result<(H
     Ok((head, at))
 }
 
-/// Returns the same two heads for a database that stores each event together with the head after the event.
+/// Returns the head after the last event, and the head after the first `events` events, for a database that stores
+/// each event together with the head after the event.
 pub(super) fn heads_of_chained_events(
     connection: &Connection,
     events: u64,

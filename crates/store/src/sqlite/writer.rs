@@ -1,11 +1,11 @@
 //! The writer: one thread, one connection, group commit.
 //!
-//! All waiting jobs form a group, which is committed in one transaction. The replies are sent after COMMIT. A job that
-//! the journal rejects has written nothing, so it does not affect the group. If a job fails because of an error of the
+//! All waiting jobs form a group, which is committed in one transaction. The replies are sent after COMMIT. A
+//! rejected job has written nothing, so it does not affect the group. If a job fails because of an error of the
 //! store, the group is rolled back, and each job is repeated in a separate transaction. Savepoints would avoid the
-//! repetition, but they would copy every page of every job, and such errors are rare. If COMMIT fails, every job of the
-//! group fails with this error, and nothing is written. The writer does not wait for a timer: a single job is a group,
-//! and jobs that arrive during a commit form the next group.
+//! repetition, but they would copy every page of every job, and such errors are rare. If COMMIT fails, every job of
+//! the group fails with this error, and nothing is written. The writer never waits to collect more jobs. A single job
+//! can be a group. Jobs that arrive during a commit form the next group.
 
 #[cfg(test)]
 mod tests;
@@ -74,7 +74,7 @@ pub(super) enum Job {
     /// Writes a page, to find out whether the journal can be written. As for every group, the status records the
     /// outcome.
     Probe,
-    /// Ends the thread after all jobs that were accepted before this job.
+    /// Ends the writer thread after all earlier jobs are completed.
     Close,
 }
 
@@ -107,9 +107,9 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread. When the journal is closed, the thread releases the lock of the folder. If the thread panics,
-    /// the lock is kept until the process ends. Work in this process may still have effects that can no longer be
-    /// recorded, so no second server may start before that.
+    /// Starts the thread. When the journal is closed, the thread releases the lock of the folder. If the thread
+    /// panics, the lock is kept until the process ends. Until then no second server may start, because work in this
+    /// process may still have effects that can no longer be recorded.
     pub(super) fn start(self, lock: Arc<Lock>) -> std::io::Result<(mpsc::Sender<Job>, JoinHandle<()>)> {
         let (queue, jobs) = mpsc::channel(QUEUE_LIMIT);
         let work = move || {
@@ -187,7 +187,7 @@ impl Writer {
         match self.transact(group) {
             Ok((outcomes, head)) => {
                 let is_longer = mem::replace(&mut self.head, head) != head;
-                // A commit to deleted or replaced files is not acknowledged.
+                // A commit is not acknowledged if the files were deleted or replaced.
                 if let Err(error) = self.status.check() {
                     return self.refuse(group, &error);
                 }
@@ -214,8 +214,8 @@ impl Writer {
             }
             Err(failure) => {
                 let error = match failure {
-                    // If one job finds a damaged run, writes of other runs must still work. The damage is therefore not
-                    // recorded as a failure of the writer.
+                    // A damaged run must not prevent writes of other runs, so the damage is not recorded as a failure
+                    // of the writer.
                     Failure::Job(error @ Error::Corrupt(_)) => error,
                     Failure::Job(error) | Failure::Group(error) => {
                         self.status.record(Some(&error));
@@ -304,8 +304,8 @@ impl Job {
             (Self::NeedBodies { reply, .. }, Outcome::Found(found)) => answer(reply, Ok(found)),
             (Self::DropBodies { reply, .. }, Outcome::Dropped(count)) => answer(reply, Ok(count)),
             (Self::Outbox { reply, .. }, Outcome::Outbox(answered)) => answer(reply, Ok(answered)),
-            // No caller waits for a probe or a close. For all other jobs, the kind of outcome always matches the kind
-            // of job.
+            // Probes and closes have no caller to answer. For all other jobs, the kind of outcome always matches the
+            // kind of job.
             (
                 _,
                 Outcome::Append(_)

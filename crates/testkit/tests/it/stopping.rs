@@ -136,7 +136,7 @@ async fn a_stop_holds_whatever_becomes_of_the_server() {
     is_gone("612.25").await;
     assert!(!server.workspace().join("made.txt").exists());
     assert_eq!(server.events_of(&run, "trial_started").await.len(), 1, "it did not begin again");
-    assert!(last_told(&model).contains("A person stopped this command. It was only tried"));
+    assert!(last_told(&model).contains("A person stopped this command. It ran only in a trial"));
 }
 
 /// A person stops a command in the workspace from the command line, which finds the running call by itself. The agent

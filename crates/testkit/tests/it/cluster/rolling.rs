@@ -178,7 +178,7 @@ async fn an_older_node_leaves_what_it_can_not_read_to_newer_ones() {
     let detail = older.get("/readyz").await.body["detail"].as_str().unwrap().to_owned();
     assert!(detail.contains(&format!("version {NEXT}")), "{detail}");
     let said = older.stderr();
-    assert!(said.contains("a run cannot go on") && said.contains("run_teleported"), "{said}");
+    assert!(said.contains("a run cannot continue") && said.contains("run_teleported"), "{said}");
 
     // The older node wrote nothing, holds no lease on the run, and does not claim the run again. The older node serves
     // all other runs.
@@ -187,7 +187,7 @@ async fn an_older_node_leaves_what_it_can_not_read_to_newer_ones() {
     let another = older.start_run("solo", "ask").await;
     answer(&older, &another).await;
     assert_eq!(sql(&url, &lease).await, "t");
-    let told = older.stderr().matches("a run cannot go on").count();
+    let told = older.stderr().matches("a run cannot continue").count();
     assert!(told <= 2, "{told} times: {}", older.stderr());
 
     let newer = Postgres::open(config()).await.unwrap();
