@@ -33,7 +33,7 @@ pub enum Error {
     /// the remaining reuses.
     #[error(
         "the answer is erased, except its reused copies in {}, which are under legal hold: lift these \
-            holds, then erase the answer again",
+        holds, then erase the answer again",
         listed(.0)
     )]
     ReuseHeld(Vec<RunId>),

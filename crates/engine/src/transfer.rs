@@ -52,7 +52,7 @@ pub enum Error {
     NoRun(String),
     #[error(
         "{stream} ends with event {there}, but could only be read up to event {found}, because other \
-            database transactions are in progress; try again"
+        database transactions are in progress; try again"
     )]
     Incomplete { stream: StreamId, there: u64, found: u64 },
     #[error(transparent)]

@@ -170,8 +170,7 @@ async fn verify_run<J: Journal>(
         }
         return Ok(());
     }
-    Err(Finding::Damage("the stream changed each time that it was compared with its rows; run the audit \
-        again".to_owned()))
+    Err(Finding::Damage("the stream grew each time it was compared with its rows; audit again".to_owned()))
 }
 
 fn run_problem(
@@ -292,8 +291,7 @@ async fn verify_session<J: Journal>(journal: &J, id: &SessionId, report: &mut Re
         }
         return Ok(());
     }
-    Err(Finding::Damage("the stream changed each time that it was compared with its rows; run the audit \
-        again".to_owned()))
+    Err(Finding::Damage("the stream grew each time it was compared with its rows; audit again".to_owned()))
 }
 
 /// Returns the first problem in the rows of the session's grants.

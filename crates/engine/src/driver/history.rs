@@ -104,7 +104,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 let (field, what) = if row.is_data { ("/edit", "data") } else { ("/text", "words") };
                 let problem = format!(
                     "is missing: `from` only identifies an earlier answer; also send the {what} of that \
-                        answer"
+                    answer"
                 );
                 return Err(refused(field, problem));
             }

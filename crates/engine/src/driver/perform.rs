@@ -23,8 +23,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let dropped: Vec<ActionId> = loaded.in_flight.difference(&awaited).cloned().collect();
         for id in dropped {
             loaded.in_flight.remove(&id);
-            tracing::debug!(run = %loaded.run.id, action = %id, "an action was stopped because its run no \
-                longer needs the result");
+            tracing::debug!(
+                run = %loaded.run.id, action = %id,
+                "an action was stopped because its run no longer needs the result"
+            );
             self.executor.abort(&loaded.run.id, &id);
         }
         // An append with an unknown result can still be written as long as the stream has no event
@@ -179,8 +181,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 Ok(())
             }
             Err(Error::Rejected(rejection @ (Rejection::Outdated | Rejection::Ended(_)))) => {
-                tracing::debug!(%run, %action, %rejection, "a result was discarded because it arrived too \
-                    late");
+                tracing::debug!(%run, %action, %rejection, "a result arrived too late and was discarded");
                 Ok(())
             }
             Err(error) => Err(error),

@@ -132,8 +132,11 @@ pub(super) async fn judge_channel<J: Journal, C: Clock, E: Executor>(
         return Ok(None);
     }
     driver.metrics().channel_disabled(channel);
-    tracing::error!(channel, why, "the channel was disabled; it sends nothing until a person retries one of \
-        its deliveries");
+    tracing::error!(
+        channel,
+        why,
+        "the channel was disabled; it sends nothing until a person retries one of its deliveries"
+    );
     Ok(Some(why))
 }
 

@@ -95,7 +95,7 @@ pub fn warning(clock: &DeadlineClock) -> Option<String> {
     (ahead_ms > BEHIND_MS).then(|| {
         format!(
             "the clock of this machine is {} behind the latest time in the journal; until it catches up, \
-                Holdshort continues from the latest time at half speed; check the clock",
+            Holdshort continues from the latest time at half speed; check the clock",
             format_duration(ahead_ms)
         )
     })

@@ -91,8 +91,10 @@ impl RealExecutor {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         for ((run, action), task) in std::mem::take(&mut *self.tasks()) {
-            tracing::warn!(%run, %action, "an action was aborted because it did not end in time; its \
-                outcome is determined at the next start");
+            tracing::warn!(
+                %run, %action,
+                "an action was aborted because it did not end in time; its outcome is determined at the next start"
+            );
             task.handle.abort();
         }
     }

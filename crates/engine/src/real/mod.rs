@@ -156,8 +156,9 @@ where
 /// Freezes a restored copy until a person has checked it. The copy's journal lacks all actions of
 /// agents after the backup, so agents could repeat these actions.
 async fn freeze_copy(driver: &Arc<RealDriver>, from: &str) -> Result<(), Error> {
-    let reason = format!("restored from {from}: actions after that copy was made are not recorded here, and \
-        agents may repeat them");
+    let reason = format!(
+        "restored from {from}: actions after that copy was made are not recorded here, and agents may repeat them"
+    );
     match driver.change_system(Input::Freeze { part: None, reason }, Actor::engine()).await {
         // The installation was already frozen when it was copied. The reason of that freeze is kept.
         Ok(_) | Err(Error::System(Rejection::Frozen(_))) => {}

@@ -108,8 +108,7 @@ pub(super) async fn commit(
             Ok(paths) => return Outcome::Changed { paths },
             Err(e) => {
                 return Outcome::Failed {
-                    text: format!("nothing was changed, because the new contents of the files cannot be \
-                        read: {e}"),
+                    text: format!("nothing was changed: the new contents of the files cannot be read: {e}"),
                 };
             }
         }

@@ -152,8 +152,11 @@ impl Traces {
                     // A longer delay that a collector requests is shortened. A request that comes too early gets the
                     // same response again.
                     let wait = after.map_or(pause, |after| after.clamp(pause, EXPORT_PAUSE_MOST));
-                    tracing::warn!(why, wait_s = wait.as_secs(), "traces are not exported yet because a \
-                        request to the collector failed");
+                    tracing::warn!(
+                        why,
+                        wait_s = wait.as_secs(),
+                        "the export of traces failed and is retried"
+                    );
                     driver.clock().sleep(jittered(wait)).await;
                     pause = (pause * 2).min(EXPORT_PAUSE_MOST);
                 }

@@ -18,7 +18,7 @@ pub enum Unsupported {
         SSL_CERT_FILE to a file of trusted certificates"
     )]
     NoTrust(String),
-    #[error("the database contains no journal")]
+    #[error("the database holds no journal")]
     NoJournal,
     #[error(
         "the journal was restored from another cluster; start a server with this database once, which makes \

@@ -190,8 +190,8 @@ fn contradiction(recorded: Head, head: Head, at: Option<Head>, is_closed: bool) 
         Some(Contradiction { why, left: 0, lost: expected })
     } else if is_closed && there > expected {
         let why = format!(
-            "the database has {has}, but Holdshort recorded only {expected}: another program wrote the \
-            rest, or {NAME} is an older copy"
+            "the database has {has}, but Holdshort recorded only {expected}: another program wrote the rest, or \
+             {NAME} is an older copy"
         );
         Some(Contradiction { why, left: expected, lost: 0 })
     } else {
@@ -231,8 +231,7 @@ impl HeadFile {
         if let Err(error) = self.write(head)
             && !std::mem::replace(&mut self.is_behind, true)
         {
-            tracing::warn!(%error, "{NAME} cannot be written, so an audit may not detect that events were \
-                lost");
+            tracing::warn!(%error, "{NAME} cannot be written, so an audit may not detect lost events");
         }
     }
 

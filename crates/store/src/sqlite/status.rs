@@ -100,8 +100,10 @@ impl Status {
         if displaced.is_none()
             && let Err(why) = self.files.check()
         {
-            tracing::error!(folder = %self.files.files().folder().display(), "no more writes are accepted, \
-                because {why}");
+            tracing::error!(
+                folder = %self.files.files().folder().display(),
+                "no more writes are accepted, because {why}"
+            );
             *displaced = Some(Displaced { why, copy: Copy::Pending });
         }
         displaced.as_ref().map(Displaced::describe)

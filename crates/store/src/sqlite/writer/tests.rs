@@ -17,7 +17,7 @@ use crate::sqlite::{read, schema};
 fn a_job_that_is_refused_spares_its_group() {
     let (_folder, mut writer) = writer(None);
     let answers = commit(&mut writer, vec![to_system(0, 10), to_system(0, 10), to_system(1, 10)]);
-    assert_eq!(answers, ["at 1", "sys is at 1, not at 0", "at 2"]);
+    assert_eq!(answers, ["at 1", "sys ends with event 1, but the append expects event 0", "at 2"]);
     assert_eq!(*writer.position.borrow(), 2);
 }
 
@@ -45,8 +45,9 @@ fn a_job_that_the_store_fails_spares_its_group() {
     let (_folder, mut writer) = writer(Some(64));
     assert_eq!(commit(&mut writer, vec![to_system(0, 10)]), ["at 1"]);
     let group = vec![to_system(1, 10), to_system(1, 10), to_system(2, 1_000_000), to_system(2, 10)];
-    let full = "the disk is full: nothing was written";
-    assert_eq!(commit(&mut writer, group), ["at 2", "sys is at 2, not at 1", full, "at 3"]);
+    let full = "nothing was written because the disk is full";
+    let behind = "sys ends with event 2, but the append expects event 1";
+    assert_eq!(commit(&mut writer, group), ["at 2", behind, full, "at 3"]);
     assert_eq!(*writer.position.borrow(), 3);
     assert_eq!(read::last_position(&writer.connection).unwrap(), 3);
 }

@@ -77,9 +77,8 @@ async fn a_killed_server_whose_pin_was_removed_is_noticed() {
     let store = Sqlite::open(folder.path()).unwrap();
     write(&store, 0, 2).await;
     let killed = copy(folder.path(), &[DATABASE, LOG]);
-    let told = [
-        "the journal of a killed server was opened without holdshort.head when it had 2 events: the last writes may be missing",
-    ];
+    let told = ["the last writes may be missing, because the journal of a killed server was opened without \
+         holdshort.head when it had 2 events"];
     let read = Sqlite::open_to_read(killed.path()).unwrap();
     assert_eq!(read.inspect().await.unwrap(), told);
     drop(read);
@@ -205,7 +204,9 @@ async fn what_was_written_to_a_closed_database_is_not_taken_over() {
     fs::write(folder.path().join(PIN), pin).unwrap();
     let why = refusal(folder.path());
     assert!(
-        why.starts_with("the database has 3 events, but 2 were written: another program wrote the rest"),
+        why.starts_with(
+            "the database has 3 events, but Holdshort recorded only 2: another program wrote the rest"
+        ),
         "{why}"
     );
 }
@@ -224,7 +225,8 @@ async fn a_copy_without_its_log_is_noticed() {
             fs::write(copied.path().join(LOG), "").unwrap();
         }
         let told = [
-            "the database was copied without its write-ahead log when it had 0 events: the last writes may be missing",
+            "the last writes may be missing, because the database was copied without its write-ahead log when \
+             it had 0 events",
         ];
         let read = Sqlite::open_to_read(copied.path()).unwrap();
         assert_eq!(read.inspect().await.unwrap(), told);
