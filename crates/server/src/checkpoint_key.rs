@@ -10,8 +10,8 @@ use holdshort_web::secrets::{self, Error};
 use serde::{Deserialize, Serialize};
 
 pub(crate) const FILE: &str = "checkpoint_key.json";
-const MEND: &str = "If it is damaged, or another person may have read it, delete it: the next start creates \
-                    a new signing key";
+const MEND: &str = "If the file is damaged, or another person may have read it, delete the file; the next \
+    start creates a new signing key";
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,7 +20,7 @@ struct Stored {
     pkcs8: String,
 }
 
-/// Reads the key, or creates a key if the file is missing. If somebody deleted the file, the new key signs all further
+/// Reads the key, or creates a key if the file is missing. After the file was deleted, the new key signs all further
 /// checkpoints.
 pub(crate) fn open(data: &Path) -> Result<Signer, Error> {
     let path = data.join(FILE);

@@ -1,5 +1,6 @@
-//! Copies checkpoints to places outside the server, at an interval, while the journal grows. Checkpoints are appended
-//! to a file, with a last one before the server stops, and sent to the channels that ask for them.
+//! Copies checkpoints to places outside the server, at an interval, if the journal has grown. Checkpoints are
+//! appended to a file, also just before the server stops. Checkpoints are also sent to the channels that are
+//! configured to receive them.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -23,7 +24,7 @@ pub struct KeepCheckpoints {
 
 /// Default interval in milliseconds.
 pub const CHECKPOINT_EVERY_MS: u64 = 3_600_000;
-/// Time between two checks while the journal does not grow.
+/// Time between two checks if the journal has not grown.
 const LOOK_AGAIN: Duration = Duration::from_mins(1);
 
 /// Checks that the file can be appended to. Creates the file if it is missing. The server calls this function when it
@@ -80,9 +81,8 @@ async fn try_to_write(app: &Arc<App>, file: &Path, covered: u64) -> io::Result<u
     Ok(signed.checkpoint.size)
 }
 
-/// Sends a checkpoint to the channels at each interval if the journal has grown. The journal records when a checkpoint
-/// was sent. Because of this record, a restart sends no checkpoint twice, and only one of several nodes sends each
-/// checkpoint.
+/// Sends a checkpoint to the channels at each interval if the journal has grown. The journal records when a
+/// checkpoint was sent. Therefore a restart does not send a checkpoint again, and only one of several nodes sends it.
 pub(crate) async fn send_at_intervals(app: Arc<App>, every: Duration) {
     loop {
         let wait = match send_if_due(&app, every).await {

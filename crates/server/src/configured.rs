@@ -1,5 +1,5 @@
-//! Reads the files and settings that a configuration names, before the server starts. Reading creates no file and opens
-//! no socket.
+//! Reads the files and settings of a configuration before the server starts. Reading creates no file and opens no
+//! socket.
 
 use std::sync::Arc;
 
@@ -23,15 +23,15 @@ pub(crate) struct Configured {
     pub(crate) people: Option<Roster>,
     pub(crate) rules: Option<Vec<Rule>>,
     pub(crate) channels: Channels,
-    /// True if a channel asks for checkpoints.
+    /// True if a channel is configured to receive checkpoints.
     pub(crate) tells: bool,
     pub(crate) issuers: Issuers,
     pub(crate) provider: Option<Provider>,
     pub(crate) model: Source,
     /// True if other machines can reach the server, but neither an issuer nor an identity provider is configured.
     pub(crate) needs_identity: bool,
-    /// The workflows, and the people with which they were validated. `None` if a journal may exist, because a journal
-    /// may contain more people.
+    /// The workflows, and the people that were used to validate the workflows. `None` if a journal may exist, because
+    /// a journal may contain more people.
     pub(crate) library: Option<(People, Library)>,
 }
 
@@ -44,7 +44,7 @@ impl Configured {
         }
         let is_exposed = !is_local || public_url.is_some_and(|url| !url.is_on_loopback());
         let needs_identity = is_exposed && options.issuers.is_empty() && options.provider.is_none();
-        // A new installation has only the people of the configuration.
+        // In a new installation, all people are in the configuration, because there is no journal.
         let is_new = options.database.is_none() && !options.data.exists();
         if needs_identity && is_new && options.people.is_none() {
             return Err(StartError::NoIdentity);
@@ -53,7 +53,8 @@ impl Configured {
         let people = options.people.as_deref().map(library::people).transpose()?;
         let rules = options.rules.as_deref().map(library::rules).transpose()?;
         let channels = options.channels.as_deref().map(library::channels).transpose()?.unwrap_or_default();
-        // The people of a new installation are known, so errors are reported before a directory is created.
+        // All people of a new installation are in its configuration. Therefore the workflows can be validated before
+        // a directory is created.
         let library = if is_new {
             let people = People::listed(people.as_ref().unwrap_or(&Roster::default()));
             let library = library::open(options.workflows.as_deref(), &people, &options.packs)?;
@@ -79,9 +80,8 @@ impl Configured {
     }
 }
 
-/// Checks whether a server would start with these options, as far as this can be known without a start. Creates no file
-/// and opens no socket. `people`: people of an existing journal, if they are known. People of the journal may be
-/// approvers too.
+/// Checks if a server can start with these options, without starting it. Creates no file and opens no socket.
+/// `people` are the people of an existing journal, if they are known, because they may be approvers too.
 pub fn check(options: &Options, people: Option<&People>) -> Result<(), StartError> {
     let configured = Configured::read(options)?;
     if let Some(file) = options.checkpoints.as_ref().and_then(|to| to.file.clone()) {

@@ -23,7 +23,10 @@ const REHEARSAL: &str = "rehearsal.yaml";
 pub enum Error {
     #[error("{} cannot be read: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
-    #[error("{} sets approvers or rules, and other users may write it (mode {mode:03o}): run `chmod go-w {}`", path.display(), path.display())]
+    #[error(
+        "{} sets approvers or rules, but other users may write to the file (mode {mode:03o}): run `chmod go-w {}`",
+        path.display(), path.display()
+    )]
     Writable { path: PathBuf, mode: u32 },
     #[error("{} contains no workflow: neither NAME/{WORKFLOW} nor a file ending in .yaml", path.display())]
     Empty { path: PathBuf },
@@ -109,7 +112,7 @@ pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Err
         |files: Vec<Override>| Library::new(&catalogue, &packs.workflows, &people.deciders(), files);
     let is_own = |problem: &Problem| files.contains(&problem.file);
     let read = match library(all) {
-        // If other files in the directory are invalid workflows, the file is read alone.
+        // If only other files in the directory have errors, the file is read alone.
         Err(problems) if !problems.iter().any(is_own) => library(alone).or(Err(problems)),
         read => read,
     };
@@ -126,7 +129,7 @@ pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Err
     Ok(Checked { problems: problems.into_iter().filter(is_of_these).collect(), files })
 }
 
-/// Location at which a file names its workflow.
+/// Name of a workflow, and the location of this name in the workflow's file.
 struct WorkflowName {
     file: String,
     name: String,
@@ -141,7 +144,8 @@ impl WorkflowName {
         Some(Self { file: file.clone(), name: name.to_owned(), line })
     }
 
-    /// Returns reasons why nobody could decide on a gate of the workflow, as errors at the name of the workflow.
+    /// Returns an error for each gate of the workflow on which no person could decide. The errors point to the name
+    /// of the workflow in the file.
     fn lacks(&self, library: &Library, people: &People) -> Vec<Problem> {
         let problem = |message| Problem {
             file: self.file.clone(),
@@ -162,8 +166,8 @@ fn file(path: &Path) -> Result<Override, Error> {
     Ok((path.display().to_string(), text(path)?, None))
 }
 
-/// Returns the workflows in the directory that a server would read to find this file. Returns none if the directory
-/// contains other files.
+/// Returns the workflows in the directory of this file, if a server could read the directory as a directory of
+/// workflows. Returns none if the directory contains other files.
 fn neighbours(path: &Path) -> Vec<Override> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = if path.ends_with(WORKFLOW) { folder.join("..") } else { folder.to_owned() };
@@ -207,7 +211,7 @@ fn text(path: &Path) -> Result<String, Error> {
     text_of(path, bounds::WORKFLOW_BYTES.max(bounds::REHEARSAL_BYTES), |_| Ok(()))
 }
 
-/// Rejects a file that other users may write, because the file says who may decide or what is allowed.
+/// Rejects a file to which other users may write, because the file defines approvers or rules.
 fn of_its_owner(path: &Path, found: &Metadata) -> Result<(), Error> {
     let mode = found.permissions().mode() & 0o777;
     if mode & 0o022 == 0 { Ok(()) } else { Err(Error::Writable { path: path.to_owned(), mode }) }
@@ -224,7 +228,7 @@ fn text_of(
     let found = file.metadata().map_err(io)?;
     check(&found)?;
     if found.len() > largest as u64 {
-        return Err(io(io::Error::other(format!("it is larger than {largest} bytes"))));
+        return Err(io(io::Error::other(format!("the file is larger than {largest} bytes"))));
     }
     let mut text = String::new();
     file.read_to_string(&mut text).map_err(io)?;

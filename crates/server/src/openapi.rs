@@ -41,12 +41,12 @@ pub(crate) fn document() -> Document {
     routes::router(Base::openapi()).into_openapi()
 }
 
-/// Adds to an operation the permission that it needs, and the kinds of credentials that can have this permission.
+/// Adds to an operation the required permission, and the kinds of credentials that can have this permission.
 pub(crate) fn add_requirements(operation: &mut Operation, needs: Needs) {
     let scheme = |name: &str| SecurityRequirement::new(name, [""; 0]);
     let mut security = Vec::new();
     if [Role::Operator, Role::Admin].into_iter().any(|role| needs.extent(role).is_some()) {
-        // The local operator is also an admin. A login of a browser can authenticate the local operator.
+        // The local operator is also an admin, and can authenticate with the operator token or with a browser login.
         security.extend([scheme("operator"), scheme(COOKIE).add(SECRET, [""; 0])]);
     }
     if needs.extent(Role::Agent).is_some() {
@@ -209,27 +209,27 @@ const BODY: &[Code] = &[
     Code::InvalidRequest,
 ];
 const CHANGE: &[Code] = &[Code::WrongOrigin, Code::StoreReadOnly, Code::Busy, Code::DiskFull];
-/// Refusals of operations in a session that is not open.
+/// Error codes of operations in a session that is not open.
 const SESSION: &[Code] = &[Code::SessionSuspended, Code::SessionClosed];
 const OF_A_RUN: &[Code] = &[Code::NotFound, Code::JournalDamaged];
 
 refuses! {
-    /// Refusals of reads of the installation.
+    /// Error codes of requests that read the installation.
     Reads: ANY;
-    /// Refusals of lists.
+    /// Error codes of requests for lists.
     Lists: ANY, &[Code::InvalidQuery, Code::JournalDamaged];
-    /// Refusals of requests that need no authentication.
+    /// Error codes of requests that need no authentication.
     Open: &[Code::WrongHost, Code::Internal];
     OpenReady: &[Code::WrongHost, Code::Internal, Code::StoreFailed, Code::Outdated, Code::Stopping];
     OpenPages: &[Code::WrongHost, Code::NotFound, Code::Internal];
-    /// Refusals of a sign-in with a login code, which needs no authentication.
+    /// Error codes of a sign-in with a login code, which needs no authentication.
     Enters: BODY, CHANGE,
         &[Code::LoginCodeSpent, Code::WrongHost, Code::Internal, Code::StoreFailed];
-    /// Refusals of a sign-in at an identity provider.
+    /// Error codes of a sign-in at an identity provider.
     EntersByProvider: BODY, CHANGE,
         &[Code::SignInFailed, Code::ForbiddenRole, Code::Unauthenticated, Code::NotFound, Code::IdentityUnavailable,
           Code::WrongHost, Code::Internal, Code::StoreFailed];
-    /// Refusals of logout notices of an identity provider.
+    /// Error codes of logout notices from an identity provider.
     NoticesLogout: BODY, CHANGE,
         &[Code::LogoutTokenRefused, Code::NotFound, Code::IdentityUnavailable, Code::WrongHost, Code::Internal,
           Code::StoreFailed];
@@ -237,16 +237,16 @@ refuses! {
     MakesKey: ANY, BODY, CHANGE, &[Code::NameTaken, Code::LimitReached];
     RotatesKey: ANY, BODY, CHANGE, &[Code::NotFound, Code::KeyEnded];
     RevokesKey: ANY, CHANGE, &[Code::NotFound];
-    /// Refusals of a request to retry a delivery.
+    /// Error codes of a request to retry a delivery.
     RetriesDelivery: ANY, CHANGE, OF_A_RUN, &[Code::NotRetriable];
     Leaves: ANY, CHANGE, &[Code::NotFound];
-    /// Refusals of reads of one item.
+    /// Error codes of requests that read one item.
     ReadsOne: ANY, OF_A_RUN;
-    /// Refusals of reads of one item with parameters.
+    /// Error codes of requests that read one item and have parameters.
     ReadsPart: ANY, OF_A_RUN, &[Code::InvalidQuery, Code::InvalidHeader, Code::TooManyStreams, Code::AccessEnded];
-    /// Refusals of reads of all events.
+    /// Error codes of requests that read all events.
     ReadsAll: ANY, &[Code::InvalidQuery, Code::InvalidHeader, Code::JournalDamaged, Code::TooManyStreams];
-    /// Refusals of requests that open a socket.
+    /// Error codes of requests that open a WebSocket.
     Opens: ANY, &[Code::WrongOrigin, Code::InvalidHeader, Code::TooManyStreams];
     ReadsResult: ANY, OF_A_RUN, &[Code::RunNotEnded];
     Starts: ANY, BODY, CHANGE,
@@ -256,23 +256,23 @@ refuses! {
         &[Code::InvalidHeader, Code::UnknownSession, Code::IdempotencyKeyReused, Code::NotExternal,
           Code::RunEnded, Code::LimitReached],
         SESSION;
-    /// Refusals of policy checks.
+    /// Error codes of policy checks.
     ChecksPolicy: ANY, BODY, &[Code::WrongOrigin, Code::UnknownSession, Code::JournalDamaged];
-    /// Refusals of an agent that uses an approval.
+    /// Error codes of requests to use an approval.
     UsesApproval: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::InvalidHeader, Code::IdempotencyKeyReused, Code::NotExternal, Code::NotApproved, Code::ApprovalUsed,
           Code::ApprovalExpired, Code::ApprovalDiffers, Code::Frozen];
-    /// Refusals of an agent that withdraws its question.
+    /// Error codes of requests to withdraw a question.
     Withdraws: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NotExternal, Code::AlreadyResolved];
-    /// Refusals of a message in a session. The message may answer a question, steer a run or start a run.
+    /// Error codes of messages in a session. A message may answer a question, steer a run or start a run.
     Says: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::InvalidHeader, Code::UnknownWorkflow, Code::IdempotencyKeyReused, Code::NotAnApprover,
           Code::AlreadyResolved, Code::Expired, Code::LimitReached],
         SESSION;
-    /// Refusals of actions on an interrupt that do not resolve it.
+    /// Error codes of actions that do not resolve the interrupt.
     Acts: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::NotAnApprover, Code::AlreadyResolved, Code::AlreadyClaimed, Code::LimitReached];
-    /// Refusals of requests to reassign, delegate or snooze an interrupt, or to withdraw a vote.
+    /// Error codes of requests to reassign, delegate or snooze an interrupt, or to withdraw a vote.
     Assigns: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::NotAnApprover, Code::OwnWork, Code::AlreadyResolved, Code::NoVote];
     Decides: ANY, BODY, CHANGE, OF_A_RUN,
@@ -289,14 +289,14 @@ refuses! {
         &[Code::InvalidHeader, Code::UnknownWorkflow, Code::IdempotencyKeyReused];
     SteersSession: ANY, BODY, CHANGE, OF_A_RUN, SESSION;
     Replans: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::Stale];
-    /// Refusals of requests that have a body but store nothing.
+    /// Error codes of requests that have a body but store nothing.
     LaysOut: ANY, BODY, &[Code::WrongOrigin];
     Revokes: ANY, CHANGE, OF_A_RUN;
     CorrectsAnswer: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NoAnswer];
     ErasesAnswer: ANY, CHANGE, OF_A_RUN, &[Code::NoAnswer, Code::LegalHold];
     Holds: ANY, BODY, CHANGE, OF_A_RUN, &[Code::LegalHold];
     Unholds: ANY, CHANGE, OF_A_RUN;
-    /// Refusals of erasures.
+    /// Error codes of requests to erase content.
     Erases: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunNotEnded, Code::LegalHold];
     Invites: ANY, BODY, CHANGE;
     SetsPerson: ANY, BODY, CHANGE, &[Code::NotFound, Code::OtherSource, Code::NameTaken];

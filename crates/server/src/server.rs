@@ -1,4 +1,5 @@
-//! Start and stop of a server. Opens everything that the first request needs, and closes it after the last request.
+//! Starts and stops a server. Everything that requests need is opened before the first request and closed after the
+//! last request.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -62,7 +63,8 @@ pub struct Options {
     /// Data directory with the journal and the tokens. A missing directory is created. Only one server at a time may
     /// use the directory.
     pub data: PathBuf,
-    /// Database that holds the journal instead of the data folder, so that several servers can use the journal.
+    /// Database that stores the journal, so that several servers can share it. `None` if the journal is in the data
+    /// folder.
     pub database: Option<postgres::Config>,
     /// Directory of workflows, which are added to the shipped workflows. A workflow with the name of a shipped workflow
     /// replaces the shipped workflow.
@@ -97,13 +99,13 @@ pub struct Options {
     pub otlp: Option<traces::Settings>,
     /// Time for which the content of ended runs is kept. `None` if the content is kept without a time limit.
     pub keep_content: Option<Duration>,
-    /// Number of acknowledged events that may be missing from the journal in the data folder. If more or fewer events
-    /// are missing, the server does not start.
+    /// Number of missing acknowledged events in the data folder's journal that the operator accepts. If a different
+    /// number of events is missing, the server does not start.
     pub accept_loss: Option<u64>,
 }
 
 /// Error returned when a server does not start. No run was started. The people of the people file may have been
-/// recorded, but no other data were changed.
+/// recorded. No other data was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error(
@@ -112,10 +114,10 @@ pub enum StartError {
     )]
     NoPublicUrl(SocketAddr),
     #[error(
-        "other machines could reach this server, but it has no people and no keys, only the tokens of its \
-         data folder: name people with --people FILE, configure [[identity.jwt]] or [identity.oidc], or \
-         serve on a loopback address first and add people (`holdshort people set`) or keys (`holdshort keys \
-         create`)"
+        "other machines can reach this server, but without people and keys only the tokens of its data \
+        folder can authenticate; name people with --people FILE, configure [[identity.jwt]] or \
+        [identity.oidc], or serve on a loopback address first and add people (`holdshort people set`) or \
+        keys (`holdshort keys create`)"
     )]
     NoIdentity,
     #[error("cannot write checkpoints to {}: {source}", file.display())]
@@ -155,7 +157,7 @@ pub struct Server {
     engine: Engine,
     stop: watch::Sender<bool>,
     serving: JoinHandle<()>,
-    /// Task that reads new events for all followers.
+    /// Task that reads new events and passes them to all open streams and sockets.
     reading: JoinHandle<()>,
     /// Task that publishes changes of the installation to open streams and sockets, so that they end when their access
     /// ends.
@@ -190,7 +192,7 @@ pub struct Tuning {
     pub unauthenticated_connections: Option<usize>,
     /// Maximum number of open connections of agents. `None` selects the default.
     pub agent_connections: Option<usize>,
-    /// Number of recent events that all followers share. `None` selects the default.
+    /// Number of recent events that are buffered for all open streams and sockets. `None` selects the default.
     pub recent_events: Option<usize>,
 }
 
@@ -214,11 +216,11 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
             (Some(model), described)
         }
         Source::Missing(missing) => {
-            tracing::info!("{missing}; agents play their rehearsal scripts");
+            tracing::info!("{missing}; until then, agents replay their rehearsal scripts");
             (None, rehearsal())
         }
     };
-    // The address is bound before any work starts, but requests are served only when all work has started. Clients that
+    // The address is bound before interrupted work continues, and requests are served only afterwards. Clients that
     // connect in between wait.
     let listening = |source| StartError::Listen { address: options.listen, source };
     let listener = TcpListener::bind(options.listen).await.map_err(listening)?;
@@ -415,7 +417,7 @@ async fn inner(address: SocketAddr, is_tls: bool) -> Result<Option<TcpListener>,
     Ok(Some(TcpListener::bind(address).await.map_err(listening)?))
 }
 
-/// Returns the address under which this machine reaches the listener.
+/// Returns the address at which this machine reaches the listener.
 fn within(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -425,7 +427,7 @@ fn within(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-/// Returns true if a person or key can authenticate, in addition to the tokens of the data folder.
+/// Returns true if at least one person or key exists that can authenticate without the tokens of the data folder.
 fn knows_somebody(system: &System, now: Timestamp) -> bool {
     let has_keys = system.keys.all().any(|key| key.status(now) == Status::Live);
     let mut others = system.people.iter().map(|(id, _)| id).filter(|id| *id != LOCAL_OPERATOR);
@@ -472,20 +474,20 @@ impl Server {
         Ok(self.app.login_url(&code))
     }
 
-    /// Resolves with the reason when this process can no longer write to the journal. The process must then end. The
-    /// next start of the server settles the open work.
+    /// Resolves with the reason when this process can no longer write to the journal. The process must then end. Open
+    /// work is settled at the next start.
     pub fn failed(&self) -> impl Future<Output = String> + Send + use<> {
         let app = self.app.clone();
         async move { app.journal().failed().await }
     }
 
-    /// Stops the server. The server accepts and starts no new work, ends streams and long polls, waits for open
-    /// requests and running tools, and closes the store. The next start settles work that is still running after the
-    /// time limit.
+    /// Stops the server. The server stops accepting and starting work, ends streams and long polls, waits for open
+    /// requests and running tools, and closes the store. Work that is still running after the time limit is settled
+    /// at the next start.
     pub async fn stop(self) {
         self.stop.send_replace(true);
-        // A delivery that is being sent stays claimed. The next start of the server sends such a delivery again with
-        // the same id.
+        // A delivery that is being sent stays claimed. After the next start, the server sends this delivery again
+        // with the same id.
         self.sending.abort();
         self.registered.abort();
         let abort = self.serving.abort_handle();
@@ -514,13 +516,13 @@ impl Server {
             Box::pin(checkpoints::keep_last(&self.app, &file)).await;
         }
         if let Err(error) = self.engine.stop().await {
-            tracing::error!(%error, "the store did not close cleanly; the next start repairs it");
+            tracing::error!(%error, "the store did not close cleanly and is repaired at the next start");
         }
     }
 }
 
-/// Checks once a second whether the files of the journal still exist, so that even an idle server notices their loss
-/// and saves its data.
+/// Checks once a second if the files of the journal were deleted or replaced. Therefore even an idle server detects
+/// this and makes a rescue copy.
 async fn keep_checking_files(app: Arc<App>) {
     const EVERY: Duration = Duration::from_secs(1);
     loop {

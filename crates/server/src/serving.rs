@@ -1,5 +1,5 @@
-//! Accepts connections, serves them, and waits for them when the server stops. There may be very many idle connections,
-//! so each must use little memory.
+//! Accepts and serves connections. When the server stops, waits for the open requests. Many connections can be idle,
+//! so each connection must use little memory.
 
 use std::convert::Infallible;
 use std::io::{self, ErrorKind};
@@ -29,7 +29,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Serves connections until the server stops, and then waits until open requests are complete.
 pub(crate) async fn serve(listener: TcpListener, tls: Option<Arc<Tls>>, service: Router, app: Arc<App>) {
-    // No message is sent over this channel. The channel closes when the last connection has ended.
+    // No message is sent over this channel. It only signals the end of the last connection: each connection has a
+    // sender, and the receiver returns when all senders are dropped.
     let (alive, mut gone) = mpsc::channel::<Infallible>(1);
     let mut stopped = pin!(app.stopped());
     loop {
@@ -65,7 +66,8 @@ async fn attend(
     let accepted = app.connections.accept(peer);
     let wire = PatientStream::new(stream, app.pace.patience, accepted.clone());
     let Some(acceptor) = acceptor else { return speak(wire, accepted, service, app).await };
-    // The TLS handshake has the time limit of the first request headers, so that a silent client is disconnected.
+    // The TLS handshake has the same time limit as the headers of the first request, so that a silent client is
+    // disconnected.
     let shaken = tokio::select! {
         shaken = timeout(app.pace.headers, acceptor.accept(wire)) => shaken,
         () = accepted.evicted() => return,
@@ -106,7 +108,7 @@ where
 }
 
 async fn refused(error: &io::Error) {
-    // These errors mean that the client has already disconnected. The listener itself works.
+    // With these errors the client has already disconnected, and the listener still works.
     let left = [ErrorKind::ConnectionRefused, ErrorKind::ConnectionAborted, ErrorKind::ConnectionReset];
     if !left.contains(&error.kind()) {
         tracing::error!(%error, "cannot accept connections; trying again after a pause");

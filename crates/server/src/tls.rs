@@ -24,7 +24,7 @@ pub(crate) struct Tls {
     problem: watch::Sender<Option<String>>,
 }
 
-/// Certificate with its private key, as connections use it.
+/// TLS configuration of connections, with the certificate and its private key.
 #[derive(Clone)]
 struct Pair {
     /// Digest of both files.
@@ -32,7 +32,7 @@ struct Pair {
     config: Arc<ServerConfig>,
 }
 
-/// Returns why these files cannot be used; `None` if they can be used.
+/// Returns the reason why these files cannot be used. Returns `None` if they can be used.
 pub fn tls_problem(files: &TlsFiles) -> Option<String> {
     Pair::read(files).err()
 }
@@ -58,7 +58,8 @@ impl Tls {
         loop {
             sleep(CERTIFICATE_TIME).await;
             let this = self.clone();
-            // A reread that panicked has changed nothing, and the next interval repeats it.
+            // If reading the files panics, the certificate does not change, and the read is repeated after the next
+            // interval.
             let _ = spawn_blocking(move || this.look()).await;
         }
     }
@@ -99,7 +100,7 @@ impl Pair {
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&chain_text).collect();
         let chain = chain.ok().filter(|chain| !chain.is_empty());
         let chain = chain.ok_or_else(|| format!("{chain_shown} contains no complete PEM certificate"))?;
-        // The cause is left out, because it could contain a part of the key.
+        // The error does not contain its cause, because the cause could contain a part of the key.
         let private = PrivateKeyDer::from_pem_slice(&key_text)
             .map_err(|_| format!("{key_shown} contains no complete PEM private key"))?;
         // The provider is named explicitly, because `http` installs a default provider for clients in the whole

@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use crate::server::StartError;
 
 const FILE: &str = "vapid_key.json";
-const MEND: &str = "If it is damaged, or another person may have read it, delete it: the next start creates \
-                    a new key, and browsers must subscribe again. Nodes also store a shared key in their \
-                    database: docs/nodes.md names the row";
+const MEND: &str = "If the file is damaged, or another person may have read it, delete the file; the next \
+    start creates a new key, and browsers must subscribe again. Nodes also store the key in their shared \
+    database; docs/nodes.md names the row";
 /// Name of the database entry that contains the key.
 const AGREED: &str = "vapid_key";
 
@@ -27,8 +27,8 @@ struct Stored {
     pkcs8: String,
 }
 
-/// Reads the key, or creates a key if the file is missing. If somebody deleted the file, the server uses the new key,
-/// and browsers must subscribe again.
+/// Reads the key, or creates a key if the file is missing. After the file was deleted, the server uses a new key, and
+/// browsers must subscribe again.
 pub(crate) async fn open(data: &Path, store: &Store) -> Result<Vapid, StartError> {
     let path = data.join(FILE);
     let stored = if let Some(stored) = secrets::read::<Stored>(&path, MEND)? {

@@ -219,12 +219,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             Err(missing) => return Ok(Committed::Misses(missing)),
         }
         let tells = !append.deliveries.is_empty();
-        // The guards make the append fail if the system or the session has changed since the
-        // decision. Therefore a revocation, a forbidding rule or a freeze applies from the next
-        // start on. A removed person cannot decide and is not asked. No run starts or resumes in a
-        // suspended session, and no deadline expires while the installation is frozen. No call is
-        // allowed by a revoked grant or a removed rule. If other nodes write too, cached streams
-        // may be stale, so every append has guards.
+        // The guards make the append fail if the system or the session has changed since the decision. Therefore a
+        // revocation, a forbidding rule or a freeze applies from the next start on. A removed person cannot decide
+        // and is not asked. No run starts or resumes in a suspended session, and no deadline expires while the
+        // installation is frozen. Revoked grants and removed rules cannot allow a call. If other nodes write too,
+        // cached streams may be stale, so every append has guards.
         let guarded = relies || starts || !begun.is_empty() || self.is_shared();
         if guarded {
             append.guards.push((StreamId::System, system.seq));

@@ -53,9 +53,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(self.journal().answers(&same, None, history::COMPARED).await?.items)
     }
 
-    /// Reuses an earlier answer for a new question if the workflow allows reuse. The answer is part
-    /// of the append that opens the question. Therefore no person is asked, and after a crash the
-    /// journal contains both events or neither of them.
+    /// Reuses an earlier answer for a new question if the workflow allows reuse. The answer is part of the append
+    /// that opens the question. Therefore the question is never shown to a person, and after a crash the journal
+    /// contains both events or neither of them.
     pub(super) async fn reuse_answers(
         &self,
         decided: &mut HandledInput,

@@ -48,9 +48,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if !begun && self.beginnings.is_closed() {
                 continue;
             }
-            // The lease of this node expired after the append, so a different node may take over
-            // the run. A start that was recorded but not performed counts as lost work, and the
-            // next driver of the run handles it.
+            // The lease of this node expired after the append, so a different node may take over the run. A start
+            // that was recorded but not performed is treated as lost work by the next driver of the run.
             if begun && !self.journal.has_valid_leases() {
                 loaded.stale = true;
                 continue;

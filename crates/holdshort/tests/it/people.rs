@@ -29,7 +29,10 @@ fn somebody_is_away_until_a_day() {
         assert_eq!(away["away"]["until"], begins, "{away}");
     }
     let ran = home.run(&["people", "away", "anna", "--until", "soon"]);
-    assert!(ran.code == 2 && ran.err.contains("--until is not a time: write RFC 3339"), "{ran:?}");
+    assert!(
+        ran.code == 2 && ran.err.contains("--until is not a timestamp: use the form of RFC 3339"),
+        "{ran:?}"
+    );
     serving.stop();
 }
 

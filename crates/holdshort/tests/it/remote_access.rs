@@ -46,7 +46,7 @@ fn other_machines_are_served_once_somebody_can_say_who_they_are() {
         &["--listen", "0.0.0.0:0", "--public-url", "http://holdshort.example"],
         &["must be `https`: tokens and cookies would be sent in plain text"],
     );
-    let nobody = ["other machines could reach this server", "--people", "[[identity.jwt]]", "keys create"];
+    let nobody = ["other machines can reach this server", "--people", "[[identity.jwt]]", "keys create"];
     let outside = [&["--listen", "0.0.0.0:0"][..], &PUBLIC].concat();
     refused(&outside, &nobody);
     // A proxy on this machine also makes the server reachable from other machines.

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 type Schemas = BTreeMap<String, Value>;
 
-/// Frames that a client may send, each with the frames with which the server may respond.
+/// Types of frames that a client may send, each with the types of the server's possible responses.
 const ANSWERS: &[(&str, &[&str])] = &[
     ("hello", &["welcome", "error"]),
     ("subscribe", &["subscribed", "error"]),
@@ -120,7 +120,7 @@ fn refer(target: &str) -> Value {
     json!({ "$ref": target })
 }
 
-/// Returns each `type` of a frame enum with its payload. Adds the schemas that the payloads refer to.
+/// Returns each `type` of a frame enum with its payload. Adds to `schemas` the schemas that the payloads refer to.
 fn frames<T: ToSchema>(schemas: &mut Schemas) -> Vec<(String, Value)> {
     let mut referred = vec![(String::new(), T::schema())];
     T::schemas(&mut referred);
@@ -130,9 +130,9 @@ fn frames<T: ToSchema>(schemas: &mut Schemas) -> Vec<(String, Value)> {
     variants.into_iter().map(|variant| payload(variant, schemas)).collect()
 }
 
-/// Returns the `type` and the payload of a frame. If a separate type holds the fields of the frame, the payload is this
-/// type with the field `type` added. The payload must be a single object, because `additionalProperties` applies to a
-/// single object.
+/// Returns the `type` and the payload of a frame. If the fields of the frame are defined by a separate type, the
+/// payload is the schema of this type with the field `type` added. The payload must be a single object, because
+/// `additionalProperties` applies to a single object.
 fn payload(variant: Value, schemas: &mut Schemas) -> (String, Value) {
     let mut parts = match variant.get("allOf").and_then(Value::as_array) {
         Some(parts) => parts.clone(),

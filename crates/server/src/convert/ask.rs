@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::assignment;
 
-/// Converts the question. The fields `run`, `session`, `subject` and `callback` are left to the handler.
+/// Converts the question. The handler of the request reads the fields `run`, `session`, `subject` and `callback`.
 pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
     let mut problems = Vec::new();
     let assignment = ask.assignment.map(|asked| assignment::from_wire(asked, "/assignment", &mut problems));
@@ -21,7 +21,7 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
     }
     if let Some(subject) = &ask.subject {
         if ask.run.is_some() {
-            let rule = "must be omitted, because the input of `run` holds the subject";
+            let rule = "must be omitted, because the subject is in the input of `run`";
             problems.push(Problem::new("/subject", rule));
         } else if history::subject_of(subject).is_none() {
             let rule = format!("must be 1 to {SUBJECT_BYTES} bytes without control characters");
@@ -30,7 +30,7 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
     }
     for (pointer, ms) in [("/expires_in_ms", ask.expires_in_ms), ("/usable_ms", ask.usable_ms)] {
         if ms.is_some_and(|ms| ms > EXPIRY_MS) {
-            problems.push(Problem::new(pointer, format!("must be at most {EXPIRY_MS}, ten years")));
+            problems.push(Problem::new(pointer, format!("must be at most {EXPIRY_MS} (ten years)")));
         }
     }
     for (i, option) in ask.options.iter().enumerate() {
@@ -78,7 +78,7 @@ fn diff(call: &ForeignCall) -> Option<Value> {
     Some(holdshort_tools::diff(call.before.as_deref().unwrap_or_default(), after))
 }
 
-/// Maximum number of reminders if `every_ms` is given without `limit`. The default in workflows is equal.
+/// Maximum number of reminders if `every_ms` is given without `limit`. Workflows have the same default.
 const REMINDERS: u32 = 10;
 
 fn reminders(asked: &AskReminders) -> Reminders {

@@ -4,13 +4,13 @@ use holdshort_core::interrupt::{Assignment, HandedTo, Represented, Stage};
 use holdshort_core::schema::Problem;
 use holdshort_protocol as wire;
 
-/// Converts an assignment. Errors in its form are added to `problems`, with JSON pointers below `at`. The core checks
-/// that the people and groups exist.
+/// Converts an assignment. Adds invalid fields to `problems`, with JSON pointers below `at`. Does not check that the
+/// people and groups exist; the core checks this.
 pub(crate) fn from_wire(asked: wire::AskAssignment, at: &str, problems: &mut Vec<Problem>) -> Assignment {
     let wire::AskAssignment { approvers, groups, quorum, distinct, self_approval, stages } = asked;
     for (field, named) in [("approvers", &approvers), ("groups", &groups)] {
         if named.as_ref().is_some_and(Vec::is_empty) {
-            let message = "is empty: name the approvers, or omit it";
+            let message = "is empty: name the approvers, or omit the field";
             problems.push(Problem::new(format!("{at}/{field}"), message));
         }
     }
@@ -27,7 +27,7 @@ pub(crate) fn from_wire(asked: wire::AskAssignment, at: &str, problems: &mut Vec
         }
         Some(stages) => {
             if says_who {
-                let message = "must be used without `approvers`, `groups` and `quorum`";
+                let message = "cannot be combined with `approvers`, `groups` or `quorum`";
                 problems.push(Problem::new(format!("{at}/stages"), message));
             }
             if stages.is_empty() {
@@ -44,8 +44,8 @@ pub(crate) fn from_wire(asked: wire::AskAssignment, at: &str, problems: &mut Vec
     }
 }
 
-/// Converts the assignment in a request to reassign. If the assignment names only people and groups, the quorum does
-/// not change.
+/// Converts the assignment in a request to reassign an interrupt. If the assignment contains only people and groups,
+/// the quorum does not change.
 pub(crate) fn handed_to(asked: wire::AskAssignment, at: &str, problems: &mut Vec<Problem>) -> HandedTo {
     let wire::AskAssignment { approvers, groups, quorum, distinct, self_approval, stages } = &asked;
     let names_others = approvers.is_some() || groups.is_some();

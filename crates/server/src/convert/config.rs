@@ -1,5 +1,5 @@
-//! Converts the configuration of a run. Rejects a rule that can match no call, because a `forbid` rule with a misspelt
-//! name would let the call through. Rejects a rule that matches every call by mistake.
+//! Converts the configuration of a run. Rejects a rule that can match no call, because a `forbid` rule with a
+//! misspelt name would have no effect. Also rejects a rule without criteria, which would match every call.
 
 use holdshort_core::definition::{self, Definition};
 use holdshort_core::policy;
@@ -20,7 +20,7 @@ pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answ
     if definition.is_external() {
         return Err(Refused::invalid_at(
             "/config",
-            "is not supported here: Holdshort runs nothing in this workflow",
+            "is not supported in this workflow, because Holdshort executes nothing in it",
         ));
     }
     let mut problems = Vec::new();
@@ -37,7 +37,7 @@ pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answ
     if config.asking.is_some_and(|asking| asking.enabled) && !definition.asking.enabled {
         problems.push(Problem::new(
             "/config/asking/enabled",
-            "is off in this workflow, and a run cannot turn it on",
+            "is turned off in this workflow, and a run cannot turn it on",
         ));
     }
     for (i, name) in config.without_tools.iter().enumerate() {
@@ -50,7 +50,10 @@ pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answ
             ) => continue,
             Some(
                 tool::Runs::Opens(_) | tool::Runs::HandsOver(_) | tool::Runs::Begins(_) | tool::Runs::Records,
-            ) => format!("`{name}` continues or ends the work of this workflow: a run cannot exclude it"),
+            ) => format!(
+                "`{name}` cannot be excluded, because this workflow needs the tool to continue or \
+                to end its work"
+            ),
         };
         problems.push(Problem::new(format!("/config/without_tools/{i}"), why));
     }
@@ -106,7 +109,7 @@ fn check(rule: &Rule, definition: &Definition, at: &str, problems: &mut Vec<Prob
     for (key, list) in lists {
         for (i, each) in list.iter().enumerate() {
             let message = if !is_line(each) {
-                Some(format!("is empty, longer than {LINE_BYTES} bytes or holds control characters"))
+                Some(format!("is empty, longer than {LINE_BYTES} bytes, or contains control characters"))
             } else if key == "tools" && each != "*" && !definition.tools.contains_key(each) {
                 Some(unknown_tool(each, definition))
             } else if key == "urls" {
@@ -126,13 +129,14 @@ fn check(rule: &Rule, definition: &Definition, at: &str, problems: &mut Vec<Prob
 fn check_smart(smart: &SmartConfig, problems: &mut Vec<Problem>) {
     let keywords = smart.keywords.as_deref().unwrap_or_default();
     if keywords.len() > MAX_KEYWORDS {
-        let message = format!("holds more than {MAX_KEYWORDS} keywords");
+        let message = format!("contains more than {MAX_KEYWORDS} keywords");
         problems.push(Problem::new("/config/gates/smart/keywords", message));
     }
     for (i, keyword) in keywords.iter().enumerate() {
         if !is_line(keyword) || !holdshort_core::gate::smart::is_keyword(keyword) {
-            let message =
-                format!("has no word, is longer than {LINE_BYTES} bytes or holds control characters");
+            let message = format!(
+                "contains no word, is longer than {LINE_BYTES} bytes, or contains control characters"
+            );
             problems.push(Problem::new(format!("/config/gates/smart/keywords/{i}"), message));
         }
     }

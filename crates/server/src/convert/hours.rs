@@ -21,7 +21,7 @@ pub(crate) fn hours(hours: wire::Hours) -> Answer<Hours> {
             }
         }
         let Some(days) = Day::range(&name) else {
-            problems.push(Problem::new(at, "is not a day: write `mon`, or `mon-fri`"));
+            problems.push(Problem::new(at, "is not a day of the week: write `mon`, or `mon-fri`"));
             continue;
         };
         for day in days {

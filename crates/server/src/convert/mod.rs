@@ -1,4 +1,4 @@
-//! Converts wire types to types of the core. Rejects invalid values that the wire types allow.
+//! Converts types of the API to types of the core. Rejects invalid values that the types of the API allow.
 
 mod ask;
 pub(crate) mod assignment;

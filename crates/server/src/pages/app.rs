@@ -19,7 +19,7 @@ use holdshort_ui::Asset;
 use holdshort_web::accept;
 use holdshort_web::problem::{Answer, Refused};
 
-/// Paths at which the app's page is served. The app shows the view that belongs to the path.
+/// Paths at which the app's page is served. The app selects its view by the path.
 pub(super) const PLACES: [&str; 15] = [
     "/",
     "/login",
@@ -38,18 +38,18 @@ pub(super) const PLACES: [&str; 15] = [
     "/system/audit",
 ];
 
-/// Only script files of the app may run, and they cannot turn text into markup.
+/// Content security policy: only script files of the app may run, and scripts cannot turn text into markup.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'; require-trusted-types-for 'script'; \
                       trusted-types svelte-trusted-html holdshort-worker";
 
 const PAGE: &str = "index.html";
-/// Directory of the build that contains the files which the page loads.
+/// Directory of the files that the page loads, inside the build.
 const ASSETS: &str = "assets/";
 
-/// Files by their path. The path of a file that the page loads contains an id of the build. The content at a path with
-/// a build id never changes, and the page of a different build never loads this content.
+/// Files by their path. Except for the page itself, each path contains the id of the build. Therefore the content at
+/// a path never changes, and the page of one build never loads files of another build.
 static FILES: LazyLock<BTreeMap<String, File>> = LazyLock::new(|| {
     let all: BTreeMap<Cow<'static, str>, Asset> =
         holdshort_ui::paths().filter_map(|path| Some((path.clone(), holdshort_ui::asset(&path)?))).collect();

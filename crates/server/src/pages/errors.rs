@@ -1,4 +1,4 @@
-//! The pages of `docs/errors`, as Markdown or HTML. A page explains a code and says what to do about it.
+//! The pages of `docs/errors`, as Markdown or HTML. A page explains an error code and how to resolve the error.
 
 use std::fmt::Write;
 
@@ -41,7 +41,8 @@ pub(crate) fn raw(markdown: String) -> Response {
     ([(CONTENT_TYPE, "text/markdown; charset=utf-8")], markdown).into_response()
 }
 
-/// Returns a response with a page as HTML, for browsers. The page links to the pages of the previous and the next code.
+/// Returns a response with a page as HTML, for browsers. The page of a code links to the pages of the previous and
+/// the next code.
 pub(crate) fn drawn(title: &str, markdown: &str, code: Option<Code>) -> Response {
     let mut text = String::new();
     html::push_html(&mut text, Parser::new_ext(markdown, Options::ENABLE_TABLES));

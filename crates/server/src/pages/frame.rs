@@ -1,9 +1,9 @@
 //! The frame of every page without scripts: its templates, its style and its headers.
 //!
-//! A template never prints text unchanged. This module converts all text to plain text, escapes it, and marks letters
-//! that look like different letters. `look_alikes` lists the words that contain such letters. Exact values, such as
-//! commands, are made plain by the code that reads them. The only exception is the text that a person edits: the
-//! template prints it with the filter `exact`.
+//! Templates print no text unchanged. This module removes invisible and control characters from all text, escapes it,
+//! and marks letters that look like different letters. `look_alikes` lists the words that contain such letters. The
+//! code that reads exact values, such as commands, already makes them plain. The only exception is the text that a
+//! person edits, which the template prints with the filter `exact`.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -16,7 +16,7 @@ use holdshort_web::problem::Refused;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, HtmlEscape, State, UndefinedBehavior, Value, context, escape_formatter};
 
-/// Allows no scripts, no external content and no frames. Forms can be sent only to this server.
+/// Content security policy: no scripts, no external content and no frames. Forms can be sent only to this server.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
                       frame-ancestors 'none'";
 const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
@@ -96,7 +96,7 @@ fn indent_class(line: &str) -> String {
     }
 }
 
-/// Returns the text as HTML. In each of the words, letters of a foreign script are marked.
+/// Returns the text as HTML. In `words`, marks the letters that belong to a foreign script.
 fn marked(text: &str, words: &Value) -> String {
     let words: Vec<Value> = words.try_iter().into_iter().flatten().collect();
     let words = LookAlikes::new(words.iter().filter_map(Value::as_str));
@@ -133,7 +133,7 @@ pub(super) fn page(status: StatusCode, title: &str, template: &str, values: Valu
 /// Renders a page that can be saved as a file. The page contains its style, links to no other file, and is printed as
 /// it appears on the screen.
 pub(super) fn record(title: &str, card: Value, values: Value) -> Response {
-    /// Allows only the style that is part of the page.
+    /// Content security policy: allows only the style that is part of the page.
     const POLICY: &str =
         "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
     let drawn = draw("decision.html", card).and_then(|body| {

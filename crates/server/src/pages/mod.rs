@@ -1,8 +1,8 @@
 //! Pages for browsers: the app, and pages without scripts.
 //!
-//! This module only serves and renders. The fields of a form are handled like a request of the API. `app.rs` has the
-//! files of the app, and `frame.rs` has the frame of all other pages. `decision/` has the page of a decision link, and
-//! `sign_in.rs` has the redirects to and from the identity provider.
+//! This module only serves and renders. A submitted form is handled like a request of the API. `app.rs` serves the
+//! files of the app, and `frame.rs` renders the frame of all other pages. `decision/` contains the page of a decision
+//! link, and `sign_in.rs` redirects to and from the identity provider.
 
 mod app;
 pub(crate) mod decision;
@@ -22,7 +22,7 @@ use holdshort_web::route_limit::RouteLimit;
 use holdshort_web::sign_in::{BEGIN, CALLBACK, DECIDE, SIGN_OUT};
 use minijinja::context;
 
-/// Renders the refusal of a request that reached no page.
+/// Renders an error page for a request that was refused before it reached a page.
 pub(crate) const REFUSED: Page = frame::refused;
 
 pub(crate) fn router() -> Router<AuthState> {

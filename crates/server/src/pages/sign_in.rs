@@ -30,9 +30,9 @@ pub(super) async fn begin(
     go(&auth, &headers, to.as_deref()).await
 }
 
-/// Redirects the browser from a link that many people may read to the page without scripts. Before a reader has signed
-/// in, the link shows no content and allows no decision. Without a provider, redirects to the inbox of the app, in
-/// which people sign in.
+/// Redirects a browser that opens a link from a notification with many readers. The browser is sent to the page
+/// without scripts, after a sign-in at the identity provider. Before the sign-in, the reader sees no content and
+/// cannot decide. Without a provider, the browser is sent to the inbox of the app, where people sign in.
 pub(super) async fn decide(
     State(auth): State<AuthState>,
     headers: HeaderMap,
@@ -76,7 +76,7 @@ pub(super) async fn sign_out(State(auth): State<AuthState>) -> Response {
     auth.provider_sign_out_url().await.map_or_else(|refused| failed(&refused), |to| see(&to).into_response())
 }
 
-/// Redirects a browser. The current URL contains a code, so it must not be sent as the referrer.
+/// Redirects a browser without sending the current URL as the referrer, because this URL contains a code.
 fn see(to: &str) -> (StatusCode, [(HeaderName, String); 3]) {
     let headers = [
         (LOCATION, to.to_owned()),

@@ -21,8 +21,8 @@ use crate::openapi::{Acts, Assigns, ReadsOne};
 
 /// Claim an interrupt.
 ///
-/// Other people then see who works on the interrupt. A claim does not prevent other people from deciding. Claiming the
-/// interrupt again has no further effect.
+/// A claim shows other people that you work on the interrupt. A claim does not prevent other people from deciding.
+/// Claiming the interrupt again has no further effect.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/claim", tag = "interrupts", operation_id = "claim_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -82,8 +82,8 @@ pub(crate) async fn reassign(
 
 /// Delegate an interrupt to another person.
 ///
-/// Approvers name a delegate for themselves. Admins and operators name a delegate for any approver. The approver may
-/// still decide.
+/// Approvers can name a delegate for themselves. Admins and operators can name a delegate for any approver. The
+/// approver may still decide.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/delegate", tag = "interrupts", operation_id = "delegate_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -106,7 +106,7 @@ pub(crate) async fn delegate(
 ///
 /// A snooze affects only the caller. Until the given time, the caller's list leaves the interrupt out
 /// (`snoozed=false`), and the caller gets no reminders. After the given time, the caller is reminded. The interrupt
-/// does not change for other people, and its deadline stays. `null` ends the snooze.
+/// does not change for other people, and its deadline does not change. `null` ends the snooze.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/snooze", tag = "interrupts", operation_id = "snooze_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -126,7 +126,7 @@ pub(crate) async fn snooze(
 
 /// Comment on an interrupt.
 ///
-/// Agents are not sent comments. You can comment before and after the resolution.
+/// Comments are not sent to agents. You can comment before and after the resolution.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/comments", tag = "interrupts", operation_id = "comment_on_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -145,7 +145,7 @@ pub(crate) async fn comment(
     Ok(Json(List { items: view::interrupt::comments(&run, &asked.interrupt, &reader), next_cursor: None }))
 }
 
-/// Record that you look at an interrupt.
+/// Record that you have viewed an interrupt.
 ///
 /// An app sends this request when it shows the card of the interrupt. Reading the interrupt over the API is not
 /// recorded. For each person, the first view of the open interrupt is recorded with the digest of the card that this

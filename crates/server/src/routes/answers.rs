@@ -34,7 +34,7 @@ pub(crate) async fn list(
     if search.as_ref().is_some_and(Vec::is_empty) {
         return Err(Refused::new(
             Code::InvalidQuery,
-            "q: contains no word: search for words of the question or the answer",
+            "q: contains no word; search for words of the question or the answer",
         ));
     }
     let filter =
@@ -47,8 +47,8 @@ pub(crate) async fn list(
 
 /// Correct an answer.
 ///
-/// The corrected answer is used from now on. The run that asked received the original answer, and its work is not
-/// repeated.
+/// The corrected answer is suggested and reused from now on. The run that asked has already used the original answer,
+/// and its work is not repeated.
 #[utoipa::path(
     post, path = "/v1/answers/{interrupt}/correct", tag = "answers", operation_id = "correct_answer",
     params(("interrupt" = String, Path, example = "int_01k6f0000000000000000000cc")),

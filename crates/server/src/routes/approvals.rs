@@ -33,7 +33,8 @@ use crate::openapi::{ReadsAll, UsesApproval, Withdraws};
     get, path = "/v1/agent/decisions", tag = "interrupts", operation_id = "read_agent_decisions",
     params(
         DecisionsQuery,
-        ("Last-Event-ID" = Option<String>, Header, description = "For streams: the last decision that the client has seen; the stream starts after the later of this and `cursor`")
+        ("Last-Event-ID" = Option<String>, Header, description = "For streams: position of the last \
+            decision that the client has received. If `cursor` is given too, the stream starts after the later position")
     ),
     responses(
         (status = 200, description = "A page of decisions, or the stream", content((List<AgentDecision> = "application/json"), (String = "text/event-stream"))),
@@ -73,7 +74,8 @@ pub(crate) async fn list(
     post, path = "/v1/interrupts/{id}/consume", tag = "interrupts", operation_id = "use_approval",
     params(
         ("id" = String, Path, example = "int_01k6f0000000000000000000cc"),
-        ("Idempotency-Key" = Option<String>, Header, description = "A repeat of the same request with the same key gets the first answer and does not use the approval again")
+        ("Idempotency-Key" = Option<String>, Header, description = "A repeat of the same request with the \
+            same key gets the first response again and does not use the approval again")
     ),
     request_body = UseApproval,
     responses(
@@ -109,7 +111,7 @@ pub(crate) async fn consume(
 
 /// Withdraw a question.
 ///
-/// Use this request if the agent that asked no longer needs a decision. The interrupt is resolved as `cancelled` with
+/// Send this request if you no longer need a decision on the question. The interrupt is resolved as `cancelled` with
 /// the cause `withdrawn`. A run that was started only for the interrupt is cancelled. Withdrawing the question again
 /// has no further effect. If the interrupt was already decided, the decision stays.
 #[utoipa::path(

@@ -28,8 +28,9 @@ pub(crate) async fn verify(caller: Caller, Params(query): Params<AuditQuery>) ->
 
 /// Read the head of the journal.
 ///
-/// The head contains the number of events and a hash of all events. Store the head outside this server. If you pass the
-/// head as `against`, the verification shows whether a later journal continues from this head.
+/// The head contains the number of events and a hash of all events. Store the head outside this server. If you later
+/// pass the stored head as `against` to a verification, the verification detects changes to the events that the head
+/// covers.
 #[utoipa::path(
     get, path = "/v1/audit/head", tag = "system", operation_id = "read_head",
     responses((status = 200, description = "The head", body = JournalHead), Reads)
@@ -46,7 +47,7 @@ fn heads(text: &str) -> Answer<Vec<HeadNote>> {
             let many = heads.len();
             Err(Refused::new(
                 Code::InvalidQuery,
-                format!("against: {many} heads exceed the limit of {MAX_HEADS}"),
+                format!("against: {many} heads were passed, but at most {MAX_HEADS} are allowed"),
             ))
         }
         Err(error) => Err(Refused::new(Code::InvalidQuery, format!("against: {error}"))),

@@ -1,5 +1,5 @@
 //! Events of the journal for an auditor, newest first, filtered by stream, type, actor and time. A single event is
-//! shown as it is stored, with the hashes that prove it.
+//! returned as it is stored, with its hashes.
 //!
 //! The filters use no index. The journal is read backwards in batches, and at most [`SCANNED_EVENTS`] events are read
 //! for a page.
@@ -24,8 +24,8 @@ use crate::openapi::{Reads, ReadsOne};
 
 /// List events of the journal, newest first.
 ///
-/// If very many events do not match the filters, a page has fewer items than `limit`, or none. Continue with
-/// `next_cursor`.
+/// A page can have fewer items than `limit`, or none, because each request searches only a limited number of events.
+/// Continue with `next_cursor`.
 #[utoipa::path(
     get, path = "/v1/audit/events", tag = "system", operation_id = "list_audit_events",
     params(AuditEventsQuery),
@@ -71,8 +71,9 @@ pub(crate) async fn list(
                 return Ok(Json(List { items, next_cursor: (place > 1).then(|| position::text(place)) }));
             }
         }
-        // The events of one stream are in the order of their times. The whole journal is only approximately in this
-        // order, so the search stops only after several events that are too old.
+        // The events of one stream are ordered by time, so the search stops at the first event that is too old. The
+        // whole journal is only approximately ordered by time, so the search stops only after several events that are
+        // too old.
         if older >= if stream.is_some() { 1 } else { READ_EVENTS } {
             return Ok(Json(List { items, next_cursor: None }));
         }
@@ -132,7 +133,7 @@ pub(crate) async fn read(caller: Caller, Ids(stream, seq): Ids<StreamId, u64>) -
 struct Back<'a> {
     journal: &'a Store,
     stream: Option<&'a StreamId>,
-    /// Exclusive upper end of the events that have not been read yet.
+    /// Exclusive upper end of the range that has not been read yet.
     end: u64,
     /// Width of the next batch. Positions have gaps, which are wide in a database.
     width: u64,
@@ -176,7 +177,7 @@ struct EventFilter {
 enum Fit {
     Yes,
     No,
-    /// The event is older than all events that the filters accept.
+    /// The event is older than the time range of the filter.
     Older,
 }
 

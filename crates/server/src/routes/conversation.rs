@@ -25,10 +25,10 @@ use crate::openapi::{ReadsPart, Says};
 
 /// Send a message in a session.
 ///
-/// With `to`, the message answers this question. Without `to`, the message goes to the front run, which is the live run
-/// that a previous message started. If there is no front run, the message starts the next run of the session's
-/// workflow, with the configuration of the session. The next run gets the previous messages. A message never decides on
-/// an interrupt.
+/// With `to`, the message answers this question. Without `to`, the message goes to the front run, which is the live
+/// run that a previous message started. If there is no front run, the message starts the next run of the session's
+/// workflow, with the configuration of the session. The next run gets the previous messages. A message never decides
+/// an approval or any other interrupt that is not a question.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/messages", tag = "sessions", operation_id = "message_session",
     params(
@@ -62,7 +62,7 @@ pub(crate) async fn say(
     if to.is_some() && agent.is_some() {
         return Err(Refused::invalid_at(
             "/agent",
-            "must be omitted with `to`: an answer goes to the agent that asked",
+            "must be omitted if `to` is set, because an answer goes to the agent that asked",
         ));
     }
     let to: Option<InterruptId> = match to {
@@ -132,10 +132,11 @@ async fn next_run(app: &App, row: &SessionRow, trace: Option<TraceParent>) -> An
     Ok(Some(NextRun { definition, config, input: Map::new(), trace }))
 }
 
-/// Error for a session of an edge, which stores the configuration of the session in the format of its own clients.
+/// Error for a session that a client of an edge opened. The configuration of such a session is stored in the format
+/// of the edge.
 fn of_another_wire() -> Refused {
     Refused::invalid_at(
         "",
-        "a client of another protocol opened this session: send the message with that client",
+        "this session was opened by a client of another protocol; send the message with that client",
     )
 }

@@ -15,8 +15,9 @@ use crate::openapi::{Assigns, Decides};
 
 /// Decide on an interrupt.
 ///
-/// The decision, the resolution and their effects are written in one transaction, which is durable before the response.
-/// A person who repeats the same decision gets the existing result. An invalid decision leaves the interrupt open.
+/// The decision, the resolution and their effects are written in one transaction, which is durable before the
+/// response. If the same person sends the same decision again, the response is the existing result. An invalid
+/// decision leaves the interrupt open.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/decisions", tag = "interrupts", operation_id = "decide",
     params(
@@ -38,7 +39,8 @@ pub(crate) async fn decide(
 
 /// Take back your decision.
 ///
-/// You can take back your decision while the interrupt is still open because other votes are missing.
+/// You can take back your decision only while the interrupt is open, that is, while it waits for votes of other
+/// approvers.
 #[utoipa::path(
     delete, path = "/v1/interrupts/{id}/decisions", tag = "interrupts", operation_id = "take_decision_back",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),

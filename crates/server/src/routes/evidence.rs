@@ -19,9 +19,9 @@ use crate::openapi::{Reads, ReadsOne};
 
 /// Sign a checkpoint.
 ///
-/// A checkpoint contains the number of events in the journal and the root of their hash tree. Store the checkpoint
-/// where people who can change the journal cannot write. If you pass the checkpoint as `against`, the verification
-/// shows every later change of the covered events.
+/// A checkpoint contains the number of events in the journal and the root of their hash tree. Store the checkpoint in
+/// a place to which people who can change the journal cannot write. If you later pass the checkpoint as `against` to
+/// a verification, the verification detects every change of the covered events.
 #[utoipa::path(
     post, path = "/v1/audit/checkpoints", tag = "system", operation_id = "sign_checkpoint",
     responses((status = 201, description = "The checkpoint", body = SignedCheckpoint), Reads)
@@ -32,7 +32,7 @@ pub(crate) async fn sign(caller: Caller, body: Body) -> Answer<(StatusCode, Json
     Ok((StatusCode::CREATED, Json(checkpoint(signed))))
 }
 
-/// Prove that a later checkpoint continues an earlier checkpoint.
+/// Prove that a later checkpoint contains all events of an earlier checkpoint.
 #[utoipa::path(
     get, path = "/v1/audit/consistency", tag = "system", operation_id = "prove_consistency",
     params(ConsistencyQuery),
@@ -46,7 +46,8 @@ pub(crate) async fn consistency(
     let there = evidence.size().await?;
     let ranges = tree::consistency(earlier, size).filter(|_| size <= there).ok_or_else(|| {
         let rule = format!(
-            "earlier, size: `earlier` must be 1 to `size`, and `size` at most {there}, the number of events"
+            "earlier, size: `earlier` must be from 1 to `size`, and `size` at most {there} (the number of \
+            events)"
         );
         Refused::new(Code::InvalidQuery, rule)
     })?;
@@ -57,9 +58,9 @@ pub(crate) async fn consistency(
 /// Read the receipt of an interrupt.
 ///
 /// The receipt contains the question, the decisions with the people who decided, and the result, as they are stored.
-/// Each event has a proof that a checkpoint, which is signed for the receipt, covers the event.
-/// `docs/verify_receipt.py` checks a receipt without Holdshort. The receipt also lists the notifications of channels,
-/// with the digest of each message, but no checkpoint covers them.
+/// The receipt contains a signed checkpoint, and each event has a proof that the checkpoint covers the event.
+/// `docs/verify_receipt.py` checks a receipt without Holdshort. The receipt also lists the notifications that
+/// channels sent, with the digest of each message. No checkpoint covers these notifications.
 #[utoipa::path(
     get, path = "/v1/receipts/{interrupt}", tag = "interrupts", operation_id = "read_receipt",
     params(("interrupt" = String, Path, example = "int_01k6f0000000000000000000aa")),

@@ -29,9 +29,9 @@ pub(crate) async fn list(caller: Caller, Params(query): Params<PageQuery>) -> An
 
 /// Set the working hours of a group.
 ///
-/// Deadlines in working time count only these hours if the interrupt is assigned to the group. Existing deadlines do
-/// not change; deadlines that are set later use the new hours. Hours that come from the people file must be changed in
-/// that file.
+/// For interrupts that are assigned to the group, deadlines in working time count only these hours. Existing
+/// deadlines do not change; deadlines that are set later use the new hours. Hours that come from the people file must
+/// be changed in that file.
 #[utoipa::path(
     put, path = "/v1/groups/{group}/hours", tag = "people", operation_id = "set_hours",
     params(("group" = String, Path, example = "legal")),
@@ -44,7 +44,7 @@ pub(crate) async fn set(caller: Caller, Path(group): Path<String>, body: Body) -
     view::group::one(&system.people, &group).map(Json).ok_or_else(|| Refused::not_found("group"))
 }
 
-/// Remove the working hours of a group. Time is then counted by the clock.
+/// Remove the working hours of a group. Deadlines in working time then count every hour.
 #[utoipa::path(
     delete, path = "/v1/groups/{group}/hours", tag = "people", operation_id = "unset_hours",
     params(("group" = String, Path, example = "legal")),

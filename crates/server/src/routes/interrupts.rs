@@ -109,7 +109,8 @@ pub(crate) async fn ask(
             Some(run) => Box::pin(asking.driver.ask(&run, ask, key, actor)).await.map_err(Refused::from),
             None => Box::pin(asking.driver.start(start(ask, key), actor)).await.map_err(unknown_session),
         };
-        // The callback belongs to no interrupt. If the callback cannot be deleted now, the sweep deletes it later.
+        // The stored callback belongs to no interrupt and is deleted. If this fails, the sweep deletes the callback
+        // later.
         if let Some(kept) = kept.filter(|_| opened_nothing(&started))
             && let Err(refused) = asking.callbacks.forget(&asking, &kept).await
         {
@@ -127,7 +128,7 @@ pub(crate) async fn ask(
     Ok(created(replayed, Json(shown)))
 }
 
-/// Returns true if the request certainly opened no new interrupt.
+/// Returns true if it is certain that the request opened no new interrupt.
 fn opened_nothing(started: &Answer<StartedRun>) -> bool {
     match started {
         Ok(started) => started.is_replayed(),
@@ -175,8 +176,8 @@ pub(crate) async fn list(
     Ok(Json(page))
 }
 
-/// Returns the index marks by which the list is filtered; `None` for all interrupts. For a caller who sees only
-/// assigned interrupts, the marks are also limited to those of the caller.
+/// Returns the index marks by which the list is filtered. Returns `None` if the list contains all interrupts. A
+/// caller who may see only assigned interrupts gets only the caller's own marks.
 fn marks(
     caller: &Caller,
     people: &People,
@@ -224,9 +225,9 @@ pub(super) async fn page(
     view::page::show(limit, read, show).await
 }
 
-/// Returns a predicate that is true for rows that the caller may see according to their marks. For a caller who sees
-/// only assigned interrupts, the store has already filtered by marks. If the marks of a row are not enough to decide,
-/// the predicate returns false, and the interrupt is read.
+/// Returns a predicate that is true if the caller may see a row according to its marks. For a caller who sees only
+/// assigned interrupts, the store has already filtered by marks. If the marks of a row are not sufficient, the
+/// predicate returns false, and the interrupt itself is read.
 async fn shows(caller: &Caller) -> Answer<impl Fn(&InterruptRow) -> bool> {
     let system = caller.app.driver.glance_system().await?;
     let me = &caller.actor.id;
@@ -247,8 +248,8 @@ async fn is_theirs(caller: &Caller, row: &InterruptRow) -> Answer<bool> {
 
 /// Read an interrupt, or wait for its resolution.
 ///
-/// With `wait`, the response is sent when the interrupt is resolved, or after this number of seconds. If the interrupt
-/// in the response is still open, send the request again.
+/// With `wait`, the response is sent when the interrupt is resolved, or at the latest after `wait` seconds. If the
+/// interrupt in the response is still open, send the request again.
 #[utoipa::path(
     get, path = "/v1/interrupts/{id}", tag = "interrupts", operation_id = "read_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc"), WaitQuery),

@@ -29,9 +29,9 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Keepi
 
 /// Place a legal hold on a run.
 ///
-/// No content of the run is erased until the hold is lifted. If the run is already under a hold, the reason of this
-/// hold stays. A request with another reason is refused with 409 `legal_hold`. To hold a run for two reasons, name both
-/// reasons in a single request.
+/// No content of the run is erased until the hold is lifted. If the run is already under a hold, the hold and its
+/// reason do not change. A request with another reason is refused with 409 `legal_hold`. To hold a run for two
+/// reasons, name both reasons in a single request.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/hold", tag = "runs", operation_id = "hold_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -76,8 +76,9 @@ fn render(run: &run::Run) -> Json<Keeping> {
 ///
 /// Erases the content of the events of these runs: inputs, messages, plans, arguments, results, texts of decisions,
 /// answers. The events stay in the journal, with their times, actors and the digests that chain them, so the journal
-/// can still be verified. With a subject, runs that have not ended and runs under a legal hold are listed in the
-/// response and not changed. If the request names such a run itself, the request is refused.
+/// can still be verified. If the request names a subject, runs that have not ended or are under a legal hold are not
+/// changed, and the response lists them. If the request names a single run that has not ended or is under a legal
+/// hold, the request is refused.
 #[utoipa::path(
     post, path = "/v1/erasures", tag = "runs", operation_id = "erase",
     request_body = Erase,
@@ -109,7 +110,7 @@ pub(crate) async fn erase(caller: Caller, body: Body) -> Answer<Json<Erasure>> {
     // erased runs, and the sweep deletes these callbacks later.
     if let Err(refused) = caller.app.callbacks.forget_runs(&caller.app, &done.erased).await {
         let why = refused.0.detail;
-        tracing::warn!(why, "the callbacks of erased runs could not be removed yet");
+        tracing::warn!(why, "the callbacks of erased runs could not be removed now and are removed later");
     }
     let ids = |runs: Vec<RunId>| runs.iter().map(ToString::to_string).collect();
     let ErasedRuns { erased, at_work, held, failed } = done;

@@ -1,4 +1,4 @@
-//! Keys of agents and services. Only the response to the request that creates a secret contains the secret.
+//! Keys of agents and services. A secret is returned only once, in the response to the request that creates it.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -102,7 +102,7 @@ pub(crate) async fn revoke(caller: Caller, Id(id): Id<KeyId>) -> Answer<Json<Key
     changed(caller, &id, Input::RevokeKey { key: id.clone() }).await.map(Json)
 }
 
-/// Changes a key. Returns the key after the change has been published to the open streams and sockets of this server.
+/// Changes a key. Before it returns the key, publishes the change to the open streams and sockets of this server.
 async fn changed(caller: Caller, id: &KeyId, input: Input) -> Answer<Key> {
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();

@@ -31,7 +31,7 @@ pub(crate) async fn invite(caller: Caller, body: Body) -> Answer<(StatusCode, Js
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
     let person = request.person.unwrap_or_else(|| actor.id.clone());
     let let_in_by = Some(actor.hand()).filter(|by| *by != person).map(str::to_owned);
-    // The event is written before the code exists, so that no code is unrecorded.
+    // The event is written before the code is created, so that every code is recorded.
     let (driver, input) = (app.driver.clone(), Input::MakeLoginLink { person: person.clone() });
     let system = detached(async move { driver.change_system(input, actor).await }).await?;
     let invited = logins::Invitation { let_in_by, ..logins::Invitation::for_login_link(&person, system.seq) };
@@ -78,15 +78,16 @@ pub(crate) async fn read(caller: Caller) -> Json<Identity> {
 
 /// Sign out.
 ///
-/// Ends only the login with which the request is authenticated, of a browser or a terminal. With other credentials,
-/// there is no login to end.
+/// Ends only the browser or terminal login with which the request is authenticated. Other credentials cannot be
+/// signed out.
 #[utoipa::path(
     delete, path = "/v1/login", tag = "logins", operation_id = "sign_out",
     responses((status = 204, description = "Signed out, and the cookie is cleared"), Leaves)
 )]
 pub(crate) async fn leave(caller: Caller) -> Answer<Response> {
-    let login =
-        caller.login().cloned().ok_or_else(|| Refused::not_found("login: the request has a token"))?;
+    let login = caller.login().cloned().ok_or_else(|| {
+        Refused::not_found("login: the request is authenticated with a token, which cannot be signed out")
+    })?;
     let app = caller.app;
     let forget = app.logins.forget();
     blocking(move || app.logins.end(&login)).await?;
@@ -95,7 +96,7 @@ pub(crate) async fn leave(caller: Caller) -> Answer<Response> {
 
 /// Sign out everywhere.
 ///
-/// Ends all your logins, of browsers and terminals, on every node, with their open streams and sockets. Unused login
+/// Ends all your browser and terminal logins on every node, and closes their open streams and sockets. Unused login
 /// links for you become invalid. Tokens of an issuer, keys and decision links stay valid.
 #[utoipa::path(
     delete, path = "/v1/logins", tag = "logins", operation_id = "sign_out_everywhere",
@@ -110,7 +111,7 @@ pub(crate) async fn leave_everywhere(caller: Caller) -> Answer<Response> {
 
 /// Sign out another person everywhere.
 ///
-/// Use this request if a browser or terminal of a person is in the wrong hands. The person keeps their roles and can
+/// Use this request if a browser or terminal of a person was lost or stolen. The person keeps their roles and can
 /// sign in again.
 #[utoipa::path(
     delete, path = "/v1/people/{person}/logins", tag = "people", operation_id = "sign_person_out",
@@ -122,7 +123,7 @@ pub(crate) async fn sign_out(caller: Caller, Path(person): Path<String>) -> Answ
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Ends all logins of a person. Returns after the change has been published to the open streams and sockets of this
+/// Ends all logins of a person. Before it returns, publishes the change to the open streams and sockets of this
 /// server.
 async fn end_all(caller: Caller, person: String) -> Answer<()> {
     let Caller { app, actor, .. } = caller;

@@ -50,7 +50,7 @@ pub(crate) async fn measure(caller: Caller) -> Answer<Response> {
     now.register("long_polls", "Open long polls of this node", polls.clone());
 
     let (journal, at) = (app.journal(), app.driver.clock().now());
-    // Measured first, because this request itself reads the journal afterwards.
+    // Measured first, because the reads of this request influence the queue.
     if let Some(waiting) = journal.writes_waiting() {
         let writes = Gauge::<i64>::default();
         writes.set(i64::try_from(waiting).unwrap_or(i64::MAX));

@@ -217,8 +217,8 @@ async fn nothing(uri: Uri, headers: HeaderMap) -> Response {
     if prefers_html(&headers) { pages::nothing(&uri) } else { Refused::not_found("address").into_response() }
 }
 
-/// The message of a panic may contain confidential data, so it is not sent to the client. The panic hook has logged the
-/// location of the panic.
+/// Responds to a request whose handler panicked. The message of the panic may contain confidential data, so it is not
+/// sent to the client. The panic hook has logged the location of the panic.
 fn panicked(_panic: Box<dyn std::any::Any + Send>) -> Response {
     tracing::error!("a handler panicked");
     Refused::from_code(Code::Internal).into_response()

@@ -52,9 +52,9 @@ pub(crate) async fn read(caller: Caller, Path(id): Path<String>) -> Answer<Json<
 
 /// Set a person: add a new person, or replace an existing person.
 ///
-/// Send all fields of the person, because a missing field is cleared. A person from the people file must be changed in
-/// that file. If the token of an identity provider has added the person, tokens no longer change this person after the
-/// request.
+/// Send all fields of the person, because a missing field is cleared. A person from the people file must be changed
+/// in that file. If the person was added by a token of an identity provider, later tokens no longer change this
+/// person.
 #[utoipa::path(
     put, path = "/v1/people/{person}", tag = "people", operation_id = "set_person",
     params(("person" = String, Path, example = "anna")),
@@ -70,8 +70,8 @@ pub(crate) async fn set(caller: Caller, Path(id): Path<String>, body: Body) -> A
 /// Remove a person.
 ///
 /// The person can no longer sign in or decide, even with a token of an identity provider. The person's votes on open
-/// interrupts become invalid. If the remaining approvers cannot decide on an interrupt, it is escalated to admins and
-/// operators. The response lists the open interrupts that named the person.
+/// interrupts become invalid. If the remaining approvers cannot decide on an interrupt, the interrupt is escalated to
+/// admins and operators. The response lists the open interrupts to which the person was assigned.
 #[utoipa::path(
     delete, path = "/v1/people/{person}", tag = "people", operation_id = "remove_person",
     params(("person" = String, Path, example = "anna")),
@@ -79,8 +79,8 @@ pub(crate) async fn set(caller: Caller, Path(id): Path<String>, body: Body) -> A
 )]
 pub(crate) async fn remove(caller: Caller, Path(id): Path<String>) -> Answer<Json<RemovedPerson>> {
     let reader = caller.reader().await?;
-    // The interrupts are read before the removal. If the interrupts were read after the removal, a failed read would
-    // report a successful removal as failed.
+    // The interrupts are read before the removal, so that a failed read is not reported as a failed removal after the
+    // person was removed.
     let named = view::removed_person::find_open_assignments(&caller.app, &id, &reader).await;
     let system = change(caller, Input::RemovePerson { id }).await?;
     Ok(Json(named.into_removed_person(&system.people)))
@@ -117,7 +117,7 @@ pub(crate) async fn come_back(caller: Caller, Path(id): Path<String>, body: Body
     find_person(&system, &id)
 }
 
-/// Returns the caller, with the role of an admin if the request is about a different person.
+/// Returns the caller. If the request is about a different person, the caller acts in the role of an admin.
 fn as_admin_for_others(caller: Caller, id: &str) -> Caller {
     if caller.actor.id == id {
         caller
@@ -140,7 +140,8 @@ fn find_person(system: &System, id: &str) -> Answer<Json<Person>> {
 pub(super) fn moment(pointer: &str, text: &str) -> Answer<Timestamp> {
     text.parse().map_err(|_| {
         let rule =
-            "is not a time: write RFC 3339, `2026-02-07T00:00:00Z`, at the latest 9999-12-30T22:00:00Z";
+            "is not a timestamp: use the form of RFC 3339, such as `2026-02-07T00:00:00Z`, at the latest \
+            9999-12-30T22:00:00Z";
         Refused::invalid(vec![Problem::new(pointer, rule)])
     })
 }

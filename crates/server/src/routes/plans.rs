@@ -32,7 +32,7 @@ pub(crate) async fn list_for_run(caller: Caller, Id(id): Id<RunId>) -> Answer<Js
 
 /// List the plans of a session. The plans of the newest run come first.
 ///
-/// A page has the plans of at most `limit` runs. Most runs have one plan or none.
+/// A page contains the plans of at most `limit` runs. Most runs have one plan or none.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/plans", tag = "plans", operation_id = "list_session_plans",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),
@@ -81,8 +81,9 @@ pub(crate) async fn replace(
 
 /// Lay out a plan.
 ///
-/// Returns the position of each subtask of a draft, so that every client draws the same graph. The draft is not stored,
-/// and only its form is checked. Subtasks that depend on each other in a cycle are in the first column.
+/// Returns the position of each subtask of a draft, so that every client draws the same graph. The draft is not
+/// stored. The server checks only that the draft is well-formed. Subtasks that depend on each other in a cycle are in
+/// the first column.
 #[utoipa::path(
     post, path = "/v1/plans/layout", tag = "plans", operation_id = "lay_out_plan",
     request_body = PlanDraft,
@@ -91,14 +92,18 @@ pub(crate) async fn replace(
 pub(crate) async fn layout(_: Caller, body: Body) -> Answer<Json<PlanLayout>> {
     let draft: PlanDraft = body.json().await?;
     if draft.subtasks.len() > LAYOUT_SUBTASKS {
-        return Err(Refused::invalid_at("/subtasks", format!("holds more than {LAYOUT_SUBTASKS} subtasks")));
+        return Err(Refused::invalid_at(
+            "/subtasks",
+            format!("contains more than {LAYOUT_SUBTASKS} subtasks"),
+        ));
     }
     Ok(Json(view::plan::layout(draft)))
 }
 
 /// List the model calls of a run.
 ///
-/// The calls are in their order, each with its usage and cost. Each page replays the run once.
+/// Returns the model calls in the order of their start, with usage and cost. For each page, the server reads the
+/// whole run.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/model-requests", tag = "runs", operation_id = "list_model_requests",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa"), PageQuery),

@@ -18,9 +18,9 @@ use crate::openapi::ChecksPolicy;
 
 /// Check the verdict of the gates on a call.
 ///
-/// The rules of the installation, the classification of commands and the grants of a session determine the verdict:
-/// `allow`, `ask` with the reasons, or `forbid`. The check opens no interrupt and is not recorded in the journal. If
-/// the agent asks about the call later, the rules at that time apply.
+/// The verdict is `allow`, `ask` with the reasons, or `forbid`. It depends on the rules of the installation, the
+/// classification of commands, and the grants of a session. The check opens no interrupt and is not recorded in the
+/// journal. If the agent later opens an interrupt for the call, the rules at that time apply.
 #[utoipa::path(
     post, path = "/v1/policy/check", tag = "interrupts", operation_id = "check_policy",
     request_body = PolicyCheck,
@@ -58,7 +58,7 @@ pub(crate) async fn check(caller: Caller, body: Body) -> Answer<Json<PolicyVerdi
     let (verdict, allowed_by) = match &gated.verdict {
         Verdict::Forbid(_) => (VerdictWord::Forbid, None),
         Verdict::Ask { .. } => (VerdictWord::Ask, None),
-        // While the workflow or the agent is frozen, neither a rule nor a person can release a call.
+        // While the workflow or the agent is frozen, neither a rule nor a person can allow a call.
         Verdict::Allow(_) if is_frozen => (VerdictWord::Ask, None),
         Verdict::Allow(release) => {
             let by = match release {

@@ -1,4 +1,5 @@
-//! The record of an interrupt as a page that people can save. The record shows the events that a receipt proves.
+//! The record of an interrupt as a page that people can save. The events in the record are those of the interrupt's
+//! receipt.
 
 use axum::response::Response;
 use holdshort_core::envelope::{self, Sealed};
@@ -18,8 +19,9 @@ use crate::pages::decision::{self, Recorded};
 /// Read the record of an interrupt as a page that you can save.
 ///
 /// The response is one HTML file that needs no other file and can be printed. The page contains the card, the events
-/// with their actors and times, and the checkpoint that covers the events. The record also lists the notifications of
-/// channels, which no checkpoint covers. The receipt of the interrupt proves the events.
+/// with their actors and times, and the checkpoint that covers the events. The record also lists the notifications
+/// that channels sent. No checkpoint covers these notifications. To prove the events, use the receipt of the
+/// interrupt.
 #[utoipa::path(
     get, path = "/v1/receipts/{interrupt}/page", tag = "interrupts", operation_id = "read_record",
     params(("interrupt" = String, Path, example = "int_01k6f0000000000000000000aa")),

@@ -72,7 +72,7 @@ pub(crate) async fn start(
     Ok(created(started.is_replayed(), Json(shown)))
 }
 
-/// Returns the workflow with the changes that the configuration of the run demands.
+/// Returns the workflow after applying the configuration of the run.
 pub(super) fn adapted(definition: Arc<Definition>, config: &Config) -> Arc<Definition> {
     let own = config.adapts(Definition::clone(&definition));
     if own == *definition { definition } else { Arc::new(own) }
@@ -89,7 +89,7 @@ pub(super) fn workflow(app: &App, name: &str) -> Answer<Arc<Definition>> {
     })
 }
 
-/// Converts the error of a new run. If the session does not exist, the engine reports it as not found.
+/// Converts an error of starting a run. `NotFound` then means that the session does not exist.
 pub(super) fn unknown_session(error: Error) -> Refused {
     match error {
         Error::NotFound => Refused::from_code(Code::UnknownSession),
@@ -147,10 +147,11 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Run>>
     Ok(Json(view::now::run(&caller.app, &id).await?))
 }
 
-/// Read who works on a run.
+/// Read which agents and people work on a run.
 ///
-/// Lists every step that runs or waits, and every phase that has not started. Each entry says who works or waits, what
-/// the work waits for, and since when. For a run that has ended, or that an external agent executes, the list is empty.
+/// Lists every step that runs or waits, and every phase that has not started. Each entry contains the agent or
+/// person, what the work waits for, and since when. For a run that has ended, or that an external agent executes, the
+/// list is empty.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/work", tag = "runs", operation_id = "list_run_work",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -164,9 +165,9 @@ pub(crate) async fn work(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<List<
 
 /// Count the files in the layer of a run.
 ///
-/// Commands that run in a trial write new files that git ignores to the layer of their run, and not to the workspace.
-/// `POST /v1/runs/{id}/merge` copies the files of the layer into the workspace. With PostgreSQL, each node has its own
-/// layer of a run, and the response is about the layer on the node that responds.
+/// If a command runs in a trial and creates files that Git ignores, these files are stored in the layer of the run,
+/// and not in the workspace. `POST /v1/runs/{id}/merge` copies the files of the layer into the workspace. With
+/// PostgreSQL, each node has its own layer of a run, and the response is about the layer on the node that responds.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/layer", tag = "runs", operation_id = "read_run_layer",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),

@@ -25,8 +25,8 @@ use crate::openapi::{Lists, OpensSession, ReadsOne, ReadsPart, Revokes, SteersSe
 
 /// Open a session.
 ///
-/// A run that names no session opens a new session by itself. A session that this request opens has a name and may
-/// expire. If the session is opened for a workflow, messages in the session start runs (`POST
+/// A run that is started without a session creates a new session. Use this request to create a session that has a
+/// name or that can expire. If the session is opened for a workflow, messages in the session start runs (`POST
 /// /v1/sessions/{id}/messages`).
 #[utoipa::path(
     post, path = "/v1/sessions", tag = "sessions", operation_id = "open_session",
@@ -51,7 +51,7 @@ pub(crate) async fn open(caller: Caller, idempotency: Idempotency, body: Body) -
         (Some(_), None) => {
             return Err(Refused::invalid_at(
                 "/config",
-                "needs `workflow`: it configures the runs of that workflow",
+                "needs `workflow`, because `config` configures the runs of that workflow",
             ));
         }
         (Some(config), Some(definition)) => {

@@ -29,10 +29,10 @@ pub(crate) async fn provider(State(auth): State<AuthState>) -> Answer<Json<Login
 
 /// Receive a logout notice of the identity provider.
 ///
-/// Back-channel logout of OpenID Connect. Only the provider sends this request: register the URL there as
-/// `backchannel_logout_uri`. All logins that came from the session in the logout token end on every node, with their
-/// open streams and sockets. If the token names no session, all logins of its subject end. A repeated notice has no
-/// effect.
+/// Back-channel logout of OpenID Connect. Only the identity provider sends this request. To receive it, register this
+/// URL as `backchannel_logout_uri` at the provider. All logins that were created in the provider's session (named in
+/// the logout token) end on every node, and their open streams and sockets are closed. If the token names no session,
+/// all logins of its subject end. A repeated notice has no effect.
 #[utoipa::path(
     post, path = "/v1/login/backchannel", tag = "logins", operation_id = "sign_out_by_provider",
     request_body(content = LogoutNotice, content_type = "application/x-www-form-urlencoded"),
@@ -72,7 +72,7 @@ pub(crate) async fn begin(
 
 /// Poll the sign-in of a terminal.
 ///
-/// The result is available for a minute, so a client that missed a response can send the request again.
+/// The result is available for a minute, so a client that did not receive the response can send the request again.
 #[utoipa::path(
     post, path = "/v1/device-logins/progress", tag = "logins", operation_id = "read_device_login",
     request_body = DeviceHandle,
@@ -80,8 +80,8 @@ pub(crate) async fn begin(
 )]
 pub(crate) async fn progress(State(auth): State<AuthState>, body: Body) -> Answer<Json<DeviceProgress>> {
     let DeviceHandle { device } = body.json().await?;
-    // The poll is detached from the request, because the provider issues its token only once. A client that disconnects
-    // can send the request again.
+    // The poll continues even if the client disconnects, because the provider issues its token only once. The client
+    // can then send the request again.
     Ok(Json(match detached(async move { auth.poll_device(&device).await }).await? {
         Progress::Pending { wait_ms, handle } => {
             DeviceProgress { wait_ms: Some(wait_ms), device: handle, login: None }

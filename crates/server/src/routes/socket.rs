@@ -15,9 +15,9 @@ use crate::socket;
 
 /// Open a WebSocket, to follow events, decide and send messages over a single connection.
 ///
-/// `/v1/asyncapi.json` describes the frames. The client authenticates with its first frame, or with an `Authorization`
-/// header of this request. A web page that opens the WebSocket must come from this server. The connection counts
-/// towards the maximum number of open streams.
+/// `/v1/asyncapi.json` describes the frames. The client authenticates with its first frame, or with an
+/// `Authorization` header of this request. Only web pages from this server can open the WebSocket. The connection
+/// counts towards the maximum number of open streams.
 #[utoipa::path(
     get, path = "/v1/ws", tag = "system", operation_id = "open_socket",
     responses((status = 101, description = "The connection is upgraded to a WebSocket"), Opens)

@@ -60,7 +60,7 @@ async fn send_once(caller: Caller, id: RunId, input: Input, key: Option<Idempote
     Ok(replayed(sent.is_replayed(), Json(shown)))
 }
 
-/// Sends a message to a run, without the parts that only HTTP requests have.
+/// Sends a message to a run. HTTP requests and WebSocket frames share this function.
 pub(crate) async fn send_message(caller: Caller, id: &RunId, text: String) -> Answer<Run> {
     send(caller, id, Input::Message { text }).await
 }
@@ -120,10 +120,10 @@ fn short(note: Note) -> Answer<Note> {
 /// Interrupt a run.
 ///
 /// Stops the current work. The text that a model has produced so far is kept (`model_stopped`), and the output of a
-/// command is kept (`tool_stopped`). Calls that have not started are dropped, together with the questions about these
-/// calls, and the agent gets the code `interrupted`. File changes that are being written are completed. After the
-/// interruption, the run waits for a person (`turn`, position `interruption`), who chooses `submit` with a text,
-/// `continue` or `done`. A message to the run has the effect of `submit`. If this request has a `text`, the run
+/// command is kept (`tool_stopped`). Calls that have not started are dropped, together with their open interrupts,
+/// and the agent gets the code `interrupted` as their result. File changes that are being written are completed.
+/// After the interruption, the run waits for a person (`turn`, position `interruption`), who chooses `submit` with a
+/// text, `continue` or `done`. A message to the run has the effect of `submit`. If this request has a `text`, the run
 /// continues immediately with the text. If the run already waits for such a turn, a request without a `text` has no
 /// effect, and a request with a `text` has the effect of `submit`.
 #[utoipa::path(
@@ -154,9 +154,10 @@ pub(crate) async fn interrupt(
 
 /// Stop a command of a run.
 ///
-/// The processes of the command are ended, and the run continues. The agent gets the output so far, the `text`, and the
-/// information that a person stopped the command. A command in a trial has changed nothing. A command in the workspace
-/// may have completed a part of its work. Stopping the command again has no further effect.
+/// The processes of the command are ended, and the run continues. The agent gets the output so far, the `text`, and
+/// the information that a person stopped the command. If the command ran in a trial, the workspace is unchanged. If
+/// it ran in the workspace, it may have completed a part of its work. Stopping the command again has no further
+/// effect.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/calls/{call}/stop", tag = "runs", operation_id = "stop_call",
     params(
@@ -174,8 +175,8 @@ pub(crate) async fn stop(caller: Caller, Ids(id, call): Ids<RunId, String>, body
 
 /// Undo the changes of a run.
 ///
-/// A separate run finds the changes that are still in place, shows them, and waits until a person releases the undo.
-/// Paths that were changed again are listed and left unchanged.
+/// A separate run determines which changes are still in place, shows these changes, and waits until a person approves
+/// the undo. Paths that were changed again since then are listed and left unchanged.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/undo", tag = "runs", operation_id = "undo_run",
     params(
@@ -204,11 +205,11 @@ pub(crate) async fn undo(
     follow_up(caller, id, "undo", (idempotency, trace), body, read).await
 }
 
-/// Merge files that git ignores from the layer of a run into its workspace.
+/// Merge files that Git ignores from the layer of a run into the workspace of the run.
 ///
-/// A command that runs in a trial writes new files that git ignores to a layer of its run, and not to the workspace. A
-/// separate run compares these files with the workspace, shows the differences, and waits until a person releases the
-/// merge.
+/// If a command runs in a trial and creates files that Git ignores, these files are stored in the layer of the run,
+/// and not in the workspace. A separate run compares these files with the workspace, shows the differences, and waits
+/// until a person approves the merge.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/merge", tag = "runs", operation_id = "merge_run",
     params(
@@ -237,8 +238,8 @@ pub(crate) async fn merge(
     follow_up(caller, id, "merge", (idempotency, trace), body, read).await
 }
 
-/// Starts a run that follows another run, such as an undo. `verb`: last part of the path. `read`: function that reads
-/// the purpose of the new run from the body.
+/// Starts a follow-up run of a run, such as an undo. `verb` is the last segment of the path. `read` extracts the
+/// purpose of the follow-up run from the body.
 async fn follow_up(
     caller: Caller,
     id: RunId,

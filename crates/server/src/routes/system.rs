@@ -31,10 +31,11 @@ pub(crate) async fn read(caller: Caller) -> Answer<Json<System>> {
 
 /// Freeze the whole installation, a run, a workflow or an agent.
 ///
-/// Without `run`, `workflow` or `agent`, the whole installation is frozen. Until the freeze is lifted, no tool call or
-/// model call of the target starts, and no deadline of the target expires. Work that has started is finished. Decisions
-/// are accepted, but take effect after the freeze. A decision that would release work to an external agent is refused.
-/// If the target is already frozen, its reason stays. A request with another reason is refused with 409 `frozen`.
+/// Without `run`, `workflow` or `agent`, the whole installation is frozen. Until the freeze is lifted, no tool call
+/// or model call of the target starts, and no deadline of the target expires. Work that has started is finished.
+/// Decisions are accepted, but take effect after the freeze is lifted. A decision that would allow work of an
+/// external agent is refused. If the target is already frozen, the reason of the freeze does not change. A request
+/// with another reason is refused with 409 `frozen`.
 #[utoipa::path(
     post, path = "/v1/system/freeze", tag = "system", operation_id = "freeze",
     request_body = wire::Freeze,
@@ -61,7 +62,7 @@ pub(crate) async fn unfreeze(caller: Caller, body: Body) -> Answer<Json<System>>
 }
 
 /// Returns the target that the request names; `None` for the whole installation. A run must exist. A workflow or an
-/// agent need not be known, so that it can be frozen before it runs.
+/// agent need not exist yet, so that it can be frozen before its first use.
 async fn part(caller: &Caller, of: wire::FreezeOf) -> Answer<Option<Part>> {
     let named = match of {
         wire::FreezeOf { run: None, workflow: None, agent: None } => return Ok(None),

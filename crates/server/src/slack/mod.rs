@@ -1,10 +1,11 @@
 //! Decisions in Slack. A person presses a button in a message, Slack shows a form with the interrupt, and submitting
 //! the form decides.
 //!
-//! Slack signs its requests, and each request names a Slack user. The person with this Slack address decides. A person
-//! who may not decide gets a message that only this person sees. Pressing a button decides nothing. The form must show
-//! the whole interrupt, and the decision is bound to the digest of the shown content. `modal.rs` builds the form. Slack
-//! may send a request twice, but a form decides only once.
+//! Slack signs its requests, and each request names a Slack user. The decision is recorded for the person with this
+//! Slack address. A person who may not decide gets a message that only this person sees. Pressing a button does not
+//! decide. A decision is accepted only if the form showed the whole interrupt, and only for the content that the form
+//! showed (checked by digest). `modal.rs` builds the form. Slack may send a request twice, but a form decides only
+//! once.
 
 mod modal;
 
@@ -61,7 +62,7 @@ pub(crate) fn key(interrupt: &InterruptId, option: &str) -> String {
     if is_ours(option) { option.to_owned() } else { Digest::of_json(&json!([interrupt, option])).to_string() }
 }
 
-/// Returns the label of a button. `nth`: number of the option, counted from 1.
+/// Returns the label of a button. `nth` is the number of the option, counted from 1.
 pub(crate) fn label(nth: usize, option: &str) -> String {
     if is_ours(option) { humanize_option_id(option) } else { format!("Option {nth}") }
 }
@@ -153,7 +154,7 @@ async fn pressed(auth: &AuthState, channel: &Channel, payload: &Value) -> Answer
 async fn opened(auth: &AuthState, payload: &Value) -> Answer<(Value, Option<Look>)> {
     let value = text(payload, "/actions/0/value");
     let press = auth.press(value).ok_or_else(|| {
-        Refused::new(Code::NotFound, "this button does not belong to this server: open the inbox")
+        Refused::new(Code::NotFound, "this button was not created by this server: open the inbox to decide")
     })?;
     let LinkBearer { app, actor, asked, interrupt, .. } = holder(auth, payload, &press).await?;
     let offer = offered(&interrupt, &press)?;
@@ -162,7 +163,7 @@ async fn opened(auth: &AuthState, payload: &Value) -> Answer<(Value, Option<Look
     Ok((form, look))
 }
 
-/// Record that a form showed an interrupt to a person.
+/// View of an interrupt: a form in Slack showed the interrupt to a person.
 struct Look {
     app: Arc<App>,
     actor: Actor,
@@ -170,7 +171,7 @@ struct Look {
 }
 
 impl Look {
-    /// Records the view like the browser app does. An error is only logged, so that the form stays open.
+    /// Records the view in the same way as the browser app. An error is only logged, so that the form stays open.
     async fn keep(self) {
         let Self { app, actor, asked: InterruptRef { run, interrupt } } = self;
         if let Err(error) = app.send(&run, Input::View { interrupt }, actor).await {
@@ -179,8 +180,8 @@ impl Look {
     }
 }
 
-/// Returns the person and the interrupt that they want to decide on. Rejects a person who may not decide. Rejects an
-/// open interrupt with a high risk.
+/// Returns the person and the interrupt of the pressed button. Rejects a person who may not decide, and an open
+/// interrupt with a high risk.
 async fn holder(auth: &AuthState, payload: &Value, press: &Press) -> Answer<LinkBearer> {
     let shown = ShownInterrupt { interrupt: press.interrupt.clone(), subject: press.subject };
     let holder = auth.by_address(SLACK, text(payload, "/user/id"), &shown).await?;
@@ -210,7 +211,12 @@ fn offered<'i>(interrupt: &'i Interrupt, press: &Press) -> Answer<&'i Offer> {
         return Err(Refused::new(Code::AlreadyResolved, modal::standing(interrupt)));
     }
     let offer = find_pressed_offer(interrupt, press).filter(|offer| is_offered(offer));
-    offer.ok_or_else(|| Refused::new(Code::NotFound, "this option is no longer offered: open the inbox"))
+    offer.ok_or_else(|| {
+        Refused::new(
+            Code::NotFound,
+            "this option no longer exists: open the inbox to see the current options",
+        )
+    })
 }
 
 fn find_pressed_offer<'i>(interrupt: &'i Interrupt, press: &Press) -> Option<&'i Offer> {
@@ -232,7 +238,7 @@ enum Reply {
 async fn submitted(auth: &AuthState, payload: &Value, signature: &str) -> Answer<Response> {
     let value = text(payload, "/view/private_metadata");
     let Some(press) = auth.press(value) else {
-        return Err(Refused::new(Code::NotFound, "this form does not belong to this server"));
+        return Err(Refused::new(Code::NotFound, "this form was not created by this server"));
     };
     let answer = match Box::pin(decided(auth, payload, &press, signature)).await {
         Ok(reply) => reply,
@@ -247,9 +253,10 @@ async fn submitted(auth: &AuthState, payload: &Value, signature: &str) -> Answer
 async fn decided(auth: &AuthState, payload: &Value, press: &Press, signature: &str) -> Answer<Reply> {
     let LinkBearer { app, actor, asked, interrupt, .. } = holder(auth, payload, press).await?;
     let once = once(&actor, payload, signature);
-    // A form may decide only on content that it showed. For a resolved interrupt, the response contains the resolution.
+    // A form may decide only on the content that it showed. If the interrupt is resolved, this is not checked, and
+    // the response contains the resolution.
     if interrupt.status == InterruptStatus::Open {
-        // The person may have withdrawn the vote of this form since, so a repeated request must not vote again.
+        // The person may have withdrawn the vote that this form cast, so a repeated request must not cast it again.
         if app.is_used(&once).await? {
             return Ok(Reply::Clear);
         }
@@ -257,7 +264,7 @@ async fn decided(auth: &AuthState, payload: &Value, press: &Press, signature: &s
         if !modal::shows_all(&interrupt, offer) {
             return Err(Refused::new(
                 Code::ForbiddenRole,
-                "the request does not fit into this form: open the inbox",
+                "this form cannot show the whole request: open the inbox to decide",
             ));
         }
     }
@@ -275,7 +282,7 @@ async fn decided(auth: &AuthState, payload: &Value, press: &Press, signature: &s
         InterruptStatus::Resolved => Reply::Clear,
         InterruptStatus::Open => Reply::Update {
             view: modal::message_view(
-                "Your vote is recorded. More approvers must agree before the request is decided.",
+                "Your vote is recorded. The request is decided when more approvers have voted.",
             ),
         },
     })
@@ -286,7 +293,8 @@ async fn decided(auth: &AuthState, payload: &Value, press: &Press, signature: &s
 fn once(actor: &Actor, payload: &Value, signature: &str) -> IdempotencyKey {
     let id = text(payload, "/view/id");
     let form = if id.is_empty() { signature } else { id };
-    // The digest covers the form but not the decision, so the form can be used for only one decision.
+    // The digest covers the form but not the decision, so that a second, different decision with the same form is not
+    // accepted.
     let digest = Digest::of_bytes(form.as_bytes());
     IdempotencyKey { scope: format!("{} form in Slack", actor.id), key: digest.to_string(), digest }
 }

@@ -81,12 +81,13 @@ fn room(subscriptions: &Subscriptions, id: &str) -> Answer<()> {
     if subscriptions.contains_key(id) {
         return Err(Refused::invalid_at(
             "/id",
-            "is the id of an open subscription: choose another id, or end that subscription",
+            "is already the id of an open subscription: choose another id, or end that subscription",
         ));
     }
     if subscriptions.len() >= SUBSCRIPTIONS {
         let rule = format!(
-            "a socket can have at most {SUBSCRIPTIONS} subscriptions: end one, or open another socket"
+            "a socket can have at most {SUBSCRIPTIONS} subscriptions: end a subscription, or open another \
+            socket"
         );
         return Err(Refused::new(Code::LimitReached, rule));
     }

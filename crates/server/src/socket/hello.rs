@@ -17,7 +17,8 @@ use tokio::time::timeout;
 
 use super::incoming;
 
-/// Permission to subscribe. Every other frame needs the permission of the corresponding HTTP request.
+/// Permission that a client needs to connect and to subscribe. Every other frame needs the permission of the
+/// corresponding HTTP request.
 pub(crate) const NEEDS: Needs = any(Permission::Read);
 
 /// Authenticates a caller on a socket. The caller's actions are recorded with the channel `ws`.
@@ -62,7 +63,7 @@ async fn authenticate(
     match (&hello.token, &hello.secret, known) {
         (Some(_), Some(_), _) => Err(Refused::invalid_at(
             "/secret",
-            "must be omitted if `token` is sent: send either `token` or `secret`",
+            "must be omitted if `token` is sent, because a client sends either `token` or `secret`",
         )),
         (Some(token), None, _) => caller(auth, headers, &Credentials::Token(token)).await,
         (None, Some(secret), _) => caller(auth, headers, &Credentials::Secret(secret)).await,

@@ -1,4 +1,4 @@
-//! Reads frames. Each step from bytes to a frame has its own error.
+//! Reads and parses the frames of a client. Each parsing step has a separate error.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use holdshort_web::websocket::{self, End};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// Frame of the client, or the error in it. The id is returned even for an invalid frame.
+/// Frame of the client, or the error in the frame. The id is known even for most invalid frames.
 pub(super) struct Received {
     pub(super) id: Option<String>,
     pub(super) frame: Answer<ClientFrame>,
@@ -61,8 +61,8 @@ fn read(text: &str) -> Result<Received, End> {
         }
         Err(error) => {
             let refused = Refused::new(Code::MalformedJson, error.to_string());
-            // JSON that parsers could read in two ways, such as JSON with duplicate members, makes only this frame
-            // invalid. Text that is not JSON closes the connection.
+            // If the JSON is ambiguous, for example because of duplicate members, only this frame is rejected. If the
+            // text is not JSON, the connection is closed.
             match serde_json::from_str::<IgnoredAny>(text) {
                 Ok(_) => Ok(Received { id: None, frame: Err(refused) }),
                 Err(_) => Err(End::NotJson(refused)),
@@ -71,7 +71,7 @@ fn read(text: &str) -> Result<Received, End> {
     }
 }
 
-/// Parses a frame as the type that it names, so that each error has a JSON pointer to the invalid field.
+/// Parses a frame as the type in its field `type`, so that each error has a JSON pointer to the invalid field.
 fn understand(mut value: Value) -> Answer<ClientFrame> {
     let Some(fields) = value.as_object_mut() else {
         return Err(Refused::invalid_at("", "the frame must be a JSON object"));

@@ -45,7 +45,8 @@ pub(super) async fn all(
             (Ok(()), Err(refused)) => Err(refused),
         };
         let order = done.unwrap_or_else(|refused| Order::refuse(received.id, refused));
-        // A client that sends frames but does not read the responses has the time limit of any slow reader.
+        // A client that sends frames but does not read the responses is disconnected after the same time limit as
+        // every slow reader.
         match timeout(pace.patience, orders.send(order)).await {
             Ok(Ok(())) => {}
             Ok(Err(_)) => return End::Left,

@@ -3,7 +3,7 @@
 //! Three tasks run concurrently and wait for each other only if a queue is full. `listen.rs` reads frames and carries
 //! them out in their order. `deliver.rs` merges the responses with the events of the subscriptions. `write.rs` writes
 //! frames. Because of the separate tasks, a long stream never delays a decision, and a slow decision never delays a
-//! stream. The server keeps no state of a closed connection, and a disconnect changes nothing in the journal. The
+//! stream. The server stores no state about a closed connection, and a disconnect does not change the journal. The
 //! connection ends when the credentials of the client expire or are revoked.
 
 mod deliver;
@@ -35,7 +35,7 @@ use tracing::{Instrument, Span};
 
 pub(crate) use hello::{NEEDS, caller};
 
-/// Responds to the request that opens a socket. `known`: the caller, if the request has valid credentials.
+/// Responds to the request that opens a socket. `known` is the caller, if the request has valid credentials.
 pub(crate) fn open(
     upgrade: WebSocketUpgrade,
     auth: AuthState,
@@ -54,12 +54,12 @@ pub(crate) fn open(
     }))
 }
 
-/// Resources of the client before the `hello` frame, and the caller if the request was authenticated.
+/// A connected client: its resources, and the caller if the opening request was already authenticated.
 struct SocketClient {
     known: Option<Caller>,
     /// Permit for a stream, which is held once the client has authenticated.
     permit: Option<OwnedSemaphorePermit>,
-    /// Connection, which may be evicted until the client has authenticated.
+    /// Connection that the server may close to make room for others until the client has authenticated.
     connection: Option<Arc<Connection>>,
 }
 
@@ -112,7 +112,7 @@ async fn converse(
         }
     }
     client.connection = None;
-    // The headers keep the buffer alive from which they were parsed, so they are dropped to free its memory.
+    // Dropped to free memory, because headers keep the buffer alive from which they were parsed.
     drop(headers);
     if let Err(unsent) = outbox.put(write::text(&hello::welcome(&caller))).await {
         return unsent.into();
@@ -120,7 +120,8 @@ async fn converse(
     let (orders, taken) = mpsc::channel(ANSWERS);
     let mut delivering = pin!(deliver::all(taken, outbox));
     let end = tokio::select! {
-        // The end of access is checked first, so that no frame is carried out or sent after it.
+        // The end of the client's access is checked first, so that no frame is executed or sent after the access has
+        // ended.
         biased;
         end = End::of_access(&caller) => return end,
         end = listen::all(incoming, &caller, pace, orders) => end,

@@ -1,4 +1,4 @@
-//! Converts a subscription to a feed. The target must exist, match the topic, and be visible to the caller.
+//! Converts a subscription to a feed. The requested run must exist, match the topic, and be visible to the caller.
 
 use holdshort_core::id::RunId;
 use holdshort_protocol::frame::{ServerFrame, Subscribe, Topic};
@@ -28,7 +28,7 @@ pub(super) async fn to(caller: &Caller, wish: Subscribe) -> Answer<Order> {
             return refuse("/since", "is only valid for the topic `run`");
         }
         Topic::Inbox if previews == Some(true) => {
-            return refuse("/previews", "must be omitted: the topic `inbox` has no previews");
+            return refuse("/previews", "must be omitted, because the topic `inbox` has no previews");
         }
         Topic::Inbox => Source::Inbox { after: after(caller, position).await? },
         Topic::All => Source::All { after: after(caller, position).await? },

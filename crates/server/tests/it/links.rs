@@ -289,7 +289,7 @@ async fn a_change_is_typed_as_json_and_is_never_lost_by_the_wrong_button() {
     for (option, edit, status, expected) in [
         ("edit", "{\"branches\": ", 422, "is not valid JSON"),
         ("edit", "{\"a\": 1, \"a\": 2}", 422, "is not valid JSON"),
-        ("approve", "{\"branches\": 3}", 422, "takes no change"),
+        ("approve", "{\"branches\": 3}", 422, "ignores changes"),
         ("edit", "{\"branches\": 3}", 200, "Approved"),
     ] {
         let page = send(&served, &path, &[("option", option), ("edit", edit)]).await;
@@ -340,11 +340,7 @@ async fn an_answer_of_data_is_typed_as_json() {
     }
     let words = send(&served, &path, &[("option", "answer"), ("text", "On Monday"), ("edit", "")]).await;
     assert_eq!(words.status, 422, "words are no answer of this form: {}", words.text);
-    assert!(
-        words.text.contains("are a note and not an answer") && words.text.contains("On Monday"),
-        "{}",
-        words.text
-    );
+    assert!(words.text.contains("are only a note") && words.text.contains("On Monday"), "{}", words.text);
     let edit = r#"{"slot": {"day": "tue", "hour": 9}}"#;
     let decided = send(&served, &path, &[("option", "answer"), ("edit", edit)]).await;
     assert_eq!(decided.status, 200, "{}", decided.text);

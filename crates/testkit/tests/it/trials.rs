@@ -194,7 +194,7 @@ async fn of_what_a_command_did_a_person_keeps_some() {
     // `approve` releases every path, so it is refused together with a list of paths to keep.
     for keep in ["c.txt", ""] {
         let (status, page) = send(&[("option", "approve"), ("keep", keep), ("confirm", "yes")]).await;
-        assert!(status == 422 && page.contains("this option takes all paths"), "{page}");
+        assert!(status == 422 && page.contains("this option applies to all paths"), "{page}");
     }
     let (status, page) = send(&[("option", "keep_some"), ("keep", "c.txt\r\nx"), ("confirm", "yes")]).await;
     assert!(

@@ -1,5 +1,5 @@
-//! The value that a person may replace: the arguments of a call, a plan, an output, or the input of a person. Converts
-//! the value to text for an editor, and the edited text back.
+//! The value that a person may edit: the arguments of a call, a plan, an output, or requested input. Converts the
+//! value to text for an editor, and the edited text back.
 
 use std::fmt::Write;
 

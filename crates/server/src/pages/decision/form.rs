@@ -34,7 +34,7 @@ pub(super) struct Typed {
     /// Ids of the other open interrupts that the page listed, in their order.
     also_shown: Vec<String>,
     confirm: String,
-    /// Number that the person typed. The page shows this number only for a link that was sent to a person.
+    /// Number that the person typed. Only the page of a link that was sent to a person asks for a number.
     number: String,
     version: Option<u64>,
 }
@@ -82,8 +82,8 @@ impl TryFrom<Vec<(String, String)>> for Typed {
 }
 
 impl Typed {
-    /// Returns the decision that the form contains, and the errors in the form. `number`: number that the person must
-    /// type, if any.
+    /// Returns the decision that the form contains, and the errors in the form. `number` is the number that the
+    /// person must type, if any.
     pub(super) fn decision(&self, interrupt: &Interrupt, number: Option<&str>) -> (Decision, Vec<Problem>) {
         let mut problems = Vec::new();
         if number.is_some_and(|number| number != self.number.trim()) {
@@ -106,7 +106,8 @@ impl Typed {
             decision.also_shown.clone_from(&self.also_shown);
         }
         if decision.text.is_some() && option.is_some_and(|option| self.lacks_answer(interrupt, option)) {
-            let rule = "are a note and not an answer: fill in the answer, and send both";
+            let rule = "are only a note: fill in the fields of the answer, and send the note together with \
+                the answer";
             problems.push(Problem::new("/text", rule));
         }
         let goes_on = option.is_none_or(Offer::releases);
@@ -117,13 +118,13 @@ impl Typed {
         if let Some(why) = confirms(interrupt, is_unseen).filter(|_| goes_on && self.confirm.is_empty()) {
             problems.push(Problem::new(
                 "/confirm",
-                format!("is required: {why}, and this decision releases the work"),
+                format!("is required to let the work continue, because {why}"),
             ));
         }
         (decision, problems)
     }
 
-    /// Returns true if the answer is data, and if all fields of the answer are empty.
+    /// Returns true if the option needs an answer as data, and all fields for this answer are empty.
     fn lacks_answer(&self, interrupt: &Interrupt, option: &Offer) -> bool {
         let is_blank = |typed: &String| typed.trim().is_empty();
         interrupt.kind == Kind::Question
@@ -145,8 +146,8 @@ impl Typed {
             Some(_) if !own.trim().is_empty() => {
                 problems.push(Problem::new(
                     "/text",
-                    "must be empty if you choose an answer: choose one, or \
-                    write your own",
+                    "must be empty if you choose a suggested answer: choose a suggested answer, or write \
+                    your own",
                 ));
                 None
             }
@@ -163,8 +164,8 @@ impl Typed {
         }
         let all = || parts_of_lines(&interrupt.parts_as_lines());
         if option.releases() && keep.is_some_and(|keep| keep != all()) {
-            let rule = "is changed, but this option takes all paths: choose the option that takes some, or \
-                restore the paths";
+            let rule = "is changed, but this option applies to all paths: choose the option for some of the \
+                changes, or restore the list";
             problems.push(Problem::new("/keep", rule));
         }
         if let Some(members) = answer_members(interrupt) {
@@ -188,7 +189,7 @@ impl Typed {
         // The person changed the text, but chose an option that ignores the change, probably by mistake.
         if option.releases() && !typed.is_empty() && edit.is_changed(&typed) {
             let rule =
-                "is changed, but this option takes no change: choose another option, or undo your change";
+                "is changed, but this option ignores changes: choose another option, or undo your change";
             problems.push(Problem::new("/edit", rule));
         }
         Value::Null
@@ -211,17 +212,17 @@ fn member_field(place: usize) -> String {
 pub(super) struct Form<'a> {
     version: u64,
     suggestions: Vec<Suggestion<'a>>,
-    /// Hint that explains how the text is used.
+    /// Hint below the text field that explains how the text is used.
     words_are: &'static str,
     text: Field<'a>,
-    /// Inputs for the members of an answer that is an object of plain values. These inputs replace the editor in
-    /// `edit`.
+    /// Input fields for the members of an answer that is a JSON object of plain values. These fields replace the
+    /// editor in `edit`.
     members: Vec<MemberInput<'a>>,
     edit: Option<Editor<'a>>,
     keep: Option<Field<'a>>,
     /// True if the listed changes undo earlier changes.
     is_undo: bool,
-    /// Number of parts that do not fit into the list, as text.
+    /// Text with the number of parts that do not fit into the list.
     keep_more: Option<String>,
     also: Vec<Also<'a>>,
     /// Ids of the interrupts in `also`, as the value of a hidden field.
@@ -287,18 +288,18 @@ struct Wrong<'a> {
     message: &'a str,
 }
 
-/// Check box that must be ticked before the work is released.
+/// Check box that must be ticked before the work can continue.
 #[derive(Serialize)]
 struct Confirm<'a> {
     risk: bool,
-    /// Name of the part that the person confirms to have looked at.
+    /// Name of the part of the request that the person confirms to have read.
     what: &'static str,
-    /// Description of the parts of the change that the page does not show; `None` if the page shows all.
+    /// Description of the parts of the change that the page does not show. `None` if the page shows the whole change.
     unseen: Option<&'a str>,
     field: Field<'a>,
 }
 
-/// Number that the person must type. Programs that submit forms automatically do not type this number.
+/// Number that the person must type. Mail scanners that submit forms automatically do not type the number.
 #[derive(Serialize)]
 struct Number<'a> {
     shown: String,
@@ -316,10 +317,11 @@ struct Field<'a> {
 struct Offered<'a> {
     id: &'a str,
     label: Cow<'a, str>,
-    /// `go` if the option releases the work, `stop` if it ends the work. Empty for other options.
+    /// CSS class of the button: `go` if the option lets the work continue, `stop` if the option ends the work. Empty
+    /// for other options.
     tone: &'static str,
     notes: Vec<&'a str>,
-    /// True if the browser can send the form without the tick.
+    /// True if the browser may send the form although the check box is not ticked.
     holds: bool,
 }
 
@@ -427,7 +429,8 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Returns an error with its field. `edit_field`: name of the field that contains the edit of the chosen option.
+/// Returns an error with the name of its form field. `edit_field` is the form field for the edit of the chosen
+/// option.
 fn wrong<'a>(
     problem: &'a FieldError,
     edit_field: &'static str,
@@ -484,7 +487,7 @@ fn member_input<'a>(at: usize, member: &Member<'a>, field: Field<'a>) -> MemberI
     }
 }
 
-/// Returns the name of the part that a person confirms to have looked at before the work is released.
+/// Returns the name of the part of the request that a person confirms to have read before the work can continue.
 fn looked_at(kind: Kind) -> &'static str {
     match kind {
         Kind::ToolApproval | Kind::UnknownOutcome | Kind::ClientCall => "what will run",
@@ -500,13 +503,14 @@ fn looked_at(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns an option for the template. `is_alone`: true if the page has no check boxes for other open interrupts.
+/// Returns an option for the template. `is_alone` is true if the page has no check boxes for other open interrupts.
 fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool, is_alone: bool) -> Offered<'_> {
     let is_answer = option.id == "answer";
     let notes = [
-        // An agent wrote the label of an external option, so the page adds the effect of the option.
+        // The label of an external option was written by an agent and may mislead, so the page adds the effect of the
+        // option.
         (origin == Origin::External, option.does.as_str()),
-        (option.gives_grant() && !is_alone, "releases the ticked calls as well"),
+        (option.gives_grant() && !is_alone, "also lets the ticked calls continue"),
         (option.needs_text, "uses your text"),
         (option.keeps_some() && !is_undo, "keeps the paths above"),
         (option.keeps_some() && is_undo, "undoes the paths above"),
@@ -525,22 +529,24 @@ fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool, is_
             Outcome::Answered | Outcome::Expired | Outcome::Superseded => "",
         },
         notes: notes.into_iter().filter(|(holds, _)| *holds).map(|(_, note)| note).collect(),
-        // When the server receives the form, it checks whether the kept parts were shown.
+        // For an option that keeps some parts, the browser does not require the tick. The server checks that the page
+        // showed the kept parts.
         holds: !option.releases() || option.keeps_some(),
     }
 }
 
-/// Returns the reason why a tick is required before the work is released; `None` if no tick is required.
+/// Returns the reason why a check box must be ticked before the work can continue. Returns `None` if no tick is
+/// required.
 fn confirms(interrupt: &Interrupt, is_unseen: bool) -> Option<&'static str> {
     match (interrupt.risk.level.is_risky(), is_unseen) {
-        (true, true) => Some("the risk is high, this page does not show the whole change"),
+        (true, true) => Some("the risk is high and this page does not show the whole change"),
         (true, false) => Some("the risk is high"),
         (false, true) => Some("this page does not show the whole change"),
         (false, false) => None,
     }
 }
 
-/// Converts line ends from CRLF, which browsers send, to LF.
+/// Converts the line breaks that browsers send (CRLF) to LF.
 fn unix(text: &str) -> String {
     text.replace("\r\n", "\n")
 }

@@ -1,6 +1,6 @@
 //! The page of a decision link. GET and HEAD only render the page, because mail scanners follow links. POST decides
-//! like every other route that decides. The card comes from `holdshort_presentation`, and `form.rs` has the form and
-//! its input.
+//! like every other route that decides. `holdshort_presentation` builds the card. `form.rs` contains the form and its
+//! input.
 
 mod edit;
 mod form;
@@ -68,8 +68,8 @@ impl Reading {
     }
 }
 
-/// Returns the name of the run's model. The page says that a run is a rehearsal if the name is that of the rehearsal
-/// model.
+/// Returns the name of the run's model. If this is the name of the rehearsal model, the page labels the run as a
+/// rehearsal.
 pub(crate) async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
     let started = app.event(&StreamId::Run(run.clone()), 1).await?;
     Ok(match started.fact {
@@ -78,8 +78,8 @@ pub(crate) async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
     })
 }
 
-/// Returns true if the link was sent to a person, or is meant to be sent. The page then asks for a number, because a
-/// mail scanner that fills in forms does not read the number.
+/// Returns true if the link was sent to a person, or was created to be sent. The page of such a link asks for a
+/// number, because a mail scanner that submits forms does not type the number.
 fn asks_for_number(once: Option<&IdempotencyKey>, option: Option<&str>) -> bool {
     once.is_some() || option.is_some()
 }
@@ -104,8 +104,8 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     if option.is_some_and(|option| option != decision.option) {
         return Err(Refused::invalid_at("/option", "is not the option of this link"));
     }
-    // For a resolved interrupt, the idempotency key of the link is not used. A repeat of the decision therefore gets
-    // the existing result.
+    // If the interrupt is resolved, the idempotency key of the link is ignored, so that a repeated decision gets the
+    // existing result.
     let once = once.filter(|_| interrupt.status == InterruptStatus::Open);
     match decide::decide_on_page(&app, &asked, actor, decision, once).await {
         Ok(decided) => Ok(draw(&decided, &reading, number, News::Decided)),
@@ -137,7 +137,7 @@ fn may_act(interrupt: &Interrupt) -> bool {
     interrupt.you.as_ref().is_some_and(|you| you.may_decide) || stops_alone(interrupt)
 }
 
-/// Returns true if the reader started the work. A reader who started the work may stop the work but not release it.
+/// Returns true if the reader may only stop the work, because the reader started it.
 fn stops_alone(interrupt: &Interrupt) -> bool {
     let code = interrupt.you.as_ref().and_then(|you| you.code.as_deref());
     code == Some(Code::OwnWork.as_str())
@@ -152,8 +152,8 @@ fn without_releases(interrupt: &Interrupt) -> Interrupt {
     Interrupt { options, ..interrupt.clone() }
 }
 
-/// Renders the page. `number`: number that the reader of a sent link must type. A sent link works once, so the page has
-/// no form after the decision.
+/// Renders the page. `number` is the number that the reader of a sent link must type. A sent link works once, so the
+/// page has no form after the decision.
 fn draw(interrupt: &Interrupt, reading: &Reading, number: Option<String>, news: News<'_>) -> Response {
     let judged = InspectedCall::from_interrupt(interrupt);
     let time = |at: &str| local_time(at, &reading.zone);
@@ -183,7 +183,7 @@ fn draw(interrupt: &Interrupt, reading: &Reading, number: Option<String>, news: 
     frame::page(status, headline, "decision.html", values)
 }
 
-/// Returns the card of an interrupt for the pages. `model`: model of the run.
+/// Returns the card of an interrupt for the pages. `model` is the model of the run.
 fn card<'a>(
     interrupt: &'a Interrupt,
     judged: Option<&'a InspectedCall>,
@@ -207,7 +207,7 @@ fn local_time(at: &str, zone: &TimeZone) -> String {
     }
 }
 
-/// Returns the parts of the card as plain text. Also returns true if a part was shortened.
+/// Returns the parts of the card as plain text, and true if at least one part was shortened.
 pub(crate) fn card_text(interrupt: &Interrupt, judged: Option<&InspectedCall>) -> (Vec<String>, bool) {
     card(interrupt, judged, None, &time).text()
 }

@@ -1,6 +1,6 @@
 //! The record of an interrupt as a page that can be saved. The record contains the card, the events with their actors
-//! and times, and the checkpoint that covers the events. The record also lists the notifications of channels, which no
-//! checkpoint covers.
+//! and times, and the checkpoint that covers the events. The record also lists the notifications that channels sent.
+//! No checkpoint covers these notifications.
 
 use axum::response::Response;
 use holdshort_protocol::{
@@ -33,9 +33,9 @@ struct Step {
     when: String,
     what: String,
     by: String,
-    /// Channel through which the actor acted.
+    /// Channel that the actor used, such as `rest`.
     via: String,
-    /// Person who created the actor's login link, if that is not the actor.
+    /// Person who created the actor's login link. Empty if the actor created the link.
     let_in_by: String,
     option: String,
     /// For a decision: person on whose behalf the decision was made, as reported by the approver's client.
@@ -133,7 +133,8 @@ impl AttemptRow {
     }
 }
 
-/// Returns the result of the call that the interrupt asks about. The last event about the call determines the result.
+/// Returns a sentence about the outcome of the call that the interrupt asks about. The last event of the call
+/// determines the outcome.
 fn became(interrupt: &Interrupt, events: &[Recorded]) -> Option<&'static str> {
     let is = |kind: &str| events.iter().any(|Recorded { event, .. }| event.kind == kind);
     let is_of_a_call = matches!(interrupt.kind, Kind::ToolApproval | Kind::UnknownOutcome | Kind::ClientCall);
@@ -151,18 +152,18 @@ fn became(interrupt: &Interrupt, events: &[Recorded]) -> Option<&'static str> {
             ("tool_finished", "done") if is_edited => "The call was carried out as edited.",
             ("tool_finished", "done") => "The call was carried out.",
             ("tool_finished", _) if is("result_held") => {
-                "The call was carried out, but its result was not released."
+                "The call was carried out, but its result was withheld from the agent."
             }
             ("tool_finished", "failed") if is("tool_started") => "The call started and failed.",
             ("tool_finished", "failed") => "The call failed before it started.",
-            ("tool_finished", "refused") => "The call was not carried out: it was refused.",
+            ("tool_finished", "refused") => "The call was refused and not carried out.",
             ("tool_finished", "answered") => {
-                "The call was not carried out: the answer was used as its result."
+                "The call was not carried out. The person's answer was used as the result of the call."
             }
-            ("tool_finished", "skipped") => "The call was not carried out: it was skipped.",
-            ("tool_finished", "cancelled") => "The call was not carried out: the run ended first.",
+            ("tool_finished", "skipped") => "The call was skipped and not carried out.",
+            ("tool_finished", "cancelled") => "The call was not carried out because the run ended first.",
             ("tool_finished" | "tool_doubted", _) => "The call started, and its outcome is unknown.",
-            ("result_held", _) => "The call was carried out, and its result is held until a decision.",
+            ("result_held", _) => "The call was carried out, and its result waits for a person's approval.",
             ("tool_started", _) => "The call has started and has not ended.",
             ("tool_authorised", _) => "The call is allowed to start and has not started.",
             _ => return None,
