@@ -7,7 +7,7 @@ use axum::http::header::{ACCEPT, ACCEPT_ENCODING, HeaderName};
 const DATA: [&str; 5] =
     ["application/json", "application/problem+json", "text/markdown", "text/plain", "text/event-stream"];
 
-/// Returns true if `Accept` names HTML with a greater weight than each type of data, as a browser does when it loads a
+/// Returns true if `Accept` gives HTML a greater weight than every type of data. Browsers do this when they load a
 /// page.
 pub fn prefers_html(headers: &HeaderMap) -> bool {
     let html = weight(headers, &ACCEPT, "text/html");
@@ -18,7 +18,7 @@ pub fn takes_gzip(headers: &HeaderMap) -> bool {
     weight(headers, &ACCEPT_ENCODING, "gzip") > 0.0
 }
 
-/// Returns the weight of `value` in a header; 0 if the header does not name `value` literally.
+/// Returns the weight of `value` in a header. Returns 0 if the header does not contain `value` literally.
 fn weight(headers: &HeaderMap, name: &HeaderName, value: &str) -> f32 {
     let lines = headers.get_all(name).iter().filter_map(|line| line.to_str().ok());
     let weights = lines.flat_map(|line| line.split(',')).filter_map(|item| {

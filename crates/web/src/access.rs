@@ -1,8 +1,8 @@
 //! Access of authenticated callers. When the access of a caller ends, the caller's open sockets, streams and long polls
 //! end.
 //!
-//! A request reads the committed state. Open sockets, streams and long polls follow [`publish_system_changes`], which
-//! is one task for all of them.
+//! A request reads the committed state. Open sockets, streams and long polls learn of changes from the single task
+//! [`publish_system_changes`].
 
 mod issued;
 
@@ -37,12 +37,12 @@ const KEY_PREFIX: &str = "hs_key_";
 const KEY_CHARS: usize = KEY_PREFIX.len() + 64;
 /// Pause after a failed read of the journal.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Maximum sleep until the clock is read again. If the machine's clock is set forward, access ends at most this much
-/// too late.
+/// Maximum sleep until the clock is read again. If the machine's clock is set forward, access ends too late by at
+/// most this time.
 const NAP: Duration = Duration::from_mins(1);
 
-/// Means by which a caller was authenticated. `since` is the sequence number in the installation's stream at the time
-/// of authentication.
+/// Credential with which a caller was authenticated. `since` is the sequence number in the installation's stream at
+/// the time of authentication.
 #[derive(Clone, Debug)]
 pub enum Access {
     /// Token of the data folder, which is valid until the process ends.
@@ -109,7 +109,7 @@ pub fn draw() -> Result<(String, Digest), secrets::Error> {
     Ok((secret, digest))
 }
 
-/// Returns the person of a login with their current roles; `None` if the login has ended.
+/// Returns the person of a login, with the person's current roles. Returns `None` if the login has ended.
 pub(crate) async fn by_login(app: &App, login: Login) -> Answer<Option<(Principal, Access)>> {
     let system = app.driver.system().await?;
     let people = &system.people;
@@ -125,8 +125,8 @@ pub(crate) async fn by_login(app: &App, login: Login) -> Answer<Option<(Principa
     Ok(Some((principal, Access::Login { login, is, since: system.seq })))
 }
 
-/// Returns the key that has this secret, converted by `of`, and the access that it gives; `None` if no key has this
-/// secret. The lookup compares digests, so its duration reveals nothing about a secret.
+/// Returns the key that has this secret, converted by `of`, and the access of the key. Returns `None` if no key has
+/// this secret. The lookup compares digests, so its duration reveals nothing about a secret.
 pub(crate) async fn by_key<T>(
     app: &App,
     secret: &str,
@@ -186,7 +186,7 @@ pub(crate) async fn ended(app: &App, access: &Access) {
                 let found = {
                     let system = standing.borrow_and_update();
                     match system.keys.find(digest, app.now()) {
-                        // This node has not yet published the change that made the secret valid.
+                        // The published state is older than the change that made the secret valid.
                         _ if system.seq < *since => Some(*first),
                         KeyLookup::Live { until, .. } => Some(until),
                         KeyLookup::Expired | KeyLookup::Unknown => None,
@@ -209,7 +209,8 @@ pub(crate) async fn ended(app: &App, access: &Access) {
     }
 }
 
-/// Waits until `is_so` is true for a state of the installation that is at least as new as `since`.
+/// Waits until `is_so` returns true for a published state of the installation at or after the sequence number
+/// `since`.
 async fn changes(app: &App, since: u64, is_so: impl Fn(&System) -> bool) {
     let mut standing = app.standing.clone();
     // The state may still be older than the change that authenticated the caller.
@@ -238,8 +239,8 @@ pub async fn publish_system_changes(app: Arc<App>, tell: watch::Sender<Arc<Syste
         match app.driver.system().await {
             Ok(system) => {
                 let (logins, known) = (app.clone(), system.clone());
-                // If the logins of removed people cannot be deleted, they are rejected anyway, and the next change
-                // repeats the deletion.
+                // Logins of removed people are rejected even if the deletion fails. The next change repeats the
+                // deletion.
                 if blocking(move || logins.logins.purge(&known)).await.is_err() {
                     tracing::error!("the logins of removed people cannot be deleted from the login file");
                 }
@@ -256,7 +257,8 @@ pub async fn publish_system_changes(app: Arc<App>, tell: watch::Sender<Arc<Syste
             }
             Err(Error::Store(holdshort_store::Error::Closed)) => return,
             Err(error) => {
-                tracing::error!(%error, "the keys cannot be read: revoked keys keep their connections");
+                tracing::error!(%error, "changes of the installation cannot be read, so connections of \
+                    revoked keys stay open");
                 app.driver.clock().sleep(PAUSE).await;
             }
         }

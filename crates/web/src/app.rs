@@ -1,4 +1,4 @@
-//! The state that handlers use. An extractor of `auth.rs` gives the state to a handler, together with the caller's
+//! The state that handlers use. A handler gets this state from an extractor in `auth.rs`, together with the caller's
 //! identity.
 
 use std::future::Future;
@@ -74,8 +74,8 @@ pub struct App {
     /// Base URL of links: the public URL, or the address that the server listens on.
     pub base: String,
     pub public_url: Option<String>,
-    /// Error that prevents the use of the current certificate files. The outer option is `None` if the server uses no
-    /// TLS.
+    /// Error because of which the current certificate files cannot be used. The outer option is `None` if the server
+    /// does not use TLS.
     pub certificate: Option<watch::Receiver<Option<String>>>,
     pub streams: Arc<Semaphore>,
     pub polls: Arc<Semaphore>,
@@ -179,7 +179,7 @@ impl App {
     /// Resolves when the server stops.
     pub async fn stopped(&self) {
         let mut stopping = self.stopping.clone();
-        // A dropped sender means that the server has stopped, too.
+        // If the sender was dropped, the server has also stopped.
         let _ = stopping.wait_for(|stopping| *stopping).await;
     }
 }
@@ -225,7 +225,7 @@ impl<T: Send + 'static> Future for Carried<T> {
 
 impl<T: Send + 'static> Drop for Carried<T> {
     fn drop(&mut self) {
-        // Without a runtime the process is ending. The next start of the server continues the work.
+        // If there is no runtime, the process is ending. The work continues after the next start of the server.
         if let (Some(work), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
             runtime.spawn(work);
         }

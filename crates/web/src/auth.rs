@@ -117,22 +117,22 @@ impl AuthState {
         Authenticated::admit(app, found, "web")
     }
 
-    /// Authenticates the bearer of a decision link. For a token that this server did not seal, the error reveals
-    /// nothing.
+    /// Authenticates the bearer of a decision link. If this server did not create the token, the error contains no
+    /// details.
     pub async fn authenticate_link(&self, token: &str) -> Answer<LinkBearer> {
         let app = self.0.clone();
         let claim = app.links.claim(token).ok_or_else(|| {
             let rule = "this link is incomplete or was never issued; create a link with `holdshort link ID`";
             Refused::new(Code::NotFound, rule)
         })?;
-        // The seal is valid, so the caller got the link from this server.
+        // The token's HMAC is valid, so the link was created by this server.
         authenticated(true)?;
         let once = claim.once();
         if let Some(key) = &once
             && app.is_used(key).await?
         {
             let why = "this link was already used; sign in to see the request";
-            // A used link still shows the outcome of its interrupt.
+            // A link that was already used still shows the outcome of its interrupt.
             let row = app.interrupt_row(&claim.interrupt).await?;
             if row.open {
                 return Err(Refused::new(Code::LinkExpired, why));
@@ -146,7 +146,7 @@ impl AuthState {
             if system.keys.get(key).is_none_or(|key| key.status(app.now()) != Status::Live) {
                 return Err(Refused::new(
                     Code::LinkExpired,
-                    "the key that made the link has expired or was revoked",
+                    "the key that created the link has expired or was revoked",
                 ));
             }
         }
@@ -163,7 +163,8 @@ impl AuthState {
         };
         let shown = ShownInterrupt { interrupt: claim.interrupt, subject: claim.subject };
         let mut holder = self.authorize_decider((claim.person, claim.let_in_by), &shown, via, since).await?;
-        // This server mails no links for risky interrupts, so such a link is rejected.
+        // A mailed link is rejected if the interrupt has become risky, because risky interrupts must be decided after
+        // a sign-in.
         if once.is_some() && holder.interrupt.risk.level.is_risky() {
             return Err(Refused::new(Code::LinkExpired, "the risk is high: sign in to decide"));
         }
@@ -173,8 +174,9 @@ impl AuthState {
         Ok(LinkBearer { once, option: claim.option, ..holder })
     }
 
-    /// Authenticates a person by their address at a channel, such as `U0123` at `slack`. The person may decide only on
-    /// the content that the channel showed. Before the call, check that the channel vouches for the address.
+    /// Authenticates a person by their address at a channel, such as `U0123` at `slack`. The person may decide only
+    /// on the content that the channel showed. The caller of this function must first verify the channel's signature,
+    /// because the address comes from the channel.
     pub async fn by_address(
         &self,
         channel: &str,
@@ -188,8 +190,8 @@ impl AuthState {
             .filter(|(_, person)| person.addresses.get(channel).is_some_and(|known| known == address));
         let Some((id, _)) = found.next() else {
             let why = format!(
-                "no person has the address `{address}` at `{channel}`: an admin assigns it with `holdshort \
-                 people set ID --address {channel}={address}`"
+                "no person has the address `{address}` at `{channel}`: ask an admin to assign it with \
+                `holdshort people set ID --address {channel}={address}`"
             );
             return Err(Refused::new(Code::ForbiddenRole, why));
         };
@@ -200,9 +202,9 @@ impl AuthState {
         self.authorize_decider((id.to_owned(), None), shown, channel, None).await
     }
 
-    /// Lets a person decide on one interrupt without a sign-in, if the person has the right to decide. `let_in_by`:
-    /// person who created the login link that led here, if that is not the person who decides. `since`: time at which
-    /// the person got the decision link.
+    /// Lets a person decide on one interrupt without a sign-in, if the person has the right to decide. `let_in_by` is
+    /// the person who created the login link with which the decider signed in, if this is a different person. `since`
+    /// is the time at which the decision link was created.
     async fn authorize_decider(
         &self,
         (person, let_in_by): (String, Option<String>),
@@ -230,12 +232,15 @@ impl AuthState {
         }
         let interrupt = view::now::interrupt(&app, &asked, &Reader::for_actor(&app, &actor).await?).await?;
         if view::interrupt::subject_digest(&app, &asked).await? != shown.subject {
-            return Err(Refused::new(Code::LinkExpired, "the request has changed since the link was made"));
+            return Err(Refused::new(
+                Code::LinkExpired,
+                "the request has changed since the link was created",
+            ));
         }
         Ok(LinkBearer { app, actor, asked, interrupt, once: None, option: None })
     }
 
-    /// Returns the action of a message button; `None` if this server did not seal `value`.
+    /// Returns the action of a message button. Returns `None` if this server did not create `value`.
     pub fn press(&self, value: &str) -> Option<Press> {
         self.0.pressed.press(value)
     }
@@ -307,13 +312,13 @@ pub struct ShownInterrupt {
     pub subject: Digest,
 }
 
-/// Person who may only see one interrupt and decide on it. The person came with a decision link or over a channel.
+/// Person who used a decision link or a channel, and may only see and decide this one interrupt.
 pub struct LinkBearer {
     pub app: Arc<App>,
     pub actor: Actor,
     pub asked: InterruptRef,
     pub interrupt: Interrupt,
-    /// Idempotency key that lets a mailed link be used only once.
+    /// Idempotency key of a mailed link, so that the link can be used only once.
     pub once: Option<IdempotencyKey>,
     /// The only option that can be chosen with the link. `None` allows all options.
     pub option: Option<String>,
@@ -360,7 +365,7 @@ impl Authenticated {
     pub fn needed(&self, parts: &Parts) -> Answer<Needs> {
         let needs: Option<Needs> = parts.extensions.get().copied();
         let needs = needs.ok_or_else(|| {
-            tracing::error!(path = parts.uri.path(), "a route names no permission");
+            tracing::error!(path = parts.uri.path(), "a route has no declared permission");
             Refused::from_code(Code::Internal)
         })?;
         if needs.limit == RouteLimit::Decisions {
@@ -387,8 +392,7 @@ impl Authenticated {
     }
 }
 
-/// Authorized caller, with the role in which the caller acts, and with the objects that the permission covers for this
-/// role.
+/// Authorized caller, with the role in which the caller acts, and the extent of the permission for this role.
 #[derive(Clone)]
 pub struct Caller {
     pub app: Arc<App>,
@@ -432,8 +436,8 @@ impl DecisionCaller {
 }
 
 impl Caller {
-    /// Counts a frame of a WebSocket against the rate limits of agents, which do not apply to people. Not for the first
-    /// frame, which `authenticate` counts.
+    /// Counts a frame of a WebSocket against the rate limits of agents, which do not apply to people. Must not be
+    /// called for the first frame, because `authenticate` has already counted it.
     pub fn charge(&self) -> Answer<()> {
         charge(&self.app, &self.principal)
     }
@@ -503,8 +507,8 @@ impl Caller {
         if self.reaches(&row).await? { Ok(row) } else { Err(others()) }
     }
 
-    /// Checks that the permission covers a run. Reads nothing from the store if the run is loaded in memory. The result
-    /// for a run never changes, so callers may cache it.
+    /// Checks that the permission covers a run. If the run is loaded, reads nothing from the store. The result for a
+    /// run never changes, so callers may cache the result.
     pub async fn sees(&self, id: &RunId) -> Answer<()> {
         let Some(run) = self.app.driver.glance(id) else { return self.run(id).await.map(drop) };
         let sees = self.reaches_all() || (self.extent == Extent::Own && run.is_begun_by(&self.actor));
@@ -590,7 +594,7 @@ fn charge(app: &App, principal: &Principal) -> Answer<()> {
     }
 }
 
-/// Returns the agent that started an external run. The owner of a run never changes.
+/// Returns the owner of an external run: the agent that started it. The owner of a run never changes.
 pub async fn owner(app: &App, row: &RunRow) -> Answer<Option<Actor>> {
     if row.workflow != EXTERNAL {
         return Ok(None);
@@ -617,8 +621,7 @@ fn authenticated(is_person: bool) -> Answer<()> {
 fn others() -> Refused {
     Refused::new(
         Code::ForbiddenRole,
-        "this run is not yours: without the right to all runs, you can read and steer only runs that you \
-         started",
+        "you did not start this run, and your role can read and steer only runs that you started",
     )
 }
 
@@ -651,7 +654,8 @@ fn bearer(value: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start_matches(' '))
 }
 
-/// Returns the channel that the client names, if the client is one of Holdshort's own; otherwise the channel `rest`.
+/// Returns the channel in the request header if it is the name of one of Holdshort's own clients. Otherwise returns
+/// `rest`.
 fn via(headers: &HeaderMap) -> &'static str {
     match headers.get(header::VIA).map(axum::http::HeaderValue::as_bytes) {
         Some(b"cli") => "cli",

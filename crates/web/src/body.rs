@@ -1,8 +1,8 @@
 //! Request bodies. Checks the size, the media type, the JSON syntax and then the type of a body. Each check has its own
 //! error.
 //!
-//! Handlers look up the resource of the path before they read the body. A missing resource is therefore reported with
-//! 404, whatever the body contains.
+//! Handlers look up the resource of the path before they read the body. Therefore a missing resource is always
+//! reported with 404, even if the body is invalid.
 
 use std::error::Error as _;
 
@@ -61,7 +61,7 @@ impl Body {
         read_strict(&self.value().await?)
     }
 
-    /// Reads the fields of a form. `T` names all allowed fields.
+    /// Reads the fields of a form. Fields that `T` does not define are rejected.
     pub async fn form<T: DeserializeOwned>(self) -> Answer<T> {
         let is_form = is(&self.headers, "application/x-www-form-urlencoded");
         let bytes = self.bytes().await?;
@@ -75,7 +75,7 @@ impl Body {
     /// Reads the body without parsing it.
     pub async fn bytes(self) -> Answer<Bytes> {
         if declared(&self.headers).is_some_and(|length| length > BODY_BYTES as u64) {
-            // A client that sent `Expect` waits for permission, and has sent nothing of the body yet.
+            // A client that sent the header `Expect` waits for the response `100 Continue` before it sends the body.
             if !self.headers.contains_key(EXPECT) {
                 drain(self.raw).await;
             }
@@ -113,8 +113,8 @@ impl Body {
     }
 }
 
-/// Reads a body and discards it. If the connection closed while the client is still sending, the client would never see
-/// the response.
+/// Reads a body and discards it. Otherwise the connection could close while the client is still sending, and the
+/// client would not receive the response.
 async fn drain(raw: RawBody) {
     let mut read = 0;
     let mut chunks = raw.into_data_stream();

@@ -1,8 +1,8 @@
 //! The connections of clients to this node, and the choice of the connection that runs a call.
 //!
-//! A client may run a call once the journal records the client's claim (`interrupt_claimed`). Only one client has the
-//! claim, whichever node the client is connected to. This module stores the connections of this node. Calls that no
-//! client approved go to the newest connection of their session. A connection that closes releases its claims.
+//! A client may run a call after the journal has recorded the client's claim (`interrupt_claimed`). Across all nodes,
+//! only one client can claim a call. This module stores the connections of this node. A call that no client has
+//! approved is sent to the newest connection of its session. When a connection closes, its claims are released.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -25,7 +25,7 @@ pub type Key = (String, String);
 
 #[derive(Default)]
 pub struct Clients {
-    /// Number that the journal gives to this node.
+    /// Id of this node in the journal.
     node: OnceLock<u64>,
     connected: Mutex<Connected>,
 }
@@ -61,8 +61,8 @@ pub struct Client {
 struct ClientCalls {
     calls: BTreeMap<InterruptId, RunId>,
     told: BTreeSet<InterruptId>,
-    /// Runs in which a client decided on calls over this connection. The client may still get the calls that it
-    /// approved.
+    /// Runs in which a client decided on calls over this connection. The calls that the client approved may be sent
+    /// to this client later.
     decided_in: BTreeSet<RunId>,
     /// True once the HTTP response is complete. From then on, the client runs the calls in the response, even if it
     /// disconnects.
@@ -87,8 +87,8 @@ impl Clients {
             return Ok(*node);
         }
         let nodes = app.journal().nodes().await?;
-        // A node whose lease has expired is missing from the list. Without a lease, the node could not know whether its
-        // claims are still valid.
+        // This node is not in the list if its lease has expired. In that case it is unknown if its claims are still
+        // valid.
         let here = nodes.iter().find(|node| node.here).ok_or_else(|| Refused::from_code(Code::Busy))?.node;
         Ok(*self.node.get_or_init(|| here))
     }
@@ -121,14 +121,14 @@ impl Client {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns true if this is the newest connection of its session that this node knows.
+    /// Returns true if this is the newest connection of its session on this node.
     fn is_newest(&self) -> bool {
         let connected = self.clients.lock();
         let newest = connected.by_session.get(&self.key).and_then(|each| each.clients.last_key_value());
         newest.is_some_and(|(number, _)| *number == self.holder.number)
     }
 
-    /// Returns true if this connection is to run a call that was just handed out.
+    /// Returns true if the client of this connection must run a call that was just handed out.
     pub async fn accept_call(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
         match &handed_out.claim {
             Some(claim) if claim.holder.as_ref() == Some(&self.holder) => {
@@ -159,8 +159,9 @@ impl Client {
         self.clients.lock().by_session.get(&self.key).is_some_and(|room| room.kept.contains(handed_out))
     }
 
-    /// Returns true if this connection is to run a call that was handed out before the connection opened. Calls that
-    /// were sent in an earlier HTTP response are included, because the client that got the response may be gone.
+    /// Returns true if the client of this connection must run a call that was handed out before the connection
+    /// opened. This includes calls that were sent in an earlier HTTP response, because the client that got the
+    /// response may have disconnected.
     pub async fn accept_earlier_call(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
         if let Some(room) = self.clients.lock().by_session.get_mut(&self.key) {
             room.kept.remove(&handed_out.opened.interrupt);
@@ -186,9 +187,11 @@ impl Client {
             {
                 Ok(false)
             }
-            // Too many clients have claimed this call before. The call stays open for clients that list open calls.
+            // Too many clients have already claimed this call. The call stays open, and clients can still find it in
+            // the list of open calls.
             Err(refused) if refused.code() == Code::LimitReached => {
-                tracing::warn!(run = %run.id, "a call is no longer handed out: {}", refused.0.detail);
+                tracing::warn!(run = %run.id, "a call is not handed out any more because too many clients \
+                    have claimed it: {}", refused.0.detail);
                 Ok(false)
             }
             Err(refused) => Err(refused),
@@ -245,8 +248,8 @@ impl Drop for Client {
         }
         drop(connected);
         let runs: BTreeSet<RunId> = calls.into_values().chain(decided_in).collect();
-        // Without a runtime the process is ending, and all its connections with it. The next client takes over the
-        // calls.
+        // If there is no runtime, the process and all its connections are ending. The next client that connects takes
+        // over the calls.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (caller, holder) = (self.caller.clone(), self.holder.clone());
         let kept: BTreeSet<InterruptId> = told.into_iter().filter(|_| is_over).collect();
@@ -260,8 +263,8 @@ impl Drop for Client {
     }
 }
 
-/// Releases the claims that a closed connection has in a run: calls that were handed to the connection, and approved
-/// calls that would be handed to it.
+/// Releases the claims that a closed connection has in a run: on calls that were sent to its client, and on approved
+/// calls that would have been sent.
 async fn release_claims(caller: &Caller, run: &RunId, holder: &ClaimHolder, kept: &BTreeSet<InterruptId>) {
     for _ in 0..LET_GO_ATTEMPTS {
         let mut failed = None;
@@ -281,7 +284,7 @@ async fn release_claims(caller: &Caller, run: &RunId, holder: &ClaimHolder, kept
             }
         }
         let Some(error) = failed else { return };
-        tracing::warn!(%run, %error, "the calls of a client that left are not released yet");
+        tracing::warn!(%run, %error, "the calls of a disconnected client could not be released yet");
         tokio::time::sleep(LET_GO_PAUSE).await;
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! The journal records only that an interrupt has a callback. The URL and the signing secret of the callback are
 //! [stored](crate::secret_store) outside the journal, under the id of the interrupt, before the event that opens the
-//! interrupt. The URL and the secret are deleted when the agent was notified, when a failed delivery cannot be retried,
-//! or when the run is erased. Each delivery attempt checks whether the callback is still allowed.
+//! interrupt. The URL and the secret are deleted after the agent was notified, after a failed delivery that cannot be
+//! retried, or when the run is erased. Each delivery attempt checks whether the callback is still allowed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -31,13 +31,14 @@ use crate::secret_store::SecretStore;
 use crate::view;
 
 const FOLDER: &str = "callbacks";
-const MEND: &str = "It cannot be recreated: repair it, then let an operator retry the delivery";
+const MEND: &str = "The file cannot be recreated: repair it, and then ask an operator to retry the delivery";
 /// URL of the channel that stands for all callbacks. Each delivery uses the URL of its callback. A name under
 /// `.invalid` never resolves to an address.
 const NOWHERE: &str = "https://callbacks.invalid/";
 
 /// Reasons why a callback is no longer sent.
-const NOT_KEPT: &str = "the callback address is no longer stored or cannot be used; the server log says why";
+const NOT_KEPT: &str = "the callback address is no longer stored or cannot be used; see the server log for \
+    the reason";
 const NOT_ALLOWED: &str = "the callback address is no longer allowed";
 const KEY_ENDED: &str = "the key that made the request is no longer valid";
 const ERASED: &str = "the run that made the request was erased";
@@ -81,8 +82,8 @@ pub struct Settings {
 }
 
 /// Reason for the rejection of a URL. The message does not contain the URL, which may be a secret.
-const ELSEWHERE: &str = "leads to an address that is not allowed, or uses `http:` outside the networks in \
-                         `callback_allow_networks`";
+const ELSEWHERE: &str = "has an address that is not allowed, or uses `http:` outside the networks in \
+    `callback_allow_networks`";
 
 /// Data of a callback that are stored outside the journal.
 #[derive(Serialize, Deserialize)]
@@ -124,8 +125,8 @@ impl Callbacks {
     /// Checks a callback. The error message contains neither the URL nor the secret.
     pub fn check(&self, callback: &AskCallback) -> Answer<()> {
         if self.reach == Reach::Off {
-            let why = "is not accepted: this server sends no callbacks (`callbacks` is `off`); wait for the \
-                       resolution instead";
+            let why = "is not accepted, because this server sends no callbacks (`callbacks` is `off`); wait \
+                for the resolution instead";
             return Err(Refused::invalid_at("/callback", why));
         }
         let AskCallback { url, secret } = callback;
@@ -146,8 +147,8 @@ impl Callbacks {
         if problems.is_empty() { Ok(()) } else { Err(Refused::invalid(problems)) }
     }
 
-    /// Stores the callback of an interrupt that is about to be opened. Returns the id that the interrupt must get.
-    /// `key`: key that authenticated the agent.
+    /// Stores the callback of an interrupt before the interrupt is opened. Returns the id with which the interrupt
+    /// must be opened. `key` is the key that authenticated the agent.
     pub async fn keep(&self, app: &App, callback: AskCallback, key: Option<KeyId>) -> Answer<InterruptId> {
         let id: InterruptId = Draw::new(app.driver.clock().seed(), app.now()).id();
         let AskCallback { url, secret } = callback;
@@ -242,7 +243,7 @@ impl Callbacks {
         }
         // The configuration may have changed since the callback was stored.
         let Ok(channel) = self.to(url, Some(secret)) else { return Ok(Err(NOT_ALLOWED)) };
-        // Reads the journal, because the run in memory may not contain the resolution yet.
+        // Reads the journal, because a cached run may not contain the resolution yet.
         let row = app.journal().interrupt(id).await?.ok_or_else(|| Refused::not_found("interrupt"))?;
         if is_erased(app, &row).await? {
             return Ok(Err(ERASED));
@@ -253,11 +254,12 @@ impl Callbacks {
         Ok(Ok(Callback { channel, resolution }))
     }
 
-    /// Deletes callbacks that are not needed any more. After an error of one callback, continues with the next
+    /// Deletes callbacks that are no longer needed. If one callback causes an error, continues with the next
     /// callback.
     pub(crate) async fn sweep(&self, app: &App) -> Answer<()> {
         let kept: BTreeSet<InterruptId> = self.kept.all(app).await?;
-        // Once the journal is in a database, callbacks that are still in files of the directory are never sent.
+        // If the journal is in a database, callbacks in files of the directory belong to a previous journal and are
+        // never sent.
         let lying: BTreeSet<InterruptId> = self.kept.file_ids().await?;
         for id in kept.union(&lying) {
             if let Err(refused) = Box::pin(self.sweep_one(app, id)).await {
@@ -281,17 +283,17 @@ impl Callbacks {
         Ok(())
     }
 
-    /// Returns true if the interrupt was never opened because the server crashed after it stored the callback. While a
-    /// database is used, returns false for a file in the directory, because the file may belong to a journal that is
-    /// used again later.
+    /// Returns true if the interrupt was never opened because the server crashed after it stored the callback. If the
+    /// journal is in a database, returns false for a file in the directory, because the file may belong to a journal
+    /// that is used again later.
     async fn is_left_behind(&self, app: &App, id: &InterruptId) -> Answer<bool> {
         let stored: Option<Stored> = self.kept.find(app, id.as_str()).await?;
         Ok(stored.is_some_and(|stored| app.now().ms_since(stored.at) > KEPT_UNKNOWN_MS))
     }
 }
 
-/// Returns true if the agent was notified, or can no longer be notified. Unless the run is erased, a person may retry a
-/// failed delivery while its content is stored.
+/// Returns true if the agent was notified, or can no longer be notified. A failed delivery is not over while a person
+/// may retry it: until its content is deleted or the run is erased.
 async fn is_over(app: &App, row: &InterruptRow) -> Answer<bool> {
     let filter = DeliveryFilter {
         channel: Some(CALLBACKS.to_owned()),

@@ -1,10 +1,11 @@
 //! Quotas of connections for unauthenticated clients, agents and people, so that a flood of connections locks nobody
 //! out.
 //!
-//! Unauthenticated connections share one quota. A new unauthenticated connection beyond the quota evicts the oldest. A
-//! client keeps its connection if it authenticates before a flood has filled the quota. Connections of agents share a
-//! second quota. When the quota of agents is used up, an agent's request is refused, and the connection of the request
-//! stays unauthenticated. The remaining connections are for people.
+//! Unauthenticated connections share one quota. A new unauthenticated connection beyond the quota closes the oldest
+//! unauthenticated connection. A client keeps its connection if it authenticates before its connection becomes the
+//! oldest beyond the quota. Connections of agents share a second quota. When the quota of agents is used up, an
+//! agent's request is refused, and the connection of the request stays unauthenticated. The remaining connections are
+//! for people.
 //!
 //! A connection is counted until its socket is closed, because the TCP stream holds the [`Connection`]. While a request
 //! is served, its connection is task-local, so that `auth.rs` can find it.
@@ -31,8 +32,8 @@ pub struct Quotas {
 }
 
 impl Quotas {
-    /// Returns the default quotas. Unauthenticated clients get at most a quarter of this process's file descriptors,
-    /// and agents at most half. The rest is for people and files.
+    /// Returns the default quotas. Unauthenticated clients may use at most a quarter of this process's file
+    /// descriptors, and agents at most half. The remaining descriptors are for people and files.
     pub fn of_this_process() -> Self {
         let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let share = |part: u64| usize::try_from(descriptors / part).unwrap_or(usize::MAX);
@@ -56,8 +57,8 @@ struct Open {
     agents: BTreeSet<u64>,
 }
 
-/// Open connection. A connection is unauthenticated until a client authenticates over it, and no longer counted when it
-/// is dropped.
+/// Open connection. A connection is unauthenticated until its client authenticates. Dropping the value ends the
+/// counting of the connection.
 pub struct Connection {
     number: u64,
     /// Address of the peer, which is a client or a proxy.
@@ -86,7 +87,7 @@ impl Connections {
         Arc::new(Connection { number, peer, all: self.clone(), evicted })
     }
 
-    /// Locks the maps. A poisoned lock is accepted, since the maps are valid after a panic.
+    /// Locks the maps. A poisoned lock is ignored, because the maps stay valid after a panic.
     fn open(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -115,7 +116,7 @@ impl Connection {
         open.agents.remove(&self.number);
     }
 
-    /// Resolves when the connection must close because a newer connection takes its place in the quota.
+    /// Resolves when the connection must be closed to make room in the quota for a newer connection.
     pub async fn evicted(&self) {
         self.evicted.notified().await;
     }

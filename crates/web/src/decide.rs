@@ -1,6 +1,6 @@
-//! Decides on interrupts, for the API, the pages and the edges. Checks in this order: unknown interrupt (404), missing
-//! role (403), repeat of the same decision (200), expired (410), resolved (409), stale version (409), invalid option or
-//! schema (422).
+//! Decides on interrupts, for the API, the pages and the edges. The checks are made in this order: unknown interrupt
+//! (404), missing role (403), repeat of the same decision (200), expired (410), resolved (409), stale version (409),
+//! invalid option or schema (422).
 
 use holdshort_core::actor::Actor;
 use holdshort_core::id::InterruptId;
@@ -15,14 +15,14 @@ use crate::problem::{Answer, Refused};
 use crate::view;
 use crate::view::assignment::Reader;
 
-/// Returns the interrupt with its resolution, once the resolution is durable. If the interrupt was resolved before, the
-/// error contains the earlier resolution.
+/// Decides, and returns the interrupt with its resolution after the resolution is durable. If the interrupt was
+/// already resolved, the error contains the existing resolution.
 pub async fn decide(app: &App, asked: &InterruptRef, actor: Actor, decision: Decision) -> Answer<Interrupt> {
     carry_out(app, asked, actor, read(decision)?, None).await
 }
 
-/// Decides on behalf of a person whom the client names. The name is recorded with the decision, but is not verified,
-/// and gives no right to decide.
+/// Decides on behalf of a person that the client specifies. The person is recorded with the decision. The server does
+/// not verify the person and grants no permission because of it.
 pub async fn decide_on_behalf(
     app: &App,
     asked: &InterruptRef,
@@ -43,7 +43,7 @@ pub async fn decide_on_page(
     decision: Decision,
     key: Option<IdempotencyKey>,
 ) -> Answer<Interrupt> {
-    // Only a form that contains the version proves which content the person saw.
+    // Only if the form contains the version is it known which content the person saw.
     let from_page = decision.version.is_some();
     let decision = interrupt::Decision { from_page, ..read(decision)? };
     carry_out(app, asked, actor, decision, key).await

@@ -50,30 +50,31 @@ pub async fn retry(caller: &Caller, id: &DeliveryId) -> Answer<Delivery> {
     Ok(row)
 }
 
-/// Returns the reason why a delivery has no receiver any more: its channel, its recipient, or the recipient's browser
-/// was removed. Such a delivery would be dropped after the retry.
+/// Returns the reason why a delivery can no longer be received, because its channel, its recipient, or the
+/// recipient's browser was removed. Such a delivery would be dropped after the retry.
 async fn gone(app: &App, row: &Delivery) -> Answer<Option<String>> {
     let name = &row.channel;
     if name == CALLBACKS {
         let callback = app.callbacks.find_callback(app, &row.interrupt).await;
         return Ok(match callback {
-            Err(NoCallback::Never(why)) => Some(format!("{why}: the delivery is not sent again")),
+            Err(NoCallback::Never(why)) => Some(format!("the delivery is not sent again, because {why}")),
             Ok(_) | Err(NoCallback::NotNow) => None,
         });
     }
     if !app.driver.channels().iter().any(|channel| channel.name == *name) {
         let what = if name.parse::<WebhookId>().is_ok() { "webhook" } else { "channel" };
-        let why = format!("{what} {name} was removed or is not active: the delivery is not sent again");
+        let why =
+            format!("the delivery is not sent again, because {what} {name} was removed or is not active");
         return Ok(Some(why));
     }
     let system = app.driver.system().await?;
     let to = json::from_slice::<Notice>(row.notice.as_bytes()).ok().and_then(|notice| notice.to);
     let why = match to {
         Some(Recipient::Person(id)) if id != LOCAL_OPERATOR && system.people.get(&id).is_none() => {
-            format!("the recipient `{id}` has been removed: the delivery is not sent again")
+            format!("the delivery is not sent again, because the recipient `{id}` has been removed")
         }
         Some(Recipient::Browser { push, .. }) if !system.push.contains_key(&push) => {
-            "the browser no longer receives notifications: the delivery is not sent again".to_owned()
+            "the delivery is not sent again, because the browser no longer receives notifications".to_owned()
         }
         Some(_) | None => return Ok(None),
     };

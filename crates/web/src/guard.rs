@@ -57,8 +57,8 @@ impl ListenAddress {
         if self.is_tls { "https" } else { "http" }
     }
 
-    /// Returns the local names of the address, none of which can be a public name. The unspecified address (`0.0.0.0`,
-    /// `::`) is left out, because a page on any machine could use it as its host.
+    /// Returns the local names of the address, none of which can be a public name. The unspecified address
+    /// (`0.0.0.0`, `::`) is not included, because a page on any machine could use it as its host.
     fn hosts(self) -> Vec<String> {
         let port = self.address.port();
         let mut hosts =
@@ -131,7 +131,7 @@ async fn answer(
     mut request: Request,
     next: Next,
 ) -> Response {
-    // Every request arrives over a connection. If the connection is missing here, no proxy is trusted.
+    // The connection is always known here. If it were missing, the unspecified address would make no proxy trusted.
     let peer = connections::current().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |connection| connection.peer);
     let forwarded = names.proxies.read(peer, request.headers());
     let line = Line::begin(&request, forwarded.client);
@@ -157,10 +157,11 @@ async fn answer(
     response
 }
 
-/// Checks the host, scheme and origin of a request. `may_call`: the request comes from a configured origin. The check
-/// of the host prevents DNS rebinding, in which the name of a foreign page resolves to this machine.
+/// Checks the host, scheme and origin of a request. `may_call` is true if the request comes from a configured origin.
+/// The check of the host prevents DNS rebinding, in which the name of a foreign page resolves to this machine.
 fn check(names: &ServerNames, request: &Request, forwarded: Forwarded<'_>, may_call: bool) -> Answer<()> {
-    // A target in absolute form also names a host, which takes precedence over the `Host` header (RFC 9112, 3.2.2).
+    // A request target in absolute form contains a host, which takes precedence over the `Host` header (RFC 9112,
+    // 3.2.2).
     let target = request.uri().authority().map(Authority::as_str);
     let target_is_ours = target.is_none_or(|target| names.allows_host(target));
     // The page's own server terminates TLS for its browsers, so the scheme of this server does not apply to them.
@@ -172,7 +173,7 @@ fn check(names: &ServerNames, request: &Request, forwarded: Forwarded<'_>, may_c
         Some(host) => is_for_page || names.allows_host(host),
         None => has_one_of(request.headers(), &HOST, &names.hosts),
     };
-    // A client that used plain HTTP to reach the proxy learns the correct URL before it sends credentials.
+    // A client that used plain HTTP to reach the proxy is rejected, and the error contains the correct URL.
     let scheme_is_ours = match (forwarded.scheme, names.scheme) {
         (Some(used), Some(public)) => is_for_page || used.eq_ignore_ascii_case(public),
         _ => true,
@@ -189,8 +190,8 @@ fn check(names: &ServerNames, request: &Request, forwarded: Forwarded<'_>, may_c
     Ok(())
 }
 
-/// Returns true if a request that changes something comes from a page of this server, or from no page. Browsers send
-/// `Origin`, `Sec-Fetch-Site`, or both.
+/// Returns true if a request that may change data comes from a page of this server, or not from a web page. Browsers
+/// send `Origin`, `Sec-Fetch-Site`, or both.
 fn is_from_here(headers: &HeaderMap, names: &ServerNames) -> bool {
     let site = headers.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes);
     let origin = !headers.contains_key(ORIGIN) || has_one_of(headers, &ORIGIN, &names.origins);
@@ -261,7 +262,8 @@ impl Line {
     }
 }
 
-/// Returns true for refusals because the server is busy, stopping or outdated. Such refusals are not logged as faults.
+/// Returns true if a request is refused because the server is busy, stopping or outdated. Such refusals are not
+/// logged as faults.
 fn is_passing(code: Code) -> bool {
     matches!(
         code,

@@ -24,8 +24,8 @@ impl From<InterruptRow> for InterruptRef {
 }
 
 impl InterruptRef {
-    /// Returns true if the actor may take part in the interrupt according to the journal. The run in memory may be
-    /// older than an assignment of which the actor was notified.
+    /// Returns true if the actor may take part in the interrupt according to the journal. A cached run may be too old
+    /// and not yet contain an assignment of which the actor was already notified.
     pub(crate) async fn can_take_part(&self, app: &App, actor: &Actor) -> Answer<bool> {
         let run = match app.driver.current(&self.run).await {
             Some(run) => run,

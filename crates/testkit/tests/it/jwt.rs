@@ -151,7 +151,10 @@ async fn what_is_wrong_with_a_token_lets_nobody_in() {
         said
     };
     assert!(told(&table[1].1).contains("rejects the JWT in HOLDSHORT_TOKEN: its issuer is not trusted"));
-    assert!(told(&table[2].1).contains("the token in HOLDSHORT_TOKEN: its `aud` does not name this server"));
+    assert!(
+        told(&table[2].1)
+            .contains("the token in HOLDSHORT_TOKEN: its `aud` is not an audience of this server")
+    );
     for (what, token, status, code) in table {
         let answer = get(&server, &token, "/v1/login").await;
         assert_eq!((answer.0, &answer.1["code"]), (status, &json!(code)), "{what}: {}", answer.1);

@@ -263,10 +263,18 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
 
     // A faulty response ends its sign-in.
     let table: [(&str, Option<&str>, (u16, String)); 4] = [
-        ("iss", Some("https://evil.example"), failed("the response does not name the provider as issuer")),
-        ("iss", None, failed("the response does not name the provider as issuer")),
+        (
+            "iss",
+            Some("https://evil.example"),
+            failed("the issuer in the response is not the configured provider"),
+        ),
+        ("iss", None, failed("the issuer in the response is not the configured provider")),
         ("code", None, failed("the response has no `code`")),
-        ("code", Some("guessed"), failed("the provider says `invalid_grant: grant request is invalid`")),
+        (
+            "code",
+            Some("guessed"),
+            failed("the provider reported the error `invalid_grant: grant request is invalid`"),
+        ),
     ];
     for (name, value, expected) in table {
         let mut visitor = Visitor::new("ada");
@@ -283,7 +291,7 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
         (
             "code_challenge",
             "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
-            "the provider says `invalid_grant: grant request is invalid`",
+            "the provider reported the error `invalid_grant: grant request is invalid`",
         ),
     ] {
         let address = begin_sign_in(&server, &mut visitor).await;
@@ -300,7 +308,10 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
         .unwrap_or_default()
         .to_owned();
     let no = format!("{}/login/oidc/callback?state={state}&{iss}&error=access_denied<b>", server.base());
-    assert_eq!(refused(&mut visitor, &no).await, failed("the provider says `access_denied&lt;b&gt;`"));
+    assert_eq!(
+        refused(&mut visitor, &no).await,
+        failed("the provider reported the error `access_denied&lt;b&gt;`")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

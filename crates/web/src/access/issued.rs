@@ -17,8 +17,8 @@ use crate::identity::Principal;
 use crate::identity::jwt::{Issuers, Refusal, Verified};
 use crate::problem::{Answer, Refused};
 
-/// Issue time of the newest token that each person presented to this node. Kept only in memory, because the journal
-/// holds the issue time of the last token that changed the person.
+/// Issue time of the newest token that each person presented to this node. Stored only in memory, because the journal
+/// contains the issue time of the last token that changed the person.
 #[derive(Default)]
 pub struct Newest(Mutex<BTreeMap<String, Timestamp>>);
 
@@ -54,7 +54,7 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
             return match refusal {
                 Refusal::Expired => Err(Refused::new(Code::CredentialExpired, "the token has expired")),
                 Refusal::Unavailable => Err(Refused::from_code(Code::IdentityUnavailable)),
-                // The issuer has signed the token, so the caller may learn why it is rejected.
+                // The token has a valid signature of the issuer, so the caller may learn why the token is rejected.
                 Refusal::Audience
                 | Refusal::NotYet
                 | Refusal::Claim
@@ -75,11 +75,11 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
     admit(app, verified).await.map(Some)
 }
 
-/// Admits the principal of a verified token. Records a person in the installation.
+/// Admits the principal of a verified token. If the principal is a person, records the person in the installation.
 pub(crate) async fn admit(app: &App, verified: Verified) -> Answer<(Principal, Access)> {
     let Verified { principal, until, issued_at } = verified;
     let now = app.now();
-    // A subject may have the name of a principal of another kind, such as a key. Such a token is rejected.
+    // Rejects a token whose subject has the name of a different kind of principal, such as a key.
     let system = app.driver.system().await?;
     let is_known = system.people.get(&principal.id).is_some();
     let elsewhere =
@@ -106,8 +106,9 @@ fn removed(id: &str) -> Refused {
     Refused::new(Code::Unauthenticated, format!("the token: {}", Rejection::Removed(id.to_owned())))
 }
 
-/// Records a person as their token describes them. The roles and groups that the people file or an admin has set take
-/// precedence over those of the token. A token with a later issue time takes precedence over an earlier token.
+/// Records a person as their token describes them. Roles and groups from the people file or from an admin take
+/// precedence over the roles and groups in the token. A token with a later issue time takes precedence over a token
+/// with an earlier one.
 async fn record_person(
     app: &App,
     system: Arc<System>,

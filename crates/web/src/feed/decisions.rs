@@ -11,8 +11,8 @@ use crate::auth::Caller;
 use crate::problem::{Answer, Refused};
 use crate::view;
 
-/// Returns a page of decisions. After a scan of very many other events, the page may have fewer decisions than `limit`;
-/// its cursor continues the scan.
+/// Returns a page of decisions. If very many other events were scanned, the page may have fewer decisions than
+/// `limit`. The cursor of the page continues the scan.
 pub async fn page(after: u64, caller: &Caller, limit: usize) -> Answer<List<AgentDecision>> {
     let List { items, next_cursor } =
         super::page(Source::Decisions { after }, Visibility::for_caller(caller.clone()), limit).await?;

@@ -1,4 +1,4 @@
-//! Encodes each event once for all followers that may see the whole event.
+//! Encodes each event only once, and shares the encoded event among all followers that may see the whole event.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -58,9 +58,9 @@ impl EncodedEvent {
         Self { sealed, position, kind, interrupt, by_position: OnceLock::new(), by_seq: OnceLock::new() }
     }
 
-    /// Returns true if an inbox shows the event. Reads only the type in the head, because contents are large and most
-    /// events are of other types. Also returns true if the type is unreadable, so that the error is reported where the
-    /// event is shown.
+    /// Returns true if an inbox shows the event. Reads only the type in the event's head, because contents are large
+    /// and most events have other types. Also returns true if the type is unreadable, so that an error is reported in
+    /// place of the event.
     pub(super) fn is_of_an_inbox(&self) -> bool {
         const KINDS: [&str; 13] = [
             "interrupt_opened",
@@ -72,7 +72,7 @@ impl EncodedEvent {
             "interrupt_escalated",
             "interrupt_snoozed",
             "interrupt_resolved",
-            // An inbox also shows freezes, because a freeze holds back work that a person has already approved.
+            // An inbox also shows freezes, because a freeze delays work that a person has already approved.
             "frozen",
             "unfrozen",
             "part_frozen",

@@ -2,10 +2,10 @@
 //! unfinished model replies in between. Each follower of a run or of the journal reads one feed, over server-sent
 //! events or a WebSocket.
 //!
-//! A feed is pulled: it reads the next event on request, and waits for a commit if no event is left. A feed holds no
-//! state that must survive: a client that reconnects with its cursor gets the events after the cursor. `source.rs`
-//! reads the events, `recent.rs` shares the newest events among all followers, `encoded.rs` encodes the events, and
-//! `visibility.rs` decides which events a caller may see.
+//! A feed reads the next event only when the client can receive it, and waits for a commit if no event is left. A
+//! feed has no state that must survive a disconnect, because a client that reconnects with its cursor gets the events
+//! after the cursor. `source.rs` reads the events, `recent.rs` shares the newest events among all followers,
+//! `encoded.rs` encodes the events, and `visibility.rs` decides which events a caller may see.
 
 pub mod decisions;
 mod encoded;
@@ -50,13 +50,13 @@ pub enum Previews {
 }
 
 impl Previews {
-    /// Returns the client's choice. By default, previews are shown.
+    /// Returns the client's choice. Without a choice, previews are shown.
     pub fn from_choice(asked: Option<bool>) -> Self {
         if asked.unwrap_or(true) { Self::Shown } else { Self::Hidden }
     }
 }
 
-/// Returns the feed of a source. Dropping the stream ends the feed.
+/// Returns the feed of a source as a stream. Dropping the stream ends the feed.
 pub fn follow(source: Source, sight: Visibility, previews: Previews) -> BoxStream<'static, Item> {
     let app = sight.app().clone();
     let feed = Feed {
@@ -113,8 +113,8 @@ impl Feed {
                         return Some(Item::Problem(refused));
                     }
                 }
-                // Events replace the previews of their content, so previews that were sent before a commit come before
-                // the events of this commit.
+                // An event replaces the previews of its content. Therefore previews that were sent before a commit
+                // are returned before the events of this commit.
                 State::Waiting => tokio::select! {
                     biased;
                     preview = next(&mut self.previews) => if let Some(preview) = preview
@@ -148,7 +148,7 @@ impl Feed {
         if self.found.len() < READ_EVENTS {
             self.state = State::Waiting;
         } else {
-            // The unread events contain everything that was previewed so far, so the queued previews are skipped.
+            // The unread events contain all text of the previews so far, so the queued previews are skipped.
             self.previews = self.previews.as_ref().map(broadcast::Receiver::resubscribe);
         }
         Ok(())
@@ -186,7 +186,8 @@ impl Feed {
     }
 }
 
-/// Returns the next preview; `None` if previews were missed. Never resolves after previews have ended.
+/// Returns the next preview. Returns `None` if this feed has missed previews. Never resolves after previews have
+/// ended.
 async fn next(previews: &mut Option<broadcast::Receiver<real::Preview>>) -> Option<real::Preview> {
     let Some(receiver) = previews else { return std::future::pending().await };
     match receiver.recv().await {

@@ -20,7 +20,9 @@ pub async fn parse(app: &App, text: &str, refuse: impl FnOnce(&str) -> Refused) 
     };
     // Each issued position belongs to an event, so the journal has an event at or after a valid position.
     if position > START && app.journal().tail(position - 1, 1).await?.is_empty() {
-        return Err(refuse("is beyond the end of the journal: was it issued for another data folder?"));
+        return Err(refuse(
+            "is beyond the end of the journal; it may have been issued for another data folder",
+        ));
     }
     Ok(position)
 }
@@ -30,10 +32,10 @@ pub fn last(app: &App) -> u64 {
     *app.journal().watch().borrow()
 }
 
-/// Parses a position. Accepts only the spelling in which the server issues positions.
+/// Parses a position. Accepts only the exact form in which the server issues positions.
 pub fn number(text: &str) -> Option<u64> {
     let position = text.strip_prefix('p')?.parse().ok()?;
-    // Rejects other spellings, such as `p07`.
+    // Rejects other forms, such as `p07`.
     (self::text(position) == text).then_some(position)
 }
 

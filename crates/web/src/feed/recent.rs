@@ -1,8 +1,8 @@
 //! The newest events of the journal, read once for all followers. A follower that has caught up reads the shared
 //! events. A follower that is further behind reads the journal until it has caught up.
 //!
-//! For each follower, the feed checks separately whether the follower may see an event. Without followers, no event is
-//! read or kept in memory.
+//! The feed of each follower checks separately if the follower may see an event. Without followers, no event is read
+//! or stored in memory.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -24,7 +24,7 @@ pub struct Recent {
     held: RwLock<EventWindow>,
     /// Maximum number of shared events.
     most: usize,
-    /// Changes with each added event, and whenever followers must read the journal themselves.
+    /// Changes with each added event, and when followers must read the journal themselves.
     news: watch::Receiver<u64>,
     wanted: Notify,
 }
@@ -47,12 +47,13 @@ impl Recent {
     /// Returns a receiver that changes when more events may be available than at the time of this call.
     pub(super) fn follow(&self) -> watch::Receiver<u64> {
         let news = self.news.clone();
-        // The notice is sent after the clone, so that the shared reader counts this follower.
+        // The shared reader is notified after the clone, so that it counts this follower.
         self.wanted.notify_one();
         news
     }
 
-    /// Returns the next events after a position; `None` if an event among them is only in the journal.
+    /// Returns the next events after a position. Returns `None` if one of these events is no longer among the shared
+    /// events.
     pub(super) fn after(&self, position: u64, limit: usize) -> Option<Vec<Arc<EncodedEvent>>> {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         if held.after? > position {
@@ -62,7 +63,8 @@ impl Recent {
         Some(held.events.range(first..).take(limit).cloned().collect())
     }
 
-    /// Returns the next events of a run; `None` if there are none, or if an event among them is only in the journal.
+    /// Returns the next events of a run. Returns `None` if there are no such events, or if one of them is no longer
+    /// among the shared events.
     pub(super) fn after_in_run(
         &self,
         run: &RunId,
@@ -149,7 +151,7 @@ async fn read(
     tell: &watch::Sender<u64>,
 ) -> Result<ReadEnd, Error> {
     let mut last = start;
-    // `Recent` itself holds one receiver, from which the receivers of the followers are cloned.
+    // `Recent` itself has one receiver, from which the receivers of the followers are cloned.
     while tell.receiver_count() > 1 {
         let events = app.journal().tail(last, READ_EVENTS).await?;
         let is_all = events.len() < READ_EVENTS;

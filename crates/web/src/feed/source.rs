@@ -76,7 +76,7 @@ impl Source {
         }
     }
 
-    /// Reads the next events of all types, without a check of what the caller may see.
+    /// Reads the next events of all types, without checking if the caller may see them.
     pub(super) async fn read(
         &self,
         app: &App,
@@ -109,8 +109,8 @@ impl Source {
         }
     }
 
-    /// Returns true if the source includes the event and the caller may see the event. The check is repeated for each
-    /// follower.
+    /// Returns true if the source includes the event and the caller may see the event. Each follower needs a separate
+    /// check.
     pub(super) async fn shows(&self, sight: &Visibility, event: &EncodedEvent) -> Answer<bool> {
         match self {
             Self::Run { .. } => Ok(true),
@@ -145,14 +145,14 @@ impl Source {
     }
 }
 
-/// Returns a page of at most `limit` events and at most the maximum page size in bytes. After a scan of very many
-/// invisible events, the page may have fewer events than `limit`.
+/// Returns a page of at most `limit` events and at most the maximum page size in bytes. If very many events that the
+/// caller may not see were scanned, the page may have fewer events than `limit`.
 pub async fn page(mut source: Source, sight: Visibility, limit: usize) -> Answer<List<Event>> {
     let app = sight.app().clone();
     let mut items: Vec<Event> = Vec::new();
     let (mut bytes, mut passed) = (0, 0);
     loop {
-        // One event more than the page shows is read, to learn whether the list continues.
+        // Reads one event more than the page can show, to find out if there is a next page.
         let wanted = (limit - items.len() + 1).min(READ_EVENTS);
         let read = source.read(&app, wanted).await?;
         for event in &read {

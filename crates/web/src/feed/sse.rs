@@ -38,7 +38,7 @@ fn stream(start: Bytes, caller: Caller, feed: BoxStream<'static, Item>) -> Answe
     let app = caller.app.clone();
     let permit = app.reserve_stream()?;
     let mut ping = interval_at(Instant::now() + app.pace.ping, app.pace.ping);
-    // After a pause in reading, a single ping is enough.
+    // After a pause in which nothing was read, only one ping is sent.
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let frames = Frames {
         start: Some(start),
@@ -58,9 +58,9 @@ fn stream(start: Bytes, caller: Caller, feed: BoxStream<'static, Item>) -> Answe
     Ok((headers, Body::from_stream(frames)).into_response())
 }
 
-/// Body of a stream. The connection polls the body when it has room for more bytes, so a slow reader causes fewer
-/// polls. If a reader takes no bytes at all, its connection is closed. No state is kept, because the next connection of
-/// the reader reads from the journal.
+/// Body of a stream. The connection polls the body only when it can send more bytes, so a slow reader causes fewer
+/// polls. If a reader receives no bytes at all for some time, its connection is closed. No state is stored, because
+/// the next connection of the reader reads from the journal.
 struct Frames {
     start: Option<Bytes>,
     /// Feed; `None` after the feed has ended.

@@ -1,4 +1,4 @@
-//! Events that a caller may see. The owner of a run never changes, so the owner is read once and cached for all
+//! Determines which events a caller may see. The owner of a run never changes, so it is read once and cached for all
 //! followers.
 
 use std::collections::HashMap;

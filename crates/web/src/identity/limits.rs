@@ -25,10 +25,9 @@ pub const JWKS_KEYS: usize = 100;
 pub const JWKS_TIME: Duration = Duration::from_secs(5);
 /// Default of `jwks_max_age_s`: age at which a key set is fetched again.
 pub const JWKS_AGE_SECONDS: u64 = 600;
-/// Default of `jwks_pause_s`: minimum time between two fetches of a key set. Between two fetches, the cached key set is
-/// used.
+/// Default of `jwks_pause_s`: minimum time between two fetches of a key set. Until then, the cached key set is used.
 pub const JWKS_PAUSE_SECONDS: u64 = 30;
-/// Default of `jwks_keep_s`: maximum age of a key set that cannot be fetched again. After this time, tokens are refused
+/// Default of `jwks_keep_s`: maximum age of a key set while new fetches fail. After this time, tokens are refused
 /// with `identity_unavailable` (503).
 pub const JWKS_KEPT_SECONDS: u64 = 86_400;
 /// Default of `leeway_s`: accepted difference between the clocks of the issuer and this server. With a larger
@@ -49,11 +48,10 @@ pub const ISSUERS: usize = 20;
 pub const DISCOVERY_BYTES: usize = 256 * 1_024;
 /// Age at which a provider's configuration is fetched again.
 pub const DISCOVERY_AGE: Duration = Duration::from_hours(1);
-/// Maximum age of a provider's configuration that cannot be fetched again. After this time, sign-ins are refused with
+/// Maximum age of a provider's configuration while new fetches fail. After this time, sign-ins are refused with
 /// `identity_unavailable` (503).
 pub const DISCOVERY_KEPT: Duration = Duration::from_hours(24);
-/// Minimum time between two fetches of a provider's configuration. Between two fetches, the cached configuration is
-/// used.
+/// Minimum time between two fetches of a provider's configuration. Until then, the cached configuration is used.
 pub const DISCOVERY_PAUSE: Duration = Duration::from_secs(2);
 /// Maximum number of bytes of a provider's response with tokens. With a larger response, the sign-in is refused with
 /// `identity_unavailable` (503).

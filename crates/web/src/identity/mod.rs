@@ -1,7 +1,7 @@
 //! Identity of callers: a [`Principal`] with roles and groups, for all kinds of credentials.
 //!
-//! Must not use routes, requests or other modules of this crate; the extractors call this module. `core/src/rights.rs`
-//! has the permissions of each role. A secret stays in memory only for its comparison.
+//! This module must not depend on routes, requests or other modules of this crate; the extractors call it.
+//! `core/src/rights.rs` defines the permissions of each role. A secret stays in memory only while it is compared.
 
 mod fetch;
 pub mod jwt;

@@ -12,10 +12,10 @@ use holdshort_core::system::keys::Key;
 pub struct Principal {
     /// Actor id that events of this principal contain.
     pub id: String,
-    /// Display name, if it is known. No decision depends on the name.
+    /// Display name, if known. The server makes no decision that depends on this name.
     pub name: Option<String>,
-    /// Other names of the principal in its token: e-mail address and user name. A client may use them for the
-    /// principal. No permission depends on them.
+    /// Other names of the principal in its token, such as e-mail address and user name. A client may identify the
+    /// principal by such a name. No permission depends on these names.
     pub aliases: BTreeSet<String>,
     /// Roles of the principal. Without a role, the principal has no permissions.
     pub roles: BTreeSet<Role>,
@@ -23,14 +23,14 @@ pub struct Principal {
     pub how: AuthMethod,
 }
 
-/// Means by which a principal was authenticated.
+/// Kind of credential with which a principal was authenticated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuthMethod {
     /// Token of the data folder.
     Token,
     /// Login of a browser or terminal.
     Login {
-        /// Person who created the login link, if that is not the principal.
+        /// Person who created the login link, if this is a different person.
         let_in_by: Option<String>,
     },
     Key(KeyId),
@@ -83,8 +83,8 @@ impl Principal {
         self.roles.contains(&Role::Agent) && !self.is_person()
     }
 
-    /// Returns true if the principal has a role that people can have. Agents have a rate limit and a quota of
-    /// connections, and people have the remaining connections. A principal without roles is limited like an agent.
+    /// Returns true if the principal has a role that people can have. The rate limits and the quota of connections
+    /// for agents do not apply to people. A principal without roles is limited like an agent.
     pub fn is_person(&self) -> bool {
         self.roles.iter().any(|role| *role != Role::Agent)
     }

@@ -107,7 +107,8 @@ pub struct ConfigError {
     pub why: String,
 }
 
-/// Checks each issuer, and that a person of one issuer cannot be mistaken for a person of a different issuer.
+/// Checks the configuration of each issuer. Also checks that a person of one issuer cannot be mistaken for a person
+/// of a different issuer.
 pub fn check(issuers: &[Jwt]) -> Result<(), ConfigError> {
     if issuers.len() > ISSUERS {
         return Err(ConfigError {
@@ -144,8 +145,7 @@ pub fn check(issuers: &[Jwt]) -> Result<(), ConfigError> {
 
 /// Error message for two issuers whose prefixes do not distinguish their people.
 pub(crate) const MIXED_UP: &str = "each issuer needs its own prefix, such as `partner:`, and no prefix may \
-                                   begin with another prefix: otherwise people of one issuer could pass as \
-                                   people of the other issuer";
+    begin with another prefix; otherwise people of one issuer could impersonate people of another issuer";
 
 /// Returns true if a person of one issuer could be mistaken for a person of the other issuer. `one` and `other` are the
 /// prefixes.
@@ -158,7 +158,10 @@ type Fault = (&'static str, &'static str);
 impl Jwt {
     pub(crate) fn check(&self) -> Result<(), Fault> {
         if self.issuer.is_empty() {
-            return Err(("issuer", "is empty; set it to the exact claim `iss` of its tokens"));
+            return Err((
+                "issuer",
+                "is empty; set it to the exact value of the claim `iss` in the issuer's tokens",
+            ));
         }
         if self.audience.is_empty() || self.audience.iter().any(String::is_empty) {
             return Err((
@@ -187,17 +190,17 @@ impl Jwt {
         if claims.into_iter().any(String::is_empty) {
             return Err((
                 "claims",
-                "names no claim; omit it, or name a claim such as `groups` or `/realm/roles`",
+                "is empty; omit it, or set it to the name of a claim such as `groups` or `/realm/roles`",
             ));
         }
         if self.roles.is_empty() {
             return Err((
                 "roles",
-                "maps nothing, so no principal would have a role; add a line such as `admins = \"admin\"`",
+                "is empty, so no principal would have a role; add a line such as `admins = \"admin\"`",
             ));
         }
         if self.roles.values().any(|role| *role == Role::Engine) {
-            return Err(("roles", "`engine` is Holdshort itself and cannot be assigned"));
+            return Err(("roles", "the role `engine` belongs to Holdshort itself and cannot be assigned"));
         }
         Ok(())
     }
@@ -205,11 +208,14 @@ impl Jwt {
     fn check_keys(&self) -> Result<(), Fault> {
         let algorithms: BTreeSet<String> = self.algorithms.iter().map(|alg| format!("{alg:?}")).collect();
         if algorithms.is_empty() || algorithms.len() != self.algorithms.len() {
-            return Err(("algorithms", "names no algorithm, or one twice"));
+            return Err(("algorithms", "is empty, or contains an algorithm twice"));
         }
         let of_secrets = self.algorithms.iter().filter(|alg| alg.family() == AlgorithmFamily::Hmac).count();
         if self.jwks_url.is_none() && !self.jwks_networks.is_empty() {
-            return Err(("jwks_networks", "are used only with `jwks_url`: nothing else is fetched"));
+            return Err((
+                "jwks_networks",
+                "are only allowed together with `jwks_url`, because nothing else is fetched",
+            ));
         }
         match (&self.secret_file, &self.jwks_file, &self.jwks_url) {
             (Some(_), None, None) if of_secrets == self.algorithms.len() => Ok(()),

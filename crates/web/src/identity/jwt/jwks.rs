@@ -71,7 +71,9 @@ enum Failed {
     Status(u16),
     #[error("the key set has more than {JWKS_BYTES} bytes")]
     TooLarge,
-    #[error("other users can write the file (mode {0:03o}) and add their own keys: run `chmod go-w`")]
+    #[error(
+        "other users can write to the file (mode {0:03o}) and could add their own keys: run `chmod go-w`"
+    )]
     Writable(u32),
     #[error("the fetch took longer than {} s", JWKS_TIME.as_secs())]
     Slow,
@@ -86,7 +88,7 @@ impl Jwks {
             |why: String| ConfigError { table: TABLE, at: jwt.issuer.clone(), steps: Vec::new(), why };
         let source = match (&jwt.jwks_file, &jwt.jwks_url) {
             (Some(file), _) => {
-                // An invalid file is reported when the server starts, and not only to the first caller.
+                // The file is read now, so that an invalid file is reported when the server starts.
                 let at = format!("`jwks_file` {}", file.display());
                 keys_of(file).map_err(|error| ConfigError {
                     table: TABLE,
@@ -122,7 +124,7 @@ impl Jwks {
     pub(super) async fn key(&self, kid: Option<&str>, algorithm: Algorithm) -> Result<DecodingKey, NoKey> {
         match self.age() {
             None => self.fetch_in_turn().await,
-            // A caller that finds cached keys does not wait for a fetch that a different caller began.
+            // A caller that can use cached keys does not wait while another caller fetches new keys.
             Some(age) if age >= self.max_age => {
                 if let Ok(_turn) = self.fetching.try_lock() {
                     self.fetch().await;
@@ -219,7 +221,7 @@ fn keys_of(path: &Path) -> Result<Vec<Jwk>, Failed> {
     understand(&bytes)
 }
 
-/// Rejects a key file that other users may write: they could add their own key and sign any token with it.
+/// Rejects a key file to which other users may write, because they could add a key and sign any token with it.
 fn owned(file: &Metadata) -> Result<(), Failed> {
     let mode = file.permissions().mode() & 0o777;
     if mode & 0o022 == 0 { Ok(()) } else { Err(Failed::Writable(mode)) }
@@ -245,7 +247,7 @@ fn understand(bytes: &[u8]) -> Result<Vec<Jwk>, Failed> {
     };
     let read = keys.iter().filter_map(|key| serde_json::from_value(key.clone()).ok());
     let set: Vec<Jwk> = read.filter(is_public).collect();
-    // An empty key set would lock everybody out, and is probably a mistake of the issuer.
+    // An empty key set is rejected, because it would make all tokens invalid and is probably a mistake of the issuer.
     if set.is_empty() { Err(malformed("it has no key that can be used".to_owned())) } else { Ok(set) }
 }
 
@@ -261,7 +263,7 @@ fn is_for(key: &Jwk, algorithm: Algorithm) -> bool {
             key.curve == if algorithm == Algorithm::ES256 { EllipticCurve::P256 } else { EllipticCurve::P384 }
         }
         (AlgorithmParameters::OctetKeyPair(key), AlgorithmFamily::Ed) => key.curve == EllipticCurve::Ed25519,
-        // Rejects a symmetric secret in a set of public keys.
+        // Rejects all other keys, such as a symmetric secret.
         _ => false,
     };
     is_named && is_used && is_of_its_kind

@@ -1,8 +1,9 @@
 //! Tokens of issuers (JWT, RFC 7519, under the rules of RFC 8725). Verifies a token, or returns why the token is
 //! invalid.
 //!
-//! Before the signature of a token is verified, the token is read only for the names of its issuer and its key.
-//! `jwks.rs` has the keys, `verifier.rs` checks signatures, and `config.rs` has the configuration of an issuer.
+//! Before the signature of a token is verified, only the names of its issuer and its key are read from the token.
+//! `jwks.rs` fetches the keys, `verifier.rs` checks signatures, and `config.rs` defines the configuration of an
+//! issuer.
 
 mod config;
 mod jwks;
@@ -55,7 +56,7 @@ enum Keys {
 pub struct Verified {
     pub principal: Principal,
     pub until: Timestamp,
-    /// Time at which the token was issued; `None` if the token does not contain it.
+    /// Time at which the token was issued. `None` if the token does not contain this time.
     pub issued_at: Option<Timestamp>,
 }
 
@@ -66,15 +67,15 @@ pub enum Refusal {
     Malformed,
     #[error("its `alg` is not allowed for its issuer")]
     Algorithm,
-    #[error("its issuer does not have the key that it names")]
+    #[error("its `kid` is not a key of its issuer")]
     NoKey,
     #[error("its signature is wrong")]
     Signature,
-    #[error("its `aud` does not name this server")]
+    #[error("its `aud` is not an audience of this server")]
     Audience,
     #[error("its `typ` is wrong")]
     Type,
-    #[error("its header has a `crit`, or marks it as encrypted or compressed")]
+    #[error("its header contains `crit`, or says that the token is encrypted or compressed")]
     Critical,
     #[error("it has expired")]
     Expired,
@@ -83,8 +84,8 @@ pub enum Refusal {
     #[error("a claim is missing or invalid")]
     Claim,
     #[error(
-        "its subject cannot be a name: use 1 to {SUBJECT_BYTES} visible ASCII characters without another \
-         issuer's prefix"
+        "its subject is not a valid id: use 1 to {SUBJECT_BYTES} visible ASCII characters, without the \
+        prefix of another issuer"
     )]
     Subject,
     #[error(
@@ -129,8 +130,8 @@ impl Issuers {
         Ok(Self { all: issuers, others })
     }
 
-    /// Adds an issuer whose tokens are verified elsewhere. Tokens of all configured issuers then cannot name people of
-    /// this issuer.
+    /// Adds an issuer whose tokens are verified elsewhere. Tokens of the configured issuers then cannot have a
+    /// subject with the prefix of this issuer.
     #[must_use]
     pub fn with_other_issuer(mut self, issuer: &str, prefix: &str) -> Self {
         self.others.push((issuer.to_owned(), prefix.to_owned()));
@@ -167,8 +168,8 @@ impl Issuers {
         if is_others { Err(Refusal::Subject) } else { Ok((verified, claims)) }
     }
 
-    /// Verifies a token that authenticates nobody, such as a logout notice of the issuer. Returns the claims of the
-    /// token.
+    /// Verifies a token that is not used for authentication, such as a logout notice of the issuer. Returns the
+    /// claims of the token.
     pub(crate) async fn notice(&self, token: &str, now: Timestamp) -> Result<Map<String, Value>, Refusal> {
         let (issuer, claims) = self.signed(token).await?;
         issuer.times(&claims, now)?;
@@ -212,7 +213,7 @@ impl Issuers {
 }
 
 impl Issuer {
-    /// Returns the algorithm that the header names, if the issuer may use this algorithm.
+    /// Returns the algorithm in the token's header, if it is allowed for the issuer.
     fn algorithm(&self, header: &Map<String, Value>) -> Result<Algorithm, Refusal> {
         if ["crit", "enc", "zip", "b64"].into_iter().any(|name| header.contains_key(name)) {
             return Err(Refusal::Critical);
@@ -230,7 +231,7 @@ impl Issuer {
         if self.jwt.algorithms.contains(&algorithm) { Ok(algorithm) } else { Err(Refusal::Algorithm) }
     }
 
-    /// Returns the checks that the library makes in addition to the signature.
+    /// Returns the settings for the checks that the library makes in addition to the signature.
     fn validation(&self, algorithm: Algorithm) -> Validation {
         let mut validation = Validation::new(algorithm);
         validation.leeway = self.jwt.leeway_s;
@@ -260,7 +261,7 @@ impl Issuer {
         Ok((until, issued_at))
     }
 
-    /// Checks the claims that the library does not check: the time of issue, and those about the principal.
+    /// Checks the claims that the library does not check: the time of issue, and the claims about the principal.
     fn understand(&self, claims: &Map<String, Value>, now: Timestamp) -> Result<Verified, Refusal> {
         let (until, issued_at) = self.times(claims, now)?;
         let named = &self.jwt.claims;
@@ -300,11 +301,11 @@ impl Issuer {
     }
 }
 
-/// Claims with names of the principal beside its subject.
+/// Claims that contain other names of the principal in addition to its subject.
 const ALIASES: [&str; 3] = ["email", "preferred_username", "username"];
 
-/// Returns the names of the principal beside its subject. Leaves out an e-mail address that the issuer states to be
-/// unverified.
+/// Returns the other names of the principal, in addition to its subject. Does not include an e-mail address that the
+/// issuer marks as unverified.
 fn aliases(claims: &Map<String, Value>) -> BTreeSet<String> {
     let is_refuted = match claims.get("email_verified") {
         None => false,
@@ -355,7 +356,7 @@ fn values<'a>(claims: &'a Map<String, Value>, name: &str) -> Result<Vec<&'a str>
 fn seconds(value: &Value) -> Option<Timestamp> {
     const END: f64 = 253_402_207_200.0;
     let seconds = value.as_f64().filter(|seconds| (0.0..=END).contains(seconds))?;
-    #[expect(clippy::cast_possible_truncation, reason = "it is between 0 and the year 9999")]
+    #[expect(clippy::cast_possible_truncation, reason = "the time is between 0 and the year 9999")]
     Some(Timestamp::from_millis((seconds * 1_000.0) as i64))
 }
 
@@ -373,7 +374,7 @@ fn refusal(error: &Error) -> Refusal {
     }
 }
 
-/// Reads a shared secret. Rejects a secret that is so short that it could be guessed.
+/// Reads a shared secret. Rejects a secret that is too short to be safe against guessing.
 fn secret(path: &Path) -> Result<DecodingKey, String> {
     let secret = read_secret(path)?;
     if secret.len() < SECRET_BYTES {

@@ -21,12 +21,12 @@ pub(super) fn install() {
     let _ = PROVIDER.install_default();
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as the library wants it")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as required by the library")]
 fn no_signer(_: &Algorithm, _: &EncodingKey) -> Result<Box<dyn JwtSigner>> {
     Err(ErrorKind::UnsupportedAlgorithm.into())
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as the library wants it")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as required by the library")]
 fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>> {
     // Rejects a key of a different family, such as a public RSA key that a token uses as an HMAC secret.
     if key.family() != algorithm.family() {

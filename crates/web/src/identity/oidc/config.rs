@@ -74,7 +74,8 @@ impl Oidc {
         self.name.clone().or_else(host).unwrap_or_else(|| self.issuer.clone())
     }
 
-    /// Returns the configuration that verifies the provider's ID tokens like the tokens of any issuer.
+    /// Returns an issuer configuration, with which the provider's ID tokens are verified like the tokens of any
+    /// issuer.
     pub(super) fn tokens(&self, jwks_url: &str) -> Jwt {
         Jwt {
             issuer: self.issuer.clone(),
@@ -108,7 +109,7 @@ impl Oidc {
         if self.client_id.is_empty() {
             return wrong(
                 "client_id",
-                "is empty; the provider issues it when this server is registered".to_owned(),
+                "is empty; register this server at the provider, which then issues the client id".to_owned(),
             );
         }
         if self.name.as_ref().is_some_and(|name| !is_name(name, NAME_BYTES)) {
@@ -126,7 +127,7 @@ impl Oidc {
         if !(60..=SESSION_MOST_SECONDS).contains(&self.session_s) {
             return wrong("session_s", format!("must be from 60 to {SESSION_MOST_SECONDS}"));
         }
-        // The settings that issuers of tokens also have are checked with the same code.
+        // Settings that are also part of an issuer's configuration are checked with the code for issuers.
         let tokens = self.tokens(&self.issuer);
         if let Err((key, why)) = tokens.check() {
             let key = key.replace("jwks_", "");
@@ -135,8 +136,8 @@ impl Oidc {
         for other in issuers {
             if other.issuer == self.issuer {
                 if other.prefix != self.prefix {
-                    let why = "differs from the prefix of `[[identity.jwt]]` with the same issuer: the same \
-                               people would have two names";
+                    let why = "must equal the prefix of `[[identity.jwt]]` with the same issuer; otherwise \
+                        each person would have two ids";
                     return wrong("prefix", why.to_owned());
                 }
             } else if jwt::are_mixed_up(&other.prefix, &self.prefix) {

@@ -1,5 +1,5 @@
-//! Configuration that a provider publishes (OpenID Connect Discovery 1.0), with the URLs for sign-ins and for the
-//! exchange of codes for tokens.
+//! The configuration that a provider publishes (OpenID Connect Discovery 1.0). It contains the URLs for sign-ins and
+//! for exchanging codes for tokens.
 //!
 //! The configuration is fetched at the first sign-in, so that a server starts even if its provider is unreachable. If a
 //! later fetch fails, the cached configuration stays valid up to a maximum age.
@@ -108,7 +108,10 @@ async fn ask(config: &Oidc, others: &[Jwt], guard: &Guard) -> Result<ProviderMet
     let ask = FetchRequest { method: Method::GET, url, headers, body: Vec::new() };
     let came = fetch(guard, ask, PROVIDER_TIME, DISCOVERY_BYTES).await.map_err(|error| error.to_string())?;
     if came.status != 200 {
-        return Err(format!("the request for its configuration was answered with {}", came.status));
+        return Err(format!(
+            "the response to the request for its configuration had the status {}",
+            came.status
+        ));
     }
     let value = json::parse(&came.body).map_err(|error| format!("its configuration is not JSON: {error}"))?;
     understand(config, others, &value)
@@ -116,15 +119,17 @@ async fn ask(config: &Oidc, others: &[Jwt], guard: &Guard) -> Result<ProviderMet
 
 fn understand(config: &Oidc, others: &[Jwt], value: &Value) -> Result<ProviderMetadata, String> {
     let text = |name: &str| value.get(name).and_then(Value::as_str);
-    // The configuration of a foreign issuer would send people, codes and the secret to a foreign server.
+    // Rejects a configuration of a different issuer, because it would send people, codes and the secret to a
+    // different server.
     if text("issuer") != Some(&config.issuer) {
-        return Err("its configuration names another `issuer`".to_owned());
+        return Err("its configuration contains a different `issuer`".to_owned());
     }
     let place = |name: &str| match text(name) {
         None => Ok(None),
         Some(url) => check_url(url).map(Some).map_err(|why| format!("`{name}` {why}")),
     };
-    let needed = |name: &str| place(name)?.ok_or_else(|| format!("its configuration has no `{name}`"));
+    let needed =
+        |name: &str| place(name)?.ok_or_else(|| format!("its configuration does not contain `{name}`"));
     let takes = |name: &str, wanted: &str| match value.get(name).and_then(Value::as_array) {
         None => true,
         Some(list) => list.iter().any(|item| item == wanted),
@@ -137,7 +142,7 @@ fn understand(config: &Oidc, others: &[Jwt], value: &Value) -> Result<ProviderMe
     }
     let methods = "token_endpoint_auth_methods_supported";
     let keys = needed("jwks_uri")?;
-    // URLs on this machine are allowed only if the configured issuer is also on this machine.
+    // A `jwks_uri` on this machine is allowed only if the configured issuer is also on this machine.
     let is_issuer_here = Url::parse(&config.issuer).is_ok_and(|url| is_of_this_machine(&url));
     if is_of_this_machine(&keys) && !is_issuer_here {
         return Err("its `jwks_uri` points to this machine".to_owned());

@@ -39,7 +39,7 @@ use discovery::{Discovery, ProviderMetadata};
 /// Provider at which people sign in.
 pub struct Provider {
     config: Oidc,
-    /// Issuers of tokens. The provider's own tokens cannot name people of these issuers.
+    /// Configured issuers of tokens. The provider's tokens cannot have a subject with the prefix of such an issuer.
     others: Vec<Jwt>,
     secret: Option<ClientSecret>,
     way: Arc<ProviderTransport>,
@@ -87,7 +87,7 @@ pub struct SignedInPerson {
 /// Logout notice of a provider, for one session or for all sessions of a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// Claim `jti` of the notice, which identifies it.
+    /// Id of the notice: its claim `jti`.
     pub id: String,
     pub of: LogoutScope,
 }
@@ -104,14 +104,14 @@ const LOGGED_OUT: &str = "http://schemas.openid.net/event/backchannel-logout";
 /// Reason why a sign-in failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SignInError {
-    #[error("the provider cannot be reached; the server's log says why")]
+    #[error("the provider cannot be reached; see the server's log for the reason")]
     Unavailable,
     /// Error message of the provider, shortened.
-    #[error("the provider says `{0}`")]
+    #[error("the provider reported the error `{0}`")]
     Said(String),
     #[error("the provider sent no ID token")]
     NoToken,
-    #[error("the response does not name the provider as issuer")]
+    #[error("the issuer in the response is not the configured provider")]
     Issuer,
     #[error("the token belongs to another sign-in (`nonce`)")]
     Nonce,
@@ -157,7 +157,7 @@ impl Provider {
         let secret = match (&config.client_secret_file, said) {
             (Some(_), Some(_)) => {
                 return Err(wrong(
-                    "is set, and so is HOLDSHORT_OIDC_SECRET: set only one of them".to_owned(),
+                    "is set, but HOLDSHORT_OIDC_SECRET is set too: set only one of them".to_owned(),
                 ));
             }
             (Some(path), None) => {
@@ -254,9 +254,9 @@ impl Provider {
         })
     }
 
-    /// Polls the provider once. `interval`: minimum time between two polls, as last demanded by the provider. The
-    /// response may demand a longer time. A request that may return a token is never dropped, because the provider
-    /// returns the token only once.
+    /// Polls the provider once. `interval` is the minimum time between two polls that the provider last requested.
+    /// The response may request a longer time. A request that may return a token is never dropped, because the
+    /// provider returns the token only once.
     pub async fn poll(&self, code: &str, interval: Duration, now: Timestamp) -> Result<Polled, SignInError> {
         let said = self.metadata().await?;
         let place = said.device.clone().ok_or(SignInError::NoDevices)?;
@@ -268,7 +268,8 @@ impl Provider {
             serde_json::from_value(began).map_err(|_| SignInError::Unavailable)?;
         let client = self.client(&said).set_device_authorization_url(DeviceAuthorizationUrl::from_url(place));
         let (waits, wait) = (Arc::new(Notify::new()), Arc::new(std::sync::Mutex::new(Duration::ZERO)));
-        // The library would poll until the sign-in has a result, but here the terminal decides when to poll.
+        // The library would poll until the sign-in has a result. Here the terminal determines when to poll, so only
+        // one poll is made.
         let pause = {
             let (waits, wait) = (waits.clone(), wait.clone());
             move |time: Duration| {
@@ -290,8 +291,8 @@ impl Provider {
         self.signed_in(&said, &response, None, now).await.map(|it| Polled::SignedIn(Box::new(it)))
     }
 
-    /// Returns the URL at which a browser signs out at the provider; `None` if the provider offers none (RP-Initiated
-    /// Logout 1.0).
+    /// Returns the URL at which a browser signs out at the provider (RP-Initiated Logout 1.0). Returns `None` if the
+    /// provider has no such URL.
     pub async fn sign_out(&self, back: &Url) -> Option<Url> {
         let mut url = self.metadata().await.ok()?.end_session.clone()?;
         url.query_pairs_mut()
@@ -332,7 +333,8 @@ impl Provider {
         }
     }
 
-    /// Verifies the ID token of a response. `nonce`: value from the sign-in of a browser. The device flow has no nonce.
+    /// Verifies the ID token of a response. `nonce` is the value from the sign-in of a browser. `None` in the device
+    /// flow, which has no nonce.
     async fn signed_in(
         &self,
         said: &ProviderMetadata,

@@ -46,8 +46,8 @@ fn what_is_right_and_what_is_wrong() {
         (vec![("secret_file", "s".into())], "name one of `secret_file`, `jwks_file`, `jwks_url`"),
         (vec![("algorithms", list(&["HS256"]))], "HS algorithms need a secret"),
         (vec![("algorithms", list(&["ES256", "HS256"]))], "HS algorithms need a secret"),
-        (vec![("algorithms", list(&[]))], "names no algorithm, or one twice"),
-        (vec![("algorithms", list(&["ES256", "ES256"]))], "names no algorithm, or one twice"),
+        (vec![("algorithms", list(&[]))], "is empty, or contains an algorithm twice"),
+        (vec![("algorithms", list(&["ES256", "ES256"]))], "is empty, or contains an algorithm twice"),
         (vec![("jwks_url", "".into()), ("secret_file", "s".into())], "with `secret_file` use only `HS256`"),
         (vec![("issuer", "\u{0}".into())], "right"),
         (vec![("audience", list(&[]))], "is empty; without it"),
@@ -57,8 +57,8 @@ fn what_is_right_and_what_is_wrong() {
         (vec![("prefix", ":".into())], "is not a prefix such as `partner:`"),
         (vec![("prefix", "partner:".into())], "right"),
         (vec![("roles", table("a = \"engine\""))], "`engine` is Holdshort itself"),
-        (vec![("roles", table(""))], "maps nothing"),
-        (vec![("claims", table("roles = \"\""))], "names no claim"),
+        (vec![("roles", table(""))], "no principal would have a role"),
+        (vec![("claims", table("roles = \"\""))], "set it to the name of a claim"),
     ];
     for (changes, expected) in cases {
         let told = format!("{changes:?}");
@@ -140,7 +140,7 @@ fn a_provider_that_is_right_and_what_is_wrong_with_one() {
         ("session_s = 2592001", "`session_s`"),
         ("leeway_s = 601", "synchronize the clocks"),
         ("prefix = \"p\"", "is not a prefix such as"),
-        ("roles = {}", "maps nothing"),
+        ("roles = {}", "no principal would have a role"),
         ("roles = {a = \"engine\"}", "is Holdshort itself"),
     ] {
         let said = said(more, &[]);
@@ -152,5 +152,5 @@ fn a_provider_that_is_right_and_what_is_wrong_with_one() {
     other.issuer = "https://login.example".to_owned();
     assert_eq!(said("", std::slice::from_ref(&other)), "right");
     other.prefix = "a:".to_owned();
-    assert!(said("", std::slice::from_ref(&other)).contains("the same people would have two names"));
+    assert!(said("", std::slice::from_ref(&other)).contains("each person would have two ids"));
 }
