@@ -31,7 +31,8 @@ use crate::secret_store::SecretStore;
 use crate::view;
 
 const FOLDER: &str = "callbacks";
-const MEND: &str = "The file cannot be recreated: repair it, and then ask an operator to retry the delivery";
+const MEND: &str = "The stored data cannot be recreated: repair it, and then ask an operator to retry \
+    the delivery";
 /// URL of the channel that stands for all callbacks. Each delivery uses the URL of its callback. A name under
 /// `.invalid` never resolves to an address.
 const NOWHERE: &str = "https://callbacks.invalid/";

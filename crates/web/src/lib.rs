@@ -15,7 +15,7 @@
 //! | secrets of other systems, outside the journal | [`secret_store`] |
 //! | one WebSocket connection | [`websocket`] |
 //! | the events for one follower, and their SSE stream | [`feed`] |
-//! | conversion of the journal's types to wire types | [`view`]; [`decide`] and [`wait`] respond with a view |
+//! | conversion of the journal's types to types of the API | [`view`]; [`decide`] and [`wait`] respond with a view |
 
 pub mod accept;
 pub mod access;

@@ -6,16 +6,15 @@ use std::time::Duration;
 pub const HEADERS_TIME: Duration = Duration::from_secs(10);
 /// Time after which a silent stream receives a ping (SSE: a comment), because proxies close silent streams.
 pub const PING_TIME: Duration = Duration::from_secs(15);
-/// Time after which a client of the crew edge receives the next heartbeat frame. Its clients reconnect without such
-/// frames.
+/// Interval of heartbeat frames to clients of the crew edge, which reconnect if these frames are missing.
 pub const HEARTBEAT_TIME: Duration = Duration::from_secs(30);
-/// Time limit for a WebSocket client without a pong. After this time, the socket is closed (4408); the client resumes
-/// from its last position.
+/// Maximum time without a pong from a WebSocket client. After this time, the socket is closed (4408); the client
+/// resumes from its last position.
 pub const SILENCE_TIME: Duration = Duration::from_mins(1);
 /// Time limit for the first frame of a WebSocket, `hello`. After this time, the socket is closed (4401).
 pub const HELLO_TIME: Duration = Duration::from_secs(10);
-/// Time limit for a stalled reader of a stream. After this time, the stream is closed; the client resumes from its last
-/// position.
+/// Maximum time for which a reader of a stream receives no data. After this time, the stream is closed; the client
+/// resumes from its last position.
 pub const PATIENCE_TIME: Duration = Duration::from_secs(30);
 
 /// Maximum number of bytes of the files of `--tls-cert` and `--tls-key`. With a larger file, the server does not start.
@@ -24,7 +23,7 @@ pub const CERTIFICATE_BYTES: u64 = 256 * 1024;
 /// Interval between two checks for changed certificate files.
 pub const CERTIFICATE_TIME: Duration = Duration::from_secs(5);
 
-/// Interval between two reads of a webhook's secret while it is missing.
+/// Interval at which a missing secret of a webhook is read again.
 pub const WEBHOOK_TIME: Duration = Duration::from_secs(30);
 
 /// Maximum number of attempts of one callback. After the last attempt, the delivery fails; retry the delivery with
@@ -36,7 +35,7 @@ pub const CALLBACK_RETRY_MS: u64 = 5_000;
 pub const CALLBACK_TIMEOUT_MS: u64 = 10_000;
 /// Interval at which unused secrets of callbacks, webhooks and browsers are deleted.
 pub const KEPT_SWEEP_TIME: Duration = Duration::from_hours(1);
-/// Maximum age of a stored secret without an event in the journal. After this time, the secret is deleted.
+/// Maximum age of a stored secret that no event in the journal refers to. After this time, the secret is deleted.
 pub const KEPT_UNKNOWN_MS: u64 = 3_600 * 1_000;
 
 /// Maximum number of bytes of a request body. A larger body is refused with `body_too_large` (413).
@@ -83,11 +82,11 @@ pub const AGENT_REQUESTS: u32 = 200;
 /// Maximum burst of an agent's requests, in seconds: the number of requests that the average rate allows in this time.
 /// Requests beyond this limit are refused with `too_many_requests`.
 pub const AGENT_BURST_SECONDS: u32 = 5;
-/// Rate of all agents together, as a multiple of the rate of one agent. Requests beyond this limit are refused with
-/// `too_many_requests`.
+/// Request rate of all agents together, as a multiple of the rate of one agent. Requests beyond this limit are
+/// refused with `too_many_requests`.
 pub const AGENT_SHARES: u32 = 5;
-/// Maximum number of agents above their average rate. A request of an additional agent is refused with
-/// `too_many_requests`.
+/// Maximum number of agents that exceed their average rate at the same time. A request of an additional agent is
+/// refused with `too_many_requests`.
 pub const RATED_AGENTS: usize = 4_096;
 
 /// Default of `--sign-in-rate`: number of sign-in requests from one address per minute. Requests beyond this limit are
@@ -96,7 +95,8 @@ pub const SIGN_IN_REQUESTS: u32 = 120;
 /// Default of `--decision-rate`: number of decisions of one principal per minute. Decisions beyond this limit are
 /// refused with `too_many_requests`.
 pub const DECISIONS: u32 = 6_000;
-/// Maximum number of stored rates of addresses and principals. Beyond this maximum, the least used rate is forgotten.
+/// Maximum number of addresses and principals whose request rates are stored. Beyond this maximum, the least used
+/// rate is deleted.
 pub const RATED: usize = 10_000;
 
 /// Maximum number of consecutive frames of an agent's WebSocket beyond the rate. With more frames, the socket is closed
@@ -118,7 +118,7 @@ pub const RECENT_BYTES: usize = 8 * 1024 * 1024;
 /// Maximum number of unread frames of a WebSocket. Beyond this maximum, the server waits for the reader, at most
 /// `patience_time`.
 pub const SOCKET_FRAMES: usize = 64;
-/// Delay before a stream's reader reconnects, as sent to the reader.
+/// Reconnection delay that the server sends to the reader of a stream.
 pub const RETRY: Duration = Duration::from_secs(1);
 /// Maximum number of runs whose visibility is cached. For more runs, the visibility is read again.
 pub const VISIBLE_RUNS: usize = 4_096;
@@ -170,7 +170,7 @@ pub const SIGN_INS: usize = 10_000;
 /// Maximum number of unfinished sign-ins of one browser, such as in several tabs. Beyond this maximum, the earliest
 /// sign-in is forgotten.
 pub const SIGN_INS_OF_BROWSER: usize = 5;
-/// Time for which a terminal can fetch a missed result of its sign-in. After this time, the terminal is refused with
+/// Time for which a terminal can fetch the result of its sign-in again. After this time, the request is refused with
 /// `sign_in_failed` (403).
 pub const SIGN_IN_TOLD_MS: u64 = 60 * 1_000;
 /// Validity of the page that a link in a shared channel opens after a sign-in. After this time, the page is refused
@@ -199,7 +199,7 @@ pub const SESSION_RUNS: usize = 50;
 
 /// Maximum number of runs that are listed for a node. Further runs are only counted.
 pub const NODE_RUNS: usize = 100;
-/// Maximum number of leases that are read for the runs of nodes. Runs of further leases are not listed.
+/// Maximum number of leases that are read to list the runs of nodes. Runs of further leases are not listed.
 pub const NODE_LEASES: usize = 10_000;
 
 /// Maximum number of files in the directory of `--workflows`. With more files, the server does not start.
@@ -215,8 +215,8 @@ pub const LET_GO_PAUSE: Duration = Duration::from_secs(1);
 /// `true`.
 pub const LEFT_INTERRUPTS: usize = 100;
 
-/// Maximum number of open interrupts, of runs of each status and of deliveries that `/metrics` counts. If there are
-/// more, the gauge stays near this value.
+/// Maximum number of open interrupts, of runs of each status, and of deliveries that `/metrics` counts. If more
+/// exist, the gauge stays near this value.
 pub const METRICS_ROWS: usize = 10_000;
 /// Number of rows that `/metrics` reads at once.
 pub const METRICS_PAGE: usize = 1_000;

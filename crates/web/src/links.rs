@@ -1,7 +1,7 @@
 //! Tokens of decision links. A token contains the person, the interrupt and the expiry, and is [sealed](Seal), so that
 //! only this server can create one.
 //!
-//! No state is stored for a link. An interrupt is resolved once, and the resolution ends every link to the interrupt.
+//! The server stores no state of a link. Every link to an interrupt becomes invalid when the interrupt is resolved.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{DeliveryId, InterruptId, KeyId};
@@ -14,7 +14,7 @@ use crate::seal::Seal;
 
 pub struct Links(Seal);
 
-/// Seals the values of message buttons, which open a form in a chat.
+/// Signs the values of message buttons, which open a form in a chat.
 pub struct Pressed(Seal);
 
 /// Action of a button: opens a form for the option `option`.
@@ -37,7 +37,7 @@ impl Pressed {
         self.0.seal(press)
     }
 
-    /// Returns the action in a button's value; `None` if this server did not seal the value.
+    /// Returns the action in a button's value. Returns `None` if this server did not create the value.
     pub fn press(&self, value: &str) -> Option<Press> {
         self.0.open(value)
     }
@@ -56,14 +56,14 @@ pub struct Claim {
     pub subject: Digest,
     #[serde(rename = "x")]
     pub expires_at: Timestamp,
-    /// Key that created the link. The link becomes invalid when the key does.
+    /// Key that created the link. The link becomes invalid when this key becomes invalid.
     #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
     pub key: Option<KeyId>,
     /// Creation time. The link becomes invalid when its person is removed. Links of earlier versions have no creation
     /// time.
     #[serde(rename = "m", default, skip_serializing_if = "Option::is_none")]
     pub made_at: Option<Timestamp>,
-    /// Sequence number of the last known event of the installation's stream when the link was created.
+    /// Sequence number of the installation's last known event when the link was created.
     #[serde(rename = "q", default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     /// Delivery that sent the link to its person. Such a link can be used once, and never for a risky interrupt.
@@ -76,16 +76,16 @@ pub struct Claim {
     /// when the person signs out, here or at the provider.
     #[serde(rename = "h", default, skip_serializing_if = "Option::is_none")]
     pub there: Option<Vec<Digest>>,
-    /// Person who created the login link with which the link's person signed in, if that is a different person.
+    /// Person who created the login link with which the person of this link signed in, if this is a different person.
     #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
 }
 
 impl Claim {
-    /// Returns the idempotency key that lets a mailed link be used only once.
+    /// Returns the idempotency key of a mailed link, so that the link can be used only once.
     pub fn once(&self) -> Option<IdempotencyKey> {
         let delivery = self.mailed.as_ref()?;
-        // The digest does not cover the decision, so any decision uses up the link.
+        // The digest does not cover the decision, so that the link cannot be used for a second, different decision.
         let digest = Digest::of_bytes(delivery.as_str().as_bytes());
         let scope = format!("{} link", self.person);
         Some(IdempotencyKey { scope, key: delivery.to_string(), digest })
@@ -114,7 +114,7 @@ impl Links {
         format!("{:04}", u16::from_be_bytes([*a, *b]) % 10_000)
     }
 
-    /// Returns the claim in a token; `None` if this server did not seal the token.
+    /// Returns the claim in a token. Returns `None` if this server did not create the token.
     pub fn claim(&self, token: &str) -> Option<Claim> {
         self.0.open(token)
     }

@@ -1,9 +1,10 @@
 //! Logins: signs browsers in, and recognizes signed-in browsers.
 //!
-//! A one-time code creates a login, which consists of a cookie that scripts cannot read, and a secret that other ports
-//! of this host never receive. A browser sends a cookie to all ports of a host, so neither the cookie nor the secret is
-//! valid alone. `logins.json` stores digests of both. All logins end when the operator's token changes. Codes are kept
-//! only in memory. The journal contains no code, cookie or secret, and none of them may be logged.
+//! A one-time code creates a login, which consists of a cookie and a secret. Scripts cannot read the cookie, but
+//! browsers send it to all ports of a host. The secret is never sent to other ports, but scripts can read it.
+//! Therefore only both together are valid. `logins.json` stores digests of both. All logins end when the operator's
+//! token changes. Codes are stored only in memory. The journal contains no code, cookie or secret, and none of them
+//! may be logged.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,8 @@ use crate::limits::{LOGIN_CODE_MS, LOGIN_CODES, LOGIN_CODES_OF_PERSON, LOGIN_MS,
 use crate::secrets::{self, Error};
 
 const FILE: &str = "logins.json";
-const MEND: &str = "If others may have read it, or if it is damaged, delete it: everybody must sign in again";
+const MEND: &str = "If others may have read the file, or if it is damaged, delete it; all people must \
+    then sign in again";
 /// Prefix of the token of a terminal.
 const TOKEN_PREFIX: &str = "hs_login_";
 /// Length of a terminal's token: the prefix and 256 bits in hexadecimal.
@@ -56,7 +58,7 @@ struct Code {
 }
 
 impl Code {
-    /// Returns true if the code can no longer sign in its person.
+    /// Returns true if the code can no longer be used because its person was removed or signed out.
     fn is_over(&self, known: &System) -> bool {
         is_over(known, &self.invited.person, self.since, &self.invited.there)
     }
@@ -78,7 +80,7 @@ pub struct Invitation {
     /// Digests of the session and subject at the provider. A sign-out of the session or the subject at the provider
     /// ends the login.
     pub there: Vec<Digest>,
-    /// Person who created the login link, if that is not the person who signs in.
+    /// Person who created the login link, if this is not the person who signs in.
     pub let_in_by: Option<String>,
 }
 
@@ -110,7 +112,7 @@ pub struct Login {
     /// ends the login.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     there: Vec<Digest>,
-    /// Person who created the login link of this login, if that is not the person who is signed in.
+    /// Person who created the login link of this login, if this is not the person who is signed in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
     /// True if the login is for the page of an edge. The cookie of such a login is valid without a secret, and only on
@@ -184,13 +186,13 @@ impl Logins {
         })
     }
 
-    /// Creates a code that signs a person in with one browser, once. `seq`: last known event of the installation's
-    /// stream.
+    /// Creates a code with which a person can sign in once, in one browser. `seq` is the sequence number of the
+    /// installation's last known event.
     pub fn invite(&self, person: &str, seq: u64, now: Timestamp) -> Result<(String, Timestamp), Error> {
         self.invite_as(Invitation::for_login_link(person, seq), now, LOGIN_CODE_MS)
     }
 
-    /// Like [`Logins::invite`], with properties of the login and a validity of the code.
+    /// Like [`Logins::invite`], with explicit properties of the login and an explicit validity of the code.
     pub fn invite_as(
         &self,
         invited: Invitation,
@@ -536,14 +538,14 @@ mod tests {
             assert_eq!(logins.follow().borrow().len(), 1, "also in the file");
             assert!(find(logins, &of_ben));
         }
-        // The codes stay invalid although a person with the same id was added again.
+        // The codes stay invalid even after a person with the same id was added again.
         let redeemed = codes.map(|code| {
             logins.redeem(&code, &[], &system_with_people(&["anna", "ben"]), NOW).unwrap().is_some()
         });
         assert_eq!(redeemed, [false, true]);
     }
 
-    /// A sign-out at the provider invalidates login codes that came from a sign-in at the provider.
+    /// Tests that a sign-out at the provider invalidates login codes that were created by a sign-in at the provider.
     #[test]
     fn whoever_is_signed_out_at_their_provider_is_invited_no_more() {
         let data = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! The permission that a route needs. The permission is named where the route is declared, and checked during
-//! authentication. A route without a needed permission is forbidden to every caller.
+//! The permission that a route needs. It is declared together with the route, and checked during authentication. A
+//! route without such a declaration is forbidden to every caller.
 
 use axum::Extension;
 use axum::routing::MethodRouter;
@@ -8,7 +8,7 @@ use holdshort_core::rights::{self, Extent, Permission};
 
 use crate::route_limit::RouteLimit;
 
-/// Permission that a route needs, and whether the permission must cover all objects.
+/// Permission that a route needs, and the required extent of this permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     pub permission: Permission,

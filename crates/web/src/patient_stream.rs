@@ -1,4 +1,4 @@
-//! TCP connection to a client. A client that stops reading keeps buffers of the server in use, so its connection is
+//! TCP connection to a client. If a client stops reading, buffers of the server stay in use, so the connection is
 //! closed after a time limit. The client then reconnects with its cursor. A client that reads slowly keeps its
 //! connection.
 
@@ -17,7 +17,7 @@ use crate::connections::Connection;
 pub struct PatientStream {
     stream: TcpStream,
     patience: Duration,
-    /// Deadline for a client that takes no bytes.
+    /// Deadline for a client that currently receives no bytes.
     stalled: Option<Pin<Box<Sleep>>>,
     /// Counts this connection against its quota until the socket is closed.
     _connection: Arc<Connection>,
@@ -43,7 +43,7 @@ impl PatientStream {
 impl Drop for PatientStream {
     fn drop(&mut self) {
         if self.stalled.is_some() {
-            // Without this option, the kernel would keep the unsent bytes in memory after the connection is closed.
+            // Without this option, the unsent bytes would stay in kernel memory after the connection is closed.
             let _ = self.stream.set_zero_linger();
         }
     }

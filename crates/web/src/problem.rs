@@ -79,8 +79,8 @@ impl Refused {
         self.0.code
     }
 
-    /// Returns true if the request certainly wrote nothing. After an error of the store, the request may have written
-    /// its event.
+    /// Returns true if it is certain that the request wrote nothing. After an error of the store, the request may
+    /// have written its event.
     pub fn wrote_nothing(&self) -> bool {
         self.code().status() < 500
     }
@@ -160,8 +160,8 @@ impl From<Error> for Refused {
             Error::Session(rejection @ session::Rejection::Limit { .. }) => {
                 Self::new(Code::LimitReached, rejection.to_string())
             }
-            // Each request to open a session draws a new id, and only the engine lets a session expire. These two
-            // rejections are therefore faults of the server.
+            // These two rejections are faults of the server: each request to open a session uses a new id, and only
+            // the engine expires sessions.
             Error::Session(session::Rejection::AlreadyThere | session::Rejection::NotIdle) => {
                 tracing::error!(%error, "the engine returned a rejection that cannot occur here");
                 Self::from_code(Code::Internal)
@@ -190,9 +190,9 @@ impl From<Error> for Refused {
             Error::Store(error) => error.into(),
             Error::ReuseHeld(_) => Self::new(Code::LegalHold, error.to_string()),
             Error::NothingBegins => {
-                Self::invalid_at("", "no run can start here: the session was opened without a `workflow`")
+                Self::invalid_at("", "no run can start, because the session was opened without a `workflow`")
             }
-            // Other writers changed the same data first in every attempt.
+            // In every attempt, another writer changed the same data first.
             Error::Busy | Error::KeyTaken | Error::FrontTaken => Self::from_code(Code::Busy),
             Error::Internal(_) => {
                 tracing::error!(%error, "the engine returned a rejection that cannot occur here");
@@ -271,7 +271,7 @@ impl From<keys::Refusal> for Refused {
             keys::Refusal::Limit => Self::new(Code::LimitReached, said),
             keys::Refusal::Unknown => Self::not_found("key"),
             keys::Refusal::Revoked | keys::Refusal::Expired => Self::new(Code::KeyEnded, said),
-            // This server draws ids and secrets itself, so a duplicate is a fault of the server.
+            // A duplicate is a fault of the server, because the server generates ids and secrets.
             keys::Refusal::Twice => {
                 tracing::error!("a newly generated key id or key secret already exists");
                 Self::from_code(Code::Internal)

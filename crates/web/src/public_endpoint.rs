@@ -55,11 +55,12 @@ impl FromStr for PublicUrl {
             && url.username().is_empty()
             && url.password().is_none();
         if !is_bare {
-            return Err("must be a scheme, a host and optionally a port, and nothing more".to_owned());
+            return Err("must consist of only a scheme, a host and optionally a port".to_owned());
         }
         let url = Self(url);
         if !url.is_https() && !url.is_on_loopback() {
-            return Err("must be `https`: tokens and cookies would be sent in plain text".to_owned());
+            return Err("must be `https`, because tokens and cookies would otherwise be sent in plain text"
+                .to_owned());
         }
         Ok(url)
     }
@@ -119,13 +120,13 @@ pub fn network(text: &str) -> Result<IpNet, String> {
 #[derive(Clone, Debug, Default)]
 pub struct Proxies(Vec<IpNet>);
 
-/// Client, host and scheme of a request, as the connection or a trusted proxy reports them.
+/// Client, host and scheme of a request, according to the connection or a trusted proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Forwarded<'a> {
     pub(crate) client: IpAddr,
-    /// Host that the client used, as a proxy reports it; `None` if the `Host` header is authoritative.
+    /// Host that the client used, according to a proxy. `None` if the `Host` header applies.
     pub(crate) host: Option<&'a str>,
-    /// Scheme that the client used, as a proxy reports it.
+    /// Scheme that the client used, according to a proxy.
     pub(crate) scheme: Option<&'a str>,
 }
 
@@ -154,8 +155,8 @@ impl Proxies {
         Forwarded { client: self.client(peer, headers), host: last(FORWARDED_HOST), scheme }
     }
 
-    /// Returns the address of the client. Each proxy appends the address of its peer, so the client is the last address
-    /// that is not a proxy. All addresses before the client's address come from the client and may be false.
+    /// Returns the address of the client. Each proxy appends the address of its peer, so the client is the last
+    /// address that is not a proxy. All addresses before that one were sent by the client and may be forged.
     fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer;
         for text in values(headers, &FORWARDED_FOR).into_iter().rev() {

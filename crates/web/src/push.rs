@@ -25,8 +25,8 @@ use crate::problem::{Answer, Refused};
 use crate::secret_store::SecretStore;
 
 const FOLDER: &str = "push";
-const MEND: &str = "It cannot be recreated: repair it and retry the delivery, or let its person switch that \
-                    browser off and on again";
+const MEND: &str = "The stored data cannot be recreated: repair it and retry the delivery, or ask the \
+    person to turn notifications off and on again in that browser";
 
 /// Data of a subscription that are stored outside the journal.
 #[derive(Clone, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ impl Push {
     /// Rejects a browser to which no channel of this server can send.
     fn check_browser(&self, channels: &[Channel], browser: &Browser) -> Answer<()> {
         if self.key(channels).is_none() {
-            let why = "no channel sends to browsers: configure a channel of the type `push`";
+            let why = "no channel sends notifications to browsers: configure a channel of the type `push`";
             return Err(Refused::invalid_at("", why));
         }
         let mut push = channels.iter().filter(|channel| channel.via == Via::Push);
@@ -107,7 +107,7 @@ impl Push {
                 Ok(system) => Ok((id, system)),
                 Err(error) => {
                     let refused = Refused::from(error);
-                    // The event may be in the journal in spite of the error. The secrets are kept, and the sweep
+                    // After other errors the event may be in the journal. The secrets are then kept, and the sweep
                     // deletes them if the journal has no such event.
                     if !is_known && refused.wrote_nothing() {
                         app.push.kept.forget(&app, id.as_str()).await?;

@@ -64,7 +64,7 @@ pub fn id<T: FromStr<Err: std::fmt::Display>>(name: &str, text: Option<&str>) ->
         .map_err(|error| Refused::new(Code::InvalidQuery, format!("{name}: {error}")))
 }
 
-/// Returns the maximum number of items of a page. Rejects a number that is out of range.
+/// Returns the requested maximum number of items of a page. Rejects a number that is out of range.
 pub fn limit(asked: Option<u16>) -> Answer<usize> {
     match asked {
         None => Ok(PAGE_DEFAULT.into()),
@@ -80,8 +80,8 @@ pub fn limit(asked: Option<u16>) -> Answer<usize> {
 #[into_params(parameter_in = Query)]
 pub struct AuditQuery {
     /// Journal heads and checkpoint roots that you stored earlier (`1042:root:` and the 64 digits of the root),
-    /// separated by commas, at most 100. For each head and root, the response says whether the journal continues from
-    /// there.
+    /// separated by commas, at most 100. For each head and root, the response contains `holds`: true if the journal
+    /// still contains the covered events unchanged.
     #[param(example = "1042:3f2a91b0c4d5e6f708192a3b")]
     pub against: Option<String>,
 }
@@ -134,11 +134,11 @@ pub struct InterruptsQuery {
     pub run: Option<String>,
     pub session: Option<String>,
     pub kind: Option<Kind>,
-    /// Only interrupts that name this person as an approver, or an approver whose delegate this person is. `me` is the
+    /// Only interrupts of which this person, or a person whose delegate this person is, is an approver. `me` is the
     /// caller.
     #[param(example = "me")]
     pub assignee: Option<String>,
-    /// Only interrupts that name this group. `mine` means all groups of the caller.
+    /// Only interrupts of which this group is an approver. `mine` means all groups of the caller.
     #[param(example = "mine")]
     pub group: Option<String>,
     /// `false` leaves out interrupts that the caller has snoozed.

@@ -27,8 +27,8 @@ const WINDOW: Duration = Duration::from_mins(1);
 pub struct PerMinute {
     /// Maximum number of sign-in requests from each address.
     pub sign_ins: u32,
-    /// Maximum number of decisions of each principal. Requests to decision links, and callbacks whose sender is in the
-    /// body, are also counted by address.
+    /// Maximum number of decisions of each principal. Requests that are authenticated only by their path or body,
+    /// such as decision links and callbacks, are also counted by address.
     pub decisions: u32,
 }
 
@@ -63,7 +63,7 @@ pub struct BucketState {
     pub refused: Option<Duration>,
 }
 
-/// Bucket that counted a request. The bucket is set when the request is counted, and reported in the response.
+/// State of the bucket that counted a request. It is set when the request is counted, and reported in the response.
 #[derive(Debug, Default)]
 pub struct Meter(OnceLock<BucketState>);
 
@@ -87,7 +87,7 @@ impl Allowances {
 
     /// Counts a decision of a principal. Refuses the decision if the principal's rate limit is used up.
     pub(crate) fn count_decision(&self, principal: &str, meter: Option<&Meter>) -> Answer<()> {
-        // The prefix keeps names of principals apart from addresses.
+        // With the prefix, the name of a principal cannot equal an address.
         self.decisions.take(&format!("as {principal}"), meter.unwrap_or(&Meter::default()))
     }
 }
@@ -118,8 +118,8 @@ impl Quota {
         if each.len() >= RATED && !each.contains_key(key) {
             each.retain(|_, rate| rate.is_ahead(now));
             if each.len() >= RATED {
-                // The first request of a new key is never refused. The bucket that is closest to full is forgotten, so
-                // a client gains nothing from many new keys.
+                // The first request of a new key is never refused. If there are too many buckets, the bucket that is
+                // closest to full is deleted, so a client does not benefit from many new keys.
                 let rested = each.iter().min_by_key(|(_, rate)| rate.full(now)).map(|(key, _)| key.clone());
                 rested.and_then(|key| each.remove(&key));
             }
@@ -133,7 +133,7 @@ impl Quota {
 }
 
 impl Meter {
-    /// Reports the bucket in the headers of an answer.
+    /// Reports the state of the bucket in the headers of a response.
     pub(crate) fn add_headers(&self, headers: &mut HeaderMap) {
         let Some(BucketState { name, per_minute, left, full, refused }) = self.0.get() else { return };
         let mut put = |header, text: String| {
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(count("a", 200), (2, 20, None));
     }
 
-    /// A client that has used up its limit does not get new requests when many other clients arrive.
+    /// Tests that a client that has used up its limit gets no further requests when many other clients arrive.
     #[test]
     fn those_who_rest_longest_are_forgotten_first() {
         let quota = Quota { name: "sign-in", per_minute: 2, each: Mutex::default() };

@@ -15,8 +15,8 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Creates the rate limits. `per_second`: average number of requests of each agent. All agents together may make
-    /// [`AGENT_SHARES`] times as many requests.
+    /// Creates the rate limits. `per_second` is the average number of requests of each agent. All agents together may
+    /// send [`AGENT_SHARES`] times as many requests.
     pub fn new(per_second: u32) -> Self {
         let all = per_second.saturating_mul(AGENT_SHARES);
         Self { per_second, each: Mutex::default(), all: Rate::per_second(all) }
@@ -26,7 +26,7 @@ impl Rates {
     pub fn admits(&self, agent: &str, now: Instant) -> bool {
         let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
         if each.len() >= RATED_AGENTS && !each.contains_key(agent) {
-            // An agent whose bucket is full loses nothing when its bucket is forgotten.
+            // A full bucket can be deleted without effect on its agent.
             each.retain(|_, rate| rate.is_ahead(now));
         }
         let admitted = match each.get(agent) {
@@ -59,8 +59,8 @@ impl Rate {
         Self::new(per_second, per_second.saturating_mul(AGENT_BURST_SECONDS))
     }
 
-    /// Creates a rate limit of one request per `interval` on average. `burst`: number of requests that may come at
-    /// once.
+    /// Creates a rate limit of one request per `interval` on average. `burst` is the number of requests that may come
+    /// at once.
     pub(crate) fn every(interval: Duration, burst: u32) -> Self {
         Self { interval, ahead: interval * burst.saturating_sub(1), due: Mutex::new(None) }
     }

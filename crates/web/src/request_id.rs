@@ -23,8 +23,8 @@ tokio::task_local! {
 /// Random part that distinguishes this process from other processes and from earlier runs of the server.
 static PROCESS: LazyLock<String> = LazyLock::new(|| {
     let mut drawn = [0; 6];
-    // If the random source fails, the part is constant. Ids are then unique only within this process, which nothing
-    // except logs depends on.
+    // If the random source fails, this part is constant. Ids are then unique only within this process, which only
+    // affects logs.
     let _ = getrandom::fill(&mut drawn);
     HEXLOWER.encode(&drawn)
 });
@@ -34,8 +34,8 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 pub(crate) struct RequestId(Arc<str>);
 
 impl RequestId {
-    /// Returns the caller's id if the request has exactly one id, and if it is safe in a log. Otherwise returns a new
-    /// id.
+    /// Returns the caller's id if the request has exactly one id and this id is safe in a log. Otherwise returns a
+    /// new id.
     pub(crate) fn from_headers(headers: &HeaderMap) -> Self {
         let mut values = headers.get_all(HEADER).iter();
         let (first, second) = (values.next(), values.next());

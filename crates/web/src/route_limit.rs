@@ -1,8 +1,8 @@
 //! Rate limit of a route. The rate limit is declared where the route is registered, like the permission of the route.
 //!
 //! A limit by address counts a request before its handler runs. A limit by principal counts a request during
-//! authentication. A WebSocket counts each frame with a decision, with
-//! [`Caller::count_decision`](crate::auth::Caller::count_decision).
+//! authentication. For a WebSocket, [`Caller::count_decision`](crate::auth::Caller::count_decision) counts each frame
+//! with a decision.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -75,7 +75,10 @@ async fn count(limit: RouteLimit, request: Request, next: Next) -> Response {
 
 fn arrive(limit: RouteLimit, request: &Request) -> Result<(), (Refused, Option<Page>)> {
     let Some(Arrival { auth, client, meter, pages }) = request.extensions().get() else {
-        tracing::error!(path = request.uri().path(), "a request reached a route without passing the guard");
+        tracing::error!(
+            path = request.uri().path(),
+            "a request was not checked by the guard before it reached its route"
+        );
         return Err((Refused::from_code(Code::Internal), None));
     };
     let counted: Answer<()> = auth.app().allowances.arrives(limit, *client, meter);

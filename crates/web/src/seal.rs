@@ -1,6 +1,6 @@
-//! Values that this server gives to clients and trusts when clients send them back. Each value has an HMAC with a key
-//! that is derived from the operator's token. A sealed value stays valid after a restart and on all nodes of a journal,
-//! until the token changes. Everybody can read a sealed value.
+//! Signed values that this server sends to clients, and accepts when clients send them back. Each value has an HMAC
+//! with a key that is derived from the operator's token. A sealed value stays valid after a restart and on all nodes
+//! of a journal, until the token changes. A sealed value is signed but not encrypted.
 
 use data_encoding::BASE64URL_NOPAD;
 use hmac::digest::Key;
@@ -15,13 +15,13 @@ type Code = Hmac<Sha256>;
 /// Number of bytes of an HMAC-SHA-256.
 const SEAL_BYTES: usize = 32;
 
-/// Seal for one purpose. A value that was sealed for a different purpose is rejected.
+/// Signs and verifies values for one purpose. A value that was signed for a different purpose is rejected.
 pub struct Seal(Code);
 
 impl Seal {
     pub fn new(purpose: &str, operator: &str) -> Self {
         let digest = Digest::of_parts(&[format!("holdshort {purpose}\n").as_bytes(), operator.as_bytes()]);
-        // HMAC fills up a short key with zeros (RFC 2104, 2).
+        // HMAC pads a short key with zeros (RFC 2104, 2).
         let mut key = Key::<Code>::default();
         key[..SEAL_BYTES].copy_from_slice(digest.as_bytes());
         Self(Code::new(&key))
@@ -34,8 +34,8 @@ impl Seal {
         BASE64URL_NOPAD.encode(&bytes)
     }
 
-    /// Returns the sealed value; `None` if this server did not seal `text`. The value is parsed only after its HMAC is
-    /// verified.
+    /// Returns the value in `text`. Returns `None` if this server did not create `text`. The value is parsed only
+    /// after its HMAC is verified.
     pub fn open<T: DeserializeOwned>(&self, text: &str) -> Option<T> {
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
         let (value, seal) = bytes.split_last_chunk::<SEAL_BYTES>()?;

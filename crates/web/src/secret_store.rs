@@ -4,8 +4,8 @@
 //! Each secret is a file in a subdirectory of the data folder that only its owner may read. If several nodes share a
 //! database, the secrets are in the database with the nodes' tokens, because any node may need them for sending.
 //!
-//! A secret is written before the event that refers to it, and deleted after the event that ends its use. Secrets that
-//! a crash left over are [swept](sweep_periodically).
+//! A secret is written before the event that refers to it, and deleted after the event that ends its use. Secrets
+//! that are left over after a crash are [deleted later](sweep_periodically).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -28,10 +28,10 @@ use crate::problem::{Answer, Refused};
 use crate::secrets::{self, Error};
 
 pub(crate) struct SecretStore {
-    /// Name of the directory, and prefix of each id in the database.
+    /// Name of the directory, and prefix of the names of the database rows.
     name: &'static str,
     folder: PathBuf,
-    /// Advice for a file or row that is unusable.
+    /// Advice to the operator if a file or row is unusable.
     mend: &'static str,
 }
 
@@ -115,7 +115,7 @@ impl SecretStore {
         .await
     }
 
-    /// Removes partly written files of a crash once they are so old that no write can be in progress.
+    /// Removes partly written files that a crash left, if they are so old that no process can still be writing them.
     pub(crate) async fn remove_unfinished(&self, app: &App) -> Answer<()> {
         let before = app.now().minus_ms(KEPT_UNKNOWN_MS);
         let folder = self.folder.clone();
@@ -125,7 +125,7 @@ impl SecretStore {
                 if path.extension().is_some_and(|extension| extension == "new")
                     && entry.metadata().and_then(|known| known.modified()).is_ok_and(|at| moment(at) < before)
                 {
-                    // After an error of one file, the next file is removed.
+                    // If one file causes an error, the remaining files are still removed.
                     if let Err(error) = fs::remove_file(&path) {
                         tracing::warn!(
                             path = %path.display(), %error,
@@ -150,7 +150,8 @@ impl SecretStore {
         Ok(names.iter().filter_map(|name| name.strip_prefix(&*prefix)?.parse().ok()).collect())
     }
 
-    /// Returns the ids of secrets that are so old that their event is either in the journal or will never be written.
+    /// Returns the ids of old secrets. The event of such a secret is either already in the journal or will never be
+    /// written.
     pub(crate) async fn settled<I>(&self, app: &App) -> Answer<BTreeSet<I>>
     where
         I: Id + FromStr + Ord + Send + 'static,

@@ -13,7 +13,7 @@ use holdshort_core::digest::Digest;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Maximum number of bytes that are read of a file. This server writes no larger file.
+/// Maximum number of bytes that are read from a file. This server never writes a larger file.
 const FILE_BYTES: u64 = 1_024 * 1_024;
 
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +40,8 @@ pub fn draw() -> Result<String, Error> {
     Ok(Digest::from_bytes(bytes).to_string())
 }
 
-/// Reads a file; `None` if the file is missing. `mend`: advice for an unusable file, which also names the consequences.
+/// Reads a file. Returns `None` if the file is missing. `mend` is the advice in the error for an unusable file. It
+/// also explains the consequences.
 pub fn read<T: DeserializeOwned>(path: &Path, mend: &'static str) -> Result<Option<T>, Error> {
     let io = |source| Error::Io { path: path.to_owned(), source };
     let file = match File::open(path) {

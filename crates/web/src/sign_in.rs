@@ -1,9 +1,9 @@
 //! Sign-ins at a provider. A browser or terminal begins a sign-in here, the person continues it at the provider, and
 //! the same browser or terminal completes it here.
 //!
-//! This server stores no state of a pending sign-in. The values to compare are sealed in a cookie of the browser.
-//! Without this cookie, the callback URL is useless, and any node can complete the sign-in. A completed sign-in is
-//! remembered until its expiry, so that it cannot be reused.
+//! This server stores no state of a pending sign-in. The values to compare are sealed in a cookie of the browser. The
+//! callback URL is useless without this cookie. Because all state is in the cookie, any node can complete the
+//! sign-in. A completed sign-in is recorded until its expiry, so that it cannot be reused.
 //!
 //! The person is [admitted](crate::access) like the subject of any issuer's token. After the admission, a code signs in
 //! the browser, or the terminal receives a token.
@@ -59,11 +59,11 @@ pub struct SignIns {
     cookie: String,
     secure: &'static str,
     done: Mutex<VecDeque<(Digest, Timestamp)>>,
-    /// Terminals that signed in recently, each with the digest of the code with which the terminal polls.
+    /// Terminals that signed in recently. Each entry contains the digest of the code with which the terminal polls.
     told: Mutex<VecDeque<(Digest, Timestamp, SignedIn)>>,
 }
 
-/// Values with which a browser must return from the provider, sealed in the browser's cookie.
+/// Values with which a browser must return from the provider, stored in the signed cookie of the browser.
 #[derive(Serialize, Deserialize)]
 struct Pending {
     #[serde(rename = "s")]
@@ -78,12 +78,12 @@ struct Pending {
     expires_at: Timestamp,
 }
 
-/// Pending sign-in of a terminal, sealed in the terminal's handle.
+/// Pending sign-in of a terminal, stored in the signed handle that the terminal sends.
 #[derive(Clone, Serialize, Deserialize)]
 struct PendingDevice {
     #[serde(rename = "c")]
     code: String,
-    /// Minimum number of seconds between two polls, as last demanded by the provider.
+    /// Minimum number of seconds between two polls that the provider last requested.
     #[serde(rename = "i", default = "usual_interval")]
     interval_s: u64,
     #[serde(rename = "x")]
@@ -184,7 +184,7 @@ impl SignIns {
         pending.iter().take(over).map(|pending| self.set_cookie(&pending.state, "", 0)).collect()
     }
 
-    /// Returns the result of a completed sign-in. A terminal polls again if its connection broke before it received the
+    /// Returns the result of a completed sign-in, for a terminal that polls again because it did not receive the
     /// result.
     fn find_completed(&self, code: Digest, now: Timestamp) -> Option<SignedIn> {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -217,7 +217,8 @@ impl SignIns {
             return Err(failed("this browser has not started a sign-in, or the sign-in has already ended"));
         }
         let pending = began.find(|pending| state.is_some_and(|state| is_same(state, &pending.state)));
-        let pending = pending.ok_or_else(|| failed("the response belongs to another sign-in (`state`)"))?;
+        let pending = pending
+            .ok_or_else(|| failed("the response belongs to another sign-in (its `state` does not match)"))?;
         if pending.expires_at <= now {
             return Err(failed("the sign-in took longer than 10 minutes"));
         }
@@ -252,7 +253,8 @@ fn refused(trouble: &SignInError) -> Refused {
     }
 }
 
-/// Returns the path of a page on this server; `None` for a text that a browser would resolve to a different server.
+/// Returns the path if it leads to a page on this server. Returns `None` if a browser would resolve the text to a
+/// different server.
 fn own_place(text: &str) -> Option<String> {
     let is_path = text.starts_with('/')
         && !text.starts_with("//")
@@ -372,8 +374,8 @@ impl AuthState {
         Ok(Progress::SignedIn(signed_in))
     }
 
-    /// Returns the URL at which a browser signs out at the provider. If the provider offers none, returns the login
-    /// page of this server.
+    /// Returns the URL at which a browser signs out at the provider. If the provider has no such URL, returns the
+    /// login page of this server.
     pub async fn provider_sign_out_url(&self) -> Answer<String> {
         let app = self.app();
         let back = Url::parse(&self.address("/login")).map_err(|_| Refused::from_code(Code::Internal))?;
@@ -381,8 +383,8 @@ impl AuthState {
         Ok(place.unwrap_or(back).to_string())
     }
 
-    /// Handles a logout notice of the provider. All logins that came from the session or subject in the notice end on
-    /// every node.
+    /// Handles a logout notice of the provider. Ends, on every node, all logins that were created in the provider's
+    /// session in the notice, or for the subject in the notice.
     pub async fn handle_logout_notice(&self, token: &str) -> Answer<()> {
         let app = self.app();
         let provider = app.sign_ins.provider()?;
@@ -418,7 +420,10 @@ impl AuthState {
         let system = app.driver.system().await?;
         let role = rights::acting(&system.people.signs_in(&principal.id), Permission::Read);
         let role = role.ok_or_else(|| {
-            let why = format!("the provider gives `{}` no role that may sign in", principal.id);
+            let why = format!(
+                "`{}` has no role that may sign in, according to the token of the identity provider",
+                principal.id
+            );
             Refused::new(Code::ForbiddenRole, why)
         })?;
         let lasts_ms = (provider.config().session_s * 1_000).min(LOGIN_MS);
@@ -447,7 +452,7 @@ async fn page(
     if caller.principal.acting(Permission::Decide).is_none() {
         return Err(Refused::new(
             Code::ForbiddenRole,
-            "you may read this interrupt in the app, but not decide it",
+            "you may not decide this interrupt, but you can read it in the app",
         ));
     }
     let now = app.now();
@@ -547,7 +552,8 @@ mod tests {
         let of = |sign_ins: &SignIns, state: &str| {
             format!("{}_{state}={}", sign_ins.cookie, sign_ins.pending.seal(&pending(state)))
         };
-        // Each tab has its own sign-in. Deleting the cookie of one sign-in leaves the cookies of the others.
+        // Each tab has a separate sign-in. Deleting the cookie of one sign-in keeps the cookies of the other
+        // sign-ins.
         let tabs = headers(&format!("{}; {}", of(&sign_ins, "t1"), of(&sign_ins, "t2")));
         assert_eq!(sign_ins.forget(&tabs, Some("t1")).len(), 1);
         assert_eq!((sign_ins.forget(&tabs, None).len(), sign_ins.make_room(&tabs).len()), (0, 0));
@@ -563,8 +569,18 @@ mod tests {
             (of(&sign_ins, "a"), Some("a"), late, "the sign-in took longer than 10 minutes"),
             (of(&sign_ins, "a"), Some("a"), NOW, ""),
             (of(&sign_ins, "a"), Some("a"), NOW, "the sign-in has already ended"),
-            (of(&sign_ins, "a"), Some("b"), NOW, "the response belongs to another sign-in (`state`)"),
-            (of(&sign_ins, "a"), None, NOW, "the response belongs to another sign-in (`state`)"),
+            (
+                of(&sign_ins, "a"),
+                Some("b"),
+                NOW,
+                "the response belongs to another sign-in (its `state` does not match)",
+            ),
+            (
+                of(&sign_ins, "a"),
+                None,
+                NOW,
+                "the response belongs to another sign-in (its `state` does not match)",
+            ),
             (
                 of(&other, "a"),
                 Some("a"),

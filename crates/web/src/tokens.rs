@@ -12,9 +12,9 @@ use crate::identity::{AuthMethod, Principal};
 use crate::secrets::{self, Error};
 
 const FILE: &str = "tokens.json";
-const MEND: &str = "If others may have read it, or it is damaged, delete it: new tokens are created at the \
-                    next start. Several nodes also store their tokens in the database: docs/nodes.md says \
-                    how to replace them";
+const MEND: &str = "If others may have read the file, or if it is damaged, delete it; new tokens are \
+    created at the next start. Nodes also store their tokens in their shared database; docs/nodes.md \
+    explains how to replace them";
 /// Name of the entry in the database under which all nodes of a journal share their tokens.
 const AGREED: &str = "tokens";
 /// Minimum length of a token in bytes. A shorter token could be guessed.
@@ -66,7 +66,8 @@ impl Tokens {
         }
         let stored = Stored::agreed(&agreed).ok_or(Error::Disagreed { name: AGREED })?;
         tracing::warn!(
-            "this node uses the tokens that the other nodes share; docs/nodes.md says how to replace them"
+            "this node now uses the tokens that the other nodes share; docs/nodes.md explains how to \
+            replace them"
         );
         secrets::write(&data.join(FILE), &stored)?;
         Ok(Self::from_stored(stored))

@@ -9,8 +9,8 @@ use holdshort_core::trace_parent::TraceParent;
 
 const HEADER: &str = "traceparent";
 
-/// Trace of a request; `None` if the request names no valid trace. A request with an invalid trace is served without
-/// one, because the standard demands this.
+/// Trace of a request. `None` if the header is missing or invalid. The standard requires that a request with an
+/// invalid trace is served as if it had none.
 pub struct JoinedTrace(pub Option<TraceParent>);
 
 impl<S: Send + Sync> FromRequestParts<S> for JoinedTrace {

@@ -12,7 +12,7 @@ use crate::view;
 use crate::view::assignment::Reader;
 
 /// Returns the interrupt once it is resolved. Returns the open interrupt after the time limit, or when the server
-/// stops. A waiting poll holds only a receiver and a timer, which are dropped if the client disconnects.
+/// stops. A waiting poll uses only a receiver and a timer, which are dropped if the client disconnects.
 pub async fn for_resolution(caller: &Caller, asked: &InterruptRef, seconds: u16) -> Answer<Interrupt> {
     let app = &*caller.app;
     let reader = caller.reader().await?;
@@ -36,8 +36,8 @@ pub async fn for_resolution(caller: &Caller, asked: &InterruptRef, seconds: u16)
             biased;
             () = &mut ended => return Err(Refused::from_code(Code::AccessEnded)),
             Ok(()) = commits.changed() => {}
-            // A node may have written the resolution without a notice to this node, so the interrupt is read again
-            // after the time limit.
+            // Another node may have written the resolution without notifying this node, so the interrupt is read
+            // again after the time limit.
             () = &mut over => break,
             () = app.stopped() => break,
             else => break,

@@ -28,9 +28,9 @@ use crate::secret_store::SecretStore;
 use crate::secrets;
 
 const FILE: &str = "webhooks.json";
-const MEND: &str = "It cannot be recreated. If others may have read it, or it is damaged beyond repair, \
-                    delete it, then remove its webhooks and register them again. Until then nothing is sent \
-                    to them";
+const MEND: &str = "The stored data cannot be recreated. If others may have read it, or it cannot be \
+    repaired, delete it, then remove its webhooks and register them again. Until then, nothing is sent \
+    to these webhooks";
 /// Prefix of the database rows.
 const ROWS: &str = "webhooks";
 
@@ -71,7 +71,7 @@ impl Default for Sending {
     }
 }
 
-/// Webhook to register.
+/// Data of a webhook to register.
 pub struct New {
     pub is: Webhook,
     pub url: String,
@@ -141,7 +141,7 @@ impl Webhooks {
         Channel::registered(definition, secrets, self.sending.encoding, mails)
     }
 
-    /// Publishes the current webhooks to the driver and the outbox. Returns true if the URL and secrets of every active
+    /// Passes the current webhooks to the driver and the outbox. Returns true if the URL and secrets of every active
     /// webhook were found.
     pub async fn refresh(&self, app: &App, system: &System) -> bool {
         let definitions = self.configured.definitions().into_iter().chain(Definition::registered(system));
@@ -153,7 +153,7 @@ impl Webhooks {
         let (mut channels, mut is_whole) = (Vec::new(), true);
         for (id, registered) in system.webhooks.iter().filter(|(_, registered)| registered.is.active) {
             let Some(stored) = kept.get(id) else {
-                tracing::debug!(webhook = %id, "the secret of a webhook is not found");
+                tracing::debug!(webhook = %id, "the URL and secrets of a webhook are not found");
                 is_whole = false;
                 continue;
             };
@@ -202,7 +202,7 @@ impl Webhooks {
         self.sending.has_summaries
     }
 
-    /// Returns the public details of a webhook; empty details if its URL and secrets are not stored here.
+    /// Returns the public details of a webhook. Returns empty details if its URL and secrets are not stored here.
     pub async fn details(&self, id: &WebhookId) -> WebhookDetails {
         let kept = self.kept.lock().await;
         let Some(stored) = kept.get(id) else { return WebhookDetails::default() };
@@ -238,8 +238,8 @@ impl Webhooks {
             let input = Input::RegisterWebhook { webhook: id.clone(), is };
             if let Err(error) = app.driver.change_system(input, actor).await {
                 let refused = Refused::from(error);
-                // If the event is in the journal in spite of the error, the webhook needs its URL and secrets. The URL
-                // and secrets are deleted only if the event was certainly not written.
+                // The URL and secrets are deleted only if it is certain that the event was not written. After other
+                // errors the event may be in the journal, and the webhook needs its URL and secrets.
                 if refused.wrote_nothing() {
                     app.webhooks.keep(&app, &id, None).await?;
                 }

@@ -44,7 +44,7 @@ fn other_machines_are_served_once_somebody_can_say_who_they_are() {
     refused(&["--listen", "[::]:0"], &["can be reached from other machines"]);
     refused(
         &["--listen", "0.0.0.0:0", "--public-url", "http://holdshort.example"],
-        &["must be `https`: tokens and cookies would be sent in plain text"],
+        &["must be `https`, because tokens and cookies would otherwise be sent in plain text"],
     );
     let nobody = ["other machines can reach this server", "--people", "[[identity.jwt]]", "keys create"];
     let outside = [&["--listen", "0.0.0.0:0"][..], &PUBLIC].concat();

@@ -236,7 +236,7 @@ async fn a_browser_whose_file_can_not_be_used_is_switched_off_and_on_again() {
     ask(&server, json!({})).await;
     wait_state(&server, "dropped", 1).await;
     eventually("the log says what to do", async || {
-        server.stderr().contains("its person switch that browser off and on again").then_some(())
+        server.stderr().contains("turn notifications off and on again in that browser").then_some(())
     })
     .await;
     let off = server.send(server.request(Method::DELETE, &format!("/v1/me/push/{id}"))).await;

@@ -231,7 +231,7 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
     let mut other = Visitor::new("ada");
     assert_eq!(refused(&mut other, &back).await, ended);
     begin_sign_in(&server, &mut other).await;
-    let of_another = failed("the response belongs to another sign-in (`state`)");
+    let of_another = failed("the response belongs to another sign-in (its `state` does not match)");
     assert_eq!(refused(&mut other, &back).await, of_another);
     // The code in the first browser's address works only in the first browser, and only once.
     let to = visitor.get(&back).await.location.expect("an address");

@@ -40,10 +40,13 @@ async fn a_file_of_secrets_that_can_not_be_used_says_what_to_do() {
     let mut server = TestServer::setup().start().await;
     server.kill();
     for (name, helps) in [
-        ("tokens.json", "delete it: new tokens are created at the next start"),
-        ("logins.json", "delete it: everybody must sign in again"),
-        ("vapid_key.json", "delete it: the next start creates a new key, and browsers must subscribe again"),
-        ("checkpoint_key.json", "delete it: the next start creates a new signing key"),
+        ("tokens.json", "delete it; new tokens are created at the next start"),
+        ("logins.json", "delete it; all people must then sign in again"),
+        (
+            "vapid_key.json",
+            "delete the file; the next start creates a new key, and browsers must subscribe again",
+        ),
+        ("checkpoint_key.json", "delete the file; the next start creates a new signing key"),
         ("webhooks.json", "delete it, then remove its webhooks and register them again"),
     ] {
         let path = server.data().join(name);

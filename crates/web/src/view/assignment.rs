@@ -22,7 +22,8 @@ use crate::problem::{Answer, Refused};
 /// Reader of interrupts. Every view of an interrupt is created for a reader.
 pub struct Reader {
     actor: Actor,
-    /// The reader's role that sees most. The parts that are withheld from this role are withheld from the reader.
+    /// The role with which the reader may see the most. Parts that are withheld from this role are withheld from the
+    /// reader.
     sees: Role,
     system: Arc<System>,
     now: Timestamp,
@@ -58,8 +59,8 @@ impl Reader {
         run.also_covered(interrupt, &voter, session, &self.system)
     }
 
-    /// Returns the freeze that holds back the work of an open interrupt. Returns none for an agent, because the reason
-    /// may be about the agent. Agents learn of a freeze from their operators or from a refusal.
+    /// Returns the freeze because of which the work of an open interrupt cannot continue. Returns none for an agent,
+    /// because the reason of the freeze may be about the agent.
     pub(super) fn frozen(&self, run: &RunId, workflow: &str, interrupt: &Interrupt) -> Option<wire::Frozen> {
         if rights::extent(self.actor.role, Permission::Read) == Extent::Own {
             return None;
@@ -71,7 +72,7 @@ impl Reader {
     }
 
     /// Returns the reader's right to decide on the interrupt. Returns `None` if the interrupt is resolved, or if the
-    /// reader's role never decides. `starter`: actor that started the run.
+    /// reader's role never decides. `starter` is the actor that started the run.
     pub fn you(&self, interrupt: &Interrupt, starter: Option<&Actor>) -> Option<wire::You> {
         if matches!(rights::extent(self.actor.role, Permission::Decide), Extent::Nothing | Extent::Own) {
             return None;
@@ -105,7 +106,7 @@ impl Reader {
 /// Assignment and votes of an interrupt, for surfaces that render them in their own form.
 pub struct Assigned {
     pub assignment: wire::Assignment,
-    /// Votes. Edits are left out.
+    /// The votes, without their edits.
     pub votes: Vec<wire::Vote>,
     options: Vec<wire::Offer>,
     is_open: bool,

@@ -39,8 +39,8 @@ pub fn delivery(row: &Delivery, tried: &[Attempt]) -> wire::Delivery {
     }
 }
 
-/// Returns a delivery for the record of its interrupt. The recipient is part of the notice, so the recipient is missing
-/// once the notice is deleted.
+/// Returns a delivery for the record of its interrupt. The recipient is part of the notice, so the recipient is
+/// missing after the notice was deleted.
 pub fn recorded(row: &Delivery, tried: &[Attempt]) -> wire::RecordedDelivery {
     let notice = json::from_slice::<Notice>(row.notice.as_bytes()).ok();
     let to = notice.and_then(|notice| notice.to).map(|to| match to {
@@ -71,7 +71,7 @@ pub fn state(asked: wire::DeliveryState) -> DeliveryState {
     }
 }
 
-/// Returns the view of a channel. `state`: `None` if no state is recorded.
+/// Returns the view of a channel. `state` is `None` if no state of the channel is recorded.
 pub fn channel(channel: &Channel, state: Option<&ChannelState>) -> wire::Channel {
     wire::Channel {
         name: channel.name.clone(),

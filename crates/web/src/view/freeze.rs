@@ -3,7 +3,7 @@
 use holdshort_core::system::freeze::{Freeze, Part};
 use holdshort_protocol::{FreezeOf, Frozen};
 
-/// Returns the view of a freeze. `part`: `None` if the freeze is of the whole installation.
+/// Returns the view of a freeze. `part` is `None` if the whole installation is frozen.
 pub fn from_freeze(part: Option<&Part>, freeze: &Freeze) -> Frozen {
     let nothing = FreezeOf::default();
     let FreezeOf { run, workflow, agent } = match part {

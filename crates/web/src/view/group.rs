@@ -6,8 +6,8 @@ use holdshort_core::hours::{Hours, Span};
 use holdshort_core::people::{People, Person};
 use holdshort_protocol as wire;
 
-/// Returns a page of the groups that have members or working hours, sorted by name. `after`: name of the last group of
-/// the previous page.
+/// Returns a page of the groups that have members or working hours, sorted by name. `after` is the name of the last
+/// group of the previous page.
 pub fn page(people: &People, after: Option<&str>, limit: usize) -> wire::List<wire::Group> {
     let mut sizes: BTreeMap<&str, usize> = people.all_hours().map(|(group, _)| (group, 0)).collect();
     for (id, person) in people.iter() {
@@ -22,7 +22,7 @@ pub fn page(people: &People, after: Option<&str>, limit: usize) -> wire::List<wi
     wire::List { items, next_cursor }
 }
 
-/// Returns a group whose working hours are set; `None` if they are not set.
+/// Returns a group with its working hours. Returns `None` if the group has no working hours.
 pub fn one(people: &People, name: &str) -> Option<wire::Group> {
     people.hours(name)?;
     let is_of = |(id, person): (&str, &Person)| person.groups.contains(name) && people.can_decide(id);

@@ -31,7 +31,7 @@ pub async fn from_row(app: &App, row: &InterruptRow, reader: &Reader) -> Answer<
     of_page(app, row, &CallEnds::default(), reader).await
 }
 
-/// Returns the view of a row. `ends`: ends of calls that other rows of the same page have already read.
+/// Returns the view of a row. `ends` caches the outcomes of calls that were read for other rows of the same page.
 pub async fn of_page(
     app: &App,
     row: &InterruptRow,
@@ -64,7 +64,7 @@ pub fn from_run(run: &Run, id: &InterruptId, reader: &Reader) -> Option<wire::In
     Some(shown)
 }
 
-/// Adds the other open interrupts that a grant by this interrupt would cover, as far as the reader may see them.
+/// Adds the other open interrupts that the grant of this interrupt would also cover, if the reader may see them.
 pub(super) async fn add_covered(
     app: &App,
     run: &RunId,
@@ -123,7 +123,7 @@ pub async fn resolution_for_asker(app: &App, row: &InterruptRow) -> Answer<Optio
     Ok(resolution(covered.as_ref().map_or(&interrupt, |covered| &covered.interrupt)))
 }
 
-/// Removes withheld text from a refusal, because an error about an edit may quote text that the reader must not see.
+/// Removes withheld text from an error, because an error about an edit may quote text that the reader must not see.
 pub async fn covered_refusal(
     app: &App,
     row: &InterruptRow,
@@ -140,8 +140,8 @@ pub async fn covered_refusal(
     Ok(refused)
 }
 
-/// Returns the digest that binds a decision link to the subject of the decision. The digest covers the action that will
-/// run, or else the content of the card, and is the same for every person.
+/// Returns the digest that binds a decision link to the subject of the decision. The digest covers the action that
+/// will run or, if there is no action, the content of the card. It is the same for every person.
 pub async fn subject_digest(app: &App, asked: &InterruptRef) -> Answer<Digest> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     Ok(digest(&interrupt))
@@ -188,13 +188,13 @@ fn show_to(
     let stands_in = you.as_ref().is_some_and(|you| you.in_place_of.is_some());
     let Some(RedactedInterrupt { interrupt: seen, cover }) = reader.covered(interrupt) else {
         let mut shown = show(run, session, subject, interrupt);
-        // A grant by a delegate would cover no call, so the option is left out.
+        // The option is not offered to a delegate, because a grant by a delegate would cover no call.
         let is_offered = |offer: &&Offer| !stands_in || offer.effect != Effect::Grant;
         shown.options = interrupt.opened.options.iter().filter(is_offered).map(offer(interrupt)).collect();
         return wire::Interrupt { you, frozen, ..shown };
     };
-    // The task is in the words of the starter, and the digest of the approval could confirm a guess about the withheld
-    // values. The task and the digest are therefore left out.
+    // The task and the digest of the approval are omitted: the task may contain withheld values, and the digest could
+    // confirm a guess about them.
     let workspace = subject.workspace.map(|folder| cover.text(&folder));
     let subject = Subject { task: None, workspace, ..subject };
     let mut shown = show(run, session, subject, &seen);
@@ -204,7 +204,7 @@ fn show_to(
 }
 
 /// Rebuilds the interrupt of a row from the events that the row refers to. The result equals the interrupt of the
-/// loaded run. Also returns the starter of the run if the right to decide depends on the starter.
+/// loaded run. Also returns the actor that started the run, if the right to decide depends on that actor.
 pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Option<Actor>)> {
     let stream = StreamId::Run(row.run.clone());
     let event = app.event(&stream, row.opened_seq).await?;
@@ -220,7 +220,7 @@ pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Op
     let Some(seq) = row.resolved_seq else { return Ok((interrupt, None)) };
     interrupt.apply(&app.event(&stream, seq).await?, seq);
     let resolution = interrupt.resolution.as_ref().ok_or_else(|| damaged(row))?;
-    // With any other cause, `decision` refers to the decision on a different interrupt.
+    // If the cause is different, `decision` refers to the decision on a different interrupt.
     let is_decided = resolution.cause == Cause::Decision;
     if let Some(seq) = resolution.decision.filter(|_| is_decided) {
         interrupt.apply(&app.event(&stream, seq).await?, seq);
@@ -234,13 +234,13 @@ fn damaged(row: &InterruptRow) -> Refused {
     Refused::new(Code::JournalDamaged, format!("the row of {interrupt} refers to wrong events of {run}"))
 }
 
-/// Returns the earlier calls on the card, which run before the call that the card asks about.
+/// Returns the calls in the card's list of earlier calls. They run before the call that the card asks about.
 fn after(payload: &mut Value) -> &mut [Value] {
     payload.get_mut("after").and_then(Value::as_array_mut).map_or(&mut [], Vec::as_mut_slice)
 }
 
-/// Adds the end of each earlier call on the card. When a card is opened, the earlier calls may still wait, run or need
-/// a decision, so their ends are known only later.
+/// Adds the outcome of each earlier call on the card. When a card is created, the earlier calls may still wait, run
+/// or need a decision, so their outcomes are known only later.
 fn add_call_ends(ends: &BTreeMap<String, CallEnd>, payload: &mut Value) {
     for before in after(payload) {
         let end = before.get("call_id").and_then(Value::as_str).and_then(|id| ends.get(id));
@@ -250,7 +250,7 @@ fn add_call_ends(ends: &BTreeMap<String, CallEnd>, payload: &mut Value) {
     }
 }
 
-/// Ends of calls in the runs of one page. A run that is not loaded is replayed only once for all its cards.
+/// Outcomes of calls in the runs of one page. A run that is not loaded is replayed only once for all its cards.
 #[derive(Default)]
 pub struct CallEnds(Mutex<BTreeMap<RunId, Arc<BTreeMap<String, CallEnd>>>>);
 
@@ -469,7 +469,7 @@ fn judgement(payload: &Value) -> Vec<wire::Reason> {
             source: "smart".to_owned(),
             code: "judge_says".to_owned(),
             rule: None,
-            text: format!("the judging model says: {said}"),
+            text: format!("according to the judging model: {said}"),
         })
         .collect()
 }

@@ -1,5 +1,5 @@
-//! Conversion of the journal's types to wire types. Reads single events that rows refer to. Must never load a run only
-//! to show one line of a list. `now` shows runs that are already loaded.
+//! Conversion of the journal's types to wire types. Views read only the single events that rows refer to. A view must
+//! never load a run only to show one line of a list. `now` builds views of runs that are already loaded.
 
 pub mod answer;
 pub mod assignment;

@@ -9,8 +9,8 @@ use serde::Serialize;
 use crate::limits::PAGE_BYTES;
 use crate::problem::Answer;
 
-/// Shows rows one by one. If a page becomes too large, it is read again with fewer rows, so that its cursor matches its
-/// last row.
+/// Converts rows one by one. If a page becomes too large, it is read again with fewer rows, so that its cursor
+/// matches its last row.
 pub async fn show<R, T, Read, Shown, See, Seen>(limit: usize, read: Read, mut see: See) -> Answer<List<T>>
 where
     T: Serialize,
@@ -29,7 +29,7 @@ where
             break;
         }
         let seen = match see(row).await {
-            // The damaged run of this row is left out, so that the list still shows all undamaged runs.
+            // The row of a damaged run is omitted, so that the list still contains all undamaged runs.
             Err(refused) if refused.code() == Code::JournalDamaged => {
                 tracing::error!(
                     detail = %refused.0.detail,

@@ -4,8 +4,8 @@ use holdshort_core::actor::{LOCAL_OPERATOR, Role};
 use holdshort_core::people::{Away, People, PeopleSource, Person};
 use holdshort_protocol as wire;
 
-/// Returns a page of all people: first the operator of a local start, then all other people sorted by id. `after`: id
-/// of the last person of the previous page, who may have been removed since.
+/// Returns a page of all people: first the operator of a local start, then all other people sorted by id. `after` is
+/// the id of the last person of the previous page, who may have been removed since then.
 pub fn page(people: &People, after: Option<&str>, limit: usize) -> wire::List<wire::Person> {
     let first = after.is_none().then(operator);
     let others = people.after(after.filter(|id| *id != LOCAL_OPERATOR));

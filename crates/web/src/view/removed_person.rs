@@ -12,8 +12,8 @@ use super::interrupt;
 use crate::app::App;
 use crate::limits::LEFT_INTERRUPTS;
 
-/// Open interrupts whose assignment names a person. The interrupts are read before the removal, because an assignment
-/// whose last approver is removed no longer contains the name.
+/// Open interrupts whose assignment names a person. The interrupts are read before the removal, because afterwards an
+/// assignment may no longer contain the removed person.
 pub struct OpenAssignments {
     asked: Vec<OpenAssignment>,
     is_cut: bool,

@@ -35,7 +35,7 @@ pub async fn from_row(app: &App, row: &RunRow) -> Answer<wire::Run> {
     let open_interrupts = if row.status.is_terminal() { Vec::new() } else { open(app, row).await? };
     let (end_message, result) = ended.map(end).unwrap_or_default();
     let shown = show(row, config, &first.content.data, open_interrupts, end_message, result);
-    // Every run begins with an input, so missing content of the first event means that it was erased.
+    // Every run begins with an input. Missing content of the first event therefore shows that the content was erased.
     let erased = if first.content.is_empty() { Box::pin(erased::for_row(app, row)).await? } else { None };
     Ok(wire::Run { erased, ..shown })
 }
@@ -56,7 +56,7 @@ pub async fn result(app: &App, row: &RunRow) -> Answer<wire::RunResult> {
     };
     let (end_message, mut result) = end(app.event(&StreamId::Run(row.run.clone()), seq).await?);
     if result.is_null() {
-        // Without a result, the questions and assumptions of the run are returned instead.
+        // If the run has no result, its questions and assumptions are returned instead.
         result = app.driver.load(&row.run).await?.asked_and_assumed();
     }
     Ok(wire::RunResult {

@@ -41,11 +41,11 @@ pub enum End {
     Behind,
     /// The client sends nothing, not even answers to pings.
     Silent,
-    /// The client had not authenticated, and newer connections took its place in the quota.
+    /// The client had not authenticated, and its connection was closed to make room for newer connections.
     Evicted,
     /// A newer connection of the client replaced this connection.
     Replaced,
-    /// An event that follows is unreadable. The client was sent the error, if the client still reads frames.
+    /// The next event is unreadable. The error was sent to the client, if the client still reads frames.
     Unreadable,
     /// The maximum number of open streams is reached.
     Full(Refused),
@@ -86,10 +86,13 @@ impl End {
             Self::Broken => (close_code::PROTOCOL, "the client violated the WebSocket protocol (RFC 6455)"),
             Self::Stopping => (close_code::AWAY, "the server is stopping: reconnect"),
             Self::Behind => {
-                (TIMEOUT, "you read too slowly: reconnect with your last position, nothing is lost")
+                (TIMEOUT, "you read too slowly: reconnect with your last position to get all missed events")
             }
             Self::Silent => (TIMEOUT, "you sent nothing, not even a pong: reconnect"),
-            Self::Evicted => (close_code::AGAIN, "too many connections are not authenticated: reconnect"),
+            Self::Evicted => (
+                close_code::AGAIN,
+                "this connection was closed because too many connections are not authenticated: reconnect",
+            ),
             Self::Replaced => (REPLACED, "a newer connection replaced this one"),
             Self::Unreadable => (close_code::ERROR, "the journal cannot be read: reconnect"),
             Self::Full(_) => (TOO_MANY, "too many connections are open"),
@@ -102,9 +105,9 @@ impl End {
         Some(CloseFrame { code, reason: reason.into() })
     }
 
-    /// Returns true if more frames of the client can be read. Reading the remaining frames lets the server respond to a
-    /// client that closes at the same time. If the server drops a connection with unread data, the client loses the
-    /// last frames that it was sent.
+    /// Returns true if more frames of the client can be read. The server reads the remaining frames to respond to a
+    /// client that closes at the same time. Also, if the server drops a connection with unread data, the client does
+    /// not receive the last frames.
     fn is_readable(&self) -> bool {
         !matches!(self, Self::Broken | Self::Evicted)
     }
@@ -149,12 +152,12 @@ pub fn fits(text: &str) -> Result<(), End> {
     if text.len() <= FRAME_BYTES {
         return Ok(());
     }
-    let rule = format!("a frame has at most {FRAME_BYTES} bytes");
+    let rule = format!("a frame can have at most {FRAME_BYTES} bytes");
     Err(End::TooLarge(Refused::new(Code::BodyTooLarge, rule)))
 }
 
-/// Writes the queued frames and the final frame `last`, sends the close frame, and waits for the client to close. All
-/// of this has a time limit. `last` is in the format of the caller's protocol.
+/// Writes the queued frames and the final frame `last`, sends the close frame, and waits for the client to close. The
+/// time for all these steps together is limited. `last` is in the format of the protocol that uses this socket.
 pub async fn goodbye(
     end: &End,
     last: Option<Utf8Bytes>,

@@ -1,6 +1,6 @@
 //! Queue of frames for the client of a socket. The queue is short, and waiting for free space has a time limit. A
-//! client that takes no frames is disconnected, and reconnects with its cursor. Previews never wait: they are dropped
-//! if the queue is full.
+//! client that receives no frames is disconnected, and can reconnect with its cursor. Previews do not wait. If the
+//! queue is full, they are dropped.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use tokio::time::timeout;
 
 use crate::limits::SOCKET_FRAMES;
 
-/// Queue of encoded frames. A caller that must know how many frames the client was sent attaches marks of the type `M`
-/// to frames.
+/// Queue of encoded frames. A caller that needs to know which frames were written attaches marks of the type `M` to
+/// frames.
 pub struct Outbox<M = Infallible> {
     queue: mpsc::Sender<Queued<M>>,
     patience: Duration,
@@ -53,7 +53,7 @@ impl<M> Outbox<M> {
         }
     }
 
-    /// Queues a frame that a slow client does not need.
+    /// Queues a frame that can be dropped if the client is slow.
     pub fn offer(&self, text: Utf8Bytes) {
         // The frame is dropped if the queue is full or closed.
         let _ = self.queue.try_send(Queued { text, mark: None });
