@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::markup::line;
 use crate::{POLICY, STYLE, prose};
 
-/// Released text as one HTML page, which is also well-formed XML.
+/// An approved text as one HTML page, which is also well-formed XML.
 #[derive(Clone, Debug, Default)]
 pub struct Document {
     pub title: String,

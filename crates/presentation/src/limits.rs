@@ -9,8 +9,8 @@ pub const PROSE_BYTES: usize = 2 * 1024 * 1024;
 pub const MARKS: usize = 2_000;
 /// Maximum nesting of lists, quotes and emphasis. Deeper elements are shown at this depth.
 pub const NESTING: usize = 16;
-/// Maximum number of list and quote signs in one line, because the parser examines these signs again in every later
-/// line. A line with more is shown as plain text.
+/// Maximum number of list and quote markers in one line, because the parser examines these markers again in every
+/// later line. A line with more markers is shown as plain text.
 pub const MARKERS: usize = 64;
 /// Maximum characters of a name, a label or a title. A longer text is cut.
 pub const LINE_CHARS: usize = 300;

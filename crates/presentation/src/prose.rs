@@ -1,9 +1,9 @@
 //! Renders an agent's text as a restricted Markdown: headings, paragraphs, lists, tables, emphasis, code, quotes,
 //! rules.
 //!
-//! Links, images and HTML are shown literally: placeholders replace `[` and `<` before parsing, so that the parser
-//! finds no such syntax. Every other text passes through `plain` and `escape`, and this module closes every element
-//! that it opens. A text can therefore not escape from its section. Numbers without a known source are marked.
+//! Links, images and HTML are shown as plain text. For this, placeholders replace `[` and `<` before parsing. Every
+//! other text passes through `plain` and `escape`, and this module closes every element that it opens. A text can
+//! therefore not escape from its section. Numbers without a known source are marked.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -22,17 +22,17 @@ const STANDS_FOR: [(char, char); 2] = [('\u{e000}', '['), ('\u{e001}', '<')];
 const ABOVE: usize = 2;
 const MARK: &str = "<mark class=\"untraced\" title=\"No tool result and no input has this number.\">";
 
-/// Result of looking up a number in a text.
+/// Result of looking up a number of the text in the source data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LookupResult {
     /// The number has no known source.
     Untraced,
-    /// The number occurs in the training data. Holds the index of the number's row, from zero. The HTML ids of the rows
-    /// are `found-1`, `found-2`, …
+    /// The number occurs in the training data. Contains the index of the number's row, from zero. The HTML ids of the
+    /// rows are `found-1`, `found-2`, …
     Found(usize),
 }
 
-/// Source of marks for the numbers in a text.
+/// Looks up the numbers in a text, and tells which numbers to mark.
 pub trait Lookup {
     /// Returns the byte ranges of the numbers to mark in a line, in ascending order.
     ///

@@ -62,8 +62,8 @@ pub struct Suggestion {
     pub at: String,
 }
 
-/// Request to correct a stored answer. Send `edit` if the schema of the question accepts more than text. Otherwise send
-/// `text`.
+/// Request to correct a stored answer. If the question has a schema that accepts more than text, send `edit`.
+/// Otherwise send `text`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"text": "Yes, ten days."}))]

@@ -12,7 +12,7 @@ use crate::plain;
 pub struct Approval {
     /// SHA-256 of the approved payload as canonical JSON (RFC 8785). The agent sends this digest to use the approval.
     pub digest: String,
-    /// The approved payload with the edit applied. Absent if no person edited it.
+    /// The approved payload after a person's edit. Absent if no person edited the payload.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub approved: Value,
@@ -26,7 +26,7 @@ pub struct Approval {
 }
 
 impl Approval {
-    /// Describes whether the approval was used. Times are printed in RFC 3339.
+    /// Returns a phrase that says if the approval was used. Timestamps have the format of RFC 3339.
     pub fn describe(&self) -> String {
         match (&self.used, &self.usable_until) {
             (Some(ApprovalUse { at, by }), _) => format!("used at {at} by {}", plain::line(by)),
@@ -37,8 +37,8 @@ impl Approval {
 }
 
 impl Interrupt {
-    /// Describes whether the approval was used, if this is relevant. It is always relevant for a tool call. For other
-    /// requests, it is relevant only if the approval was used or can expire.
+    /// Returns a phrase that says if the approval was used. Returns `None` if the request is not a tool call and its
+    /// approval neither was used nor can expire.
     pub fn approval_words(&self) -> Option<String> {
         let is_worth_it = |approval: &&Approval| {
             self.kind == Kind::ToolApproval || approval.used.is_some() || approval.usable_until.is_some()
@@ -60,13 +60,13 @@ pub struct ApprovalUse {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"digest": "5e4dd42b0ca9a3a2b2be6b0f0a2ff6f1a38aeb5c7b8a0a0b6d5ce0e0a1b4c3d2"}))]
 pub struct UseApproval {
-    /// SHA-256 of the payload that the agent is about to carry out, as canonical JSON (RFC 8785). A person may have
-    /// edited this payload, so hash the approved version.
+    /// SHA-256 of the payload that the agent is about to carry out, as canonical JSON (RFC 8785). If a person has
+    /// edited the payload, hash the edited version.
     #[schema(pattern = "^[0-9a-f]{64}$")]
     pub digest: String,
 }
 
-/// The approval that the request used up.
+/// The approval that the request has used. It cannot be used again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "interrupt": "int_01k6f0000000000000000000cc",

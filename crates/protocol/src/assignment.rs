@@ -25,8 +25,8 @@ pub struct Assignment {
     /// All stages in their order. Absent if there is only one stage.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<Stage>,
-    /// False if one person may vote in several stages, because the workflow allows it or too few people are left.
-    /// Absent means true.
+    /// True if a person who voted in one stage cannot vote in any other stage. False if the workflow allows this, or
+    /// if too few people are left. Absent means true.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub distinct: bool,
     /// Index of the current stage, from 0. Present on an open interrupt with several stages.
@@ -35,8 +35,8 @@ pub struct Assignment {
     /// Number of missing votes in the current stage. Present on an open interrupt that needs more than one vote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needed: Option<u32>,
-    /// Named people and groups whose agreement is missing. Present if the assignment requires the agreement of all of
-    /// them.
+    /// People and groups in the assignment who have not agreed yet. Present if the assignment requires the agreement
+    /// of all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
     /// Delegations of this interrupt: which delegate decides for which approver.
@@ -64,7 +64,7 @@ pub struct Quorum {
     #[serde(default = "one")]
     #[schema(minimum = 1)]
     pub required: u32,
-    /// Requirement in addition to the number: with `all`, each named person and one member of each group must agree.
+    /// Additional requirement: with `all`, each person in `approvers` and one member of each group must agree.
     #[serde(default, skip_serializing_if = "Represented::is_any")]
     pub roles: Represented,
 }
@@ -124,7 +124,7 @@ pub struct Vote {
     pub option: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Id of the person that a delegate represented with this vote. Absent unless the voter is a delegate.
+    /// Id of the approver whose delegate cast this vote. Absent if the voter is not a delegate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place_of: Option<String>,
     /// Index of the vote's stage, from 0. Present if there are several stages.
@@ -144,7 +144,8 @@ pub struct Vote {
     /// Person on whose behalf the voter acted, as reported by the voter's client. Not verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<String>,
-    /// Creator of the login link that the voter used. Absent if the voter used no link of another person.
+    /// Id of the person who created the login link with which the voter signed in. Absent if the voter did not use a
+    /// link of another person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
     #[schema(format = DateTime)]
@@ -155,7 +156,7 @@ pub struct Vote {
 
 /// Permission of the reader to decide now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[schema(example = json!({"may_decide": false, "code": "not_your_stage", "why": "it is at stage 1 now, which is for others to decide"}))]
+#[schema(example = json!({"may_decide": false, "code": "not_your_stage", "why": "you are not an approver of the current stage 1"}))]
 pub struct You {
     pub may_decide: bool,
     /// Error code with which a decision of the reader would be refused. Absent if the reader may decide.
@@ -163,7 +164,7 @@ pub struct You {
     pub code: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Id of the person that the reader would represent as a delegate. Absent unless the reader is a delegate.
+    /// Id of the approver whose delegate the reader is. Absent if the reader is not a delegate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place_of: Option<String>,
     /// Time until which the reader has snoozed the interrupt. Absent if the reader has not snoozed it.

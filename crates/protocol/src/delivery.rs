@@ -21,7 +21,7 @@ pub struct Delivery {
     pub interrupt: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Sequence number of the event in the run's stream. For a checkpoint, in the stream `sys`.
+    /// Sequence number of the event in the run's stream or, for a checkpoint, in the stream `sys`.
     pub seq: u64,
     pub state: DeliveryState,
     pub attempts: u64,
@@ -64,7 +64,7 @@ pub struct Attempt {
     pub answer: Option<String>,
 }
 
-/// Event about which a notification is sent.
+/// Kind of event about which a notification is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Occasion {

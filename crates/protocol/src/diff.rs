@@ -65,8 +65,8 @@ impl Diff {
         (added <= WHOLE_LINES).then(|| Self { hunks: vec![hunk], added, removed: 0, truncated: false })
     }
 
-    /// Describes the parts of a payload that no card shows: parts of its trial or, if there is no trial, of its change
-    /// and of the scripts that it runs. `None` if the card shows everything.
+    /// Describes the parts of a payload that no card shows. These are parts of the trial or, without a trial, parts
+    /// of the change and of the scripts that the call runs. Returns `None` if the card shows everything.
     pub fn unseen_of(payload: &Value) -> Option<String> {
         if let Some(trial) = TrialCard::from_payload(payload) {
             return trial.unseen();
@@ -78,13 +78,14 @@ impl Diff {
         (!unseen.is_empty()).then(|| unseen.join(" "))
     }
 
-    /// Describes the number of changed lines that are not shown. `None` if all changed lines are shown.
+    /// Returns a sentence with the number of changed lines that are not shown. Returns `None` if all changed lines
+    /// are shown.
     pub fn unseen(&self) -> Option<String> {
         if !self.truncated {
             return None;
         }
         if self.hunks.is_empty() {
-            return Some("The change cannot be shown: the current file is not text.".to_owned());
+            return Some("The change cannot be shown, because the current file is not text.".to_owned());
         }
         let (added, removed) = self.undrawn();
         let are = |lines: usize| if lines == 1 { "is" } else { "are" };

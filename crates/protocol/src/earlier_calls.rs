@@ -1,5 +1,5 @@
-//! Earlier calls of the same model reply, as a card lists them in `payload.after`. The call on the card runs after
-//! them.
+//! Earlier calls of the same model reply, which a card lists in `payload.after`. The call on the card runs after
+//! these calls.
 
 use serde_json::Value;
 
@@ -27,8 +27,8 @@ impl<'a> EarlierCall<'a> {
             None => "runs before this",
             Some("done") => "is done",
             Some("failed") => "failed",
-            Some("refused") => "was refused: it did not run",
-            Some("answered") => "was answered by a person: it did not run",
+            Some("refused") => "was refused and did not run",
+            Some("answered") => "was answered by a person and did not run",
             Some("skipped") => "was skipped",
             Some(_) => "did not finish",
         }

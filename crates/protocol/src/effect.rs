@@ -13,9 +13,9 @@ use crate::plain;
     "text": "write the workspace, except files that your own tools run automatically", "is_unusual": false
 }))]
 pub struct CommandEffect {
-    /// Phrase that follows “it may”.
+    /// Description of the effects, to follow the words “the command may”.
     pub text: String,
-    /// True if the command gets more permissions than commands usually get.
+    /// True if the command may do more than commands usually may.
     pub is_unusual: bool,
 }
 

@@ -27,7 +27,8 @@ pub struct Event {
     pub actor: Actor,
     #[serde(rename = "type")]
     pub kind: String,
-    /// Facts of the event. Texts, arguments and results are in `content` as `{text?, data?}`.
+    /// Facts of the event. The member `content`, with the form `{text?, data?}`, contains texts, arguments and
+    /// results.
     #[schema(value_type = Object)]
     pub data: Value,
 }
@@ -39,7 +40,7 @@ impl Event {
     }
 }
 
-/// An event in its stored form, with its proof.
+/// An event as it is stored, with the hashes that chain it to the previous event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AuditRecord {
     pub stream: String,
@@ -64,7 +65,8 @@ pub struct Actor {
     /// Type of client that sent the request. Absent if the author is Holdshort itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
-    /// Creator of the login link that the person used. Absent if the person used no link of another person.
+    /// Id of the person who created the login link with which the actor signed in. Absent if the actor did not use a
+    /// link of another person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
 }

@@ -20,7 +20,7 @@ pub struct SignedCheckpoint {
     pub at: String,
 }
 
-/// All events of one interrupt in the journal, with the proof that a signed checkpoint covers them.
+/// All events of one interrupt in the journal, with proofs that a signed checkpoint covers these events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Receipt {
     pub interrupt: String,
@@ -48,8 +48,8 @@ pub struct NotCovered {
 pub struct RecordedDelivery {
     #[serde(flatten)]
     pub delivery: Delivery,
-    /// Recipient, if the channel sends one delivery per recipient: id of a person, or an address in the configuration
-    /// of the channel. Deleted after 30 days.
+    /// Recipient: id of a person, or an address in the configuration of the channel. Present if the channel sends a
+    /// separate delivery to each recipient. Deleted after 30 days.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
 }

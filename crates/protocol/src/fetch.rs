@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::plain;
 
-/// Parts of a request. The host comes first because a person decides about the host.
+/// Parts of a web request. The host is listed first, because it is the most important part for the decision.
 #[derive(Clone, Copy, Debug)]
 pub struct FetchCard<'a>(&'a Value);
 

@@ -1,5 +1,5 @@
-//! Data that a person sends with a decision: the value that the data replaces, whether the data is text or JSON, and
-//! the initial draft in an editor. The server validates the data; this module does not.
+//! Edits and answers that a person sends with a decision. Determines which value an edit replaces, if it is text or
+//! JSON, and the initial draft in an editor. The server validates the edit; this module does not.
 
 use std::borrow::Cow;
 
@@ -53,18 +53,19 @@ impl Interrupt {
         }
     }
 
-    /// Returns the option whose edit replaces the value on the card or is the answer.
+    /// Returns the option that accepts an edit. The edit replaces the value on the card or, for a question, is the
+    /// answer.
     pub fn editable(&self) -> Option<&Offer> {
         self.options.iter().find(|option| option.needs_edit && !option.keeps_some())
     }
 
-    /// Returns the option that keeps only some changes of a trial.
+    /// Returns the option with which a person keeps only some changes of a trial.
     pub fn keeping(&self) -> Option<&Offer> {
         self.options.iter().find(|option| option.keeps_some())
     }
 
-    /// Returns the parts of the trial's changes as text, one part per line. A part is dropped if a person deletes its
-    /// line.
+    /// Returns the parts of the trial's changes as text, one part per line. If a person deletes a line, the change of
+    /// that part is dropped.
     pub fn parts_as_lines(&self) -> String {
         let parts = TrialCard::from_payload(&self.payload).into_iter().flat_map(TrialCard::parts);
         // The trial already writes a backslash in a path as `\\`, so `\n` and `\r` are unambiguous here.
@@ -81,8 +82,8 @@ impl Interrupt {
         }
     }
 
-    /// Describes the changes that an option releases but the card does not show. `edit` is the edit of the decision. If
-    /// the option keeps only some changes, only the kept changes are described.
+    /// Describes the changes that the card does not show but that take effect if this option is chosen. `edit` is the
+    /// edit of the decision. If the option keeps only some changes, describes only the kept changes.
     pub fn unseen_by(&self, offer: &Offer, edit: &Value) -> Option<String> {
         if !offer.releases() {
             return None;
@@ -96,8 +97,8 @@ impl Interrupt {
         }
     }
 
-    /// Describes the risk of an option that releases risky work, for a confirmation prompt. `None` for every other
-    /// option.
+    /// Describes the risk of an option that lets risky work continue, for a confirmation prompt. Returns `None` for
+    /// every other option.
     pub fn stakes(&self, offer: &Offer) -> Option<String> {
         if !offer.releases() || !self.risk.level.is_risky() {
             return None;
@@ -109,14 +110,14 @@ impl Interrupt {
         Some(format!("the risk is {level}{why}"))
     }
 
-    /// Returns true if a person writes the edit as plain text, false if as JSON.
+    /// Returns true if a person writes the edit as plain text. Returns false if the edit is written as JSON.
     pub fn edits_text(&self) -> bool {
         self.response_schema.as_ref().map_or_else(|| self.replaced().is_string(), is_of_text)
     }
 
-    /// Returns true if a typed number may be an answer: if the answer is structured data, if it is free text without
-    /// suggestions, or if a suggestion or a choice contains a number. A user interface then selects options by name,
-    /// because `2` does not mean the second option.
+    /// Returns true if a typed number may be an answer. This is the case if the answer is structured data or free
+    /// text without suggestions, or if a suggestion or a choice contains a number. A user interface then selects
+    /// options by name, because `2` does not mean the second option.
     pub fn takes_a_number(&self) -> bool {
         let has_a_number = |text: &str| text.chars().any(char::is_numeric);
         match self.kind {
@@ -184,8 +185,8 @@ pub(crate) fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     schema
 }
 
-/// Builds a draft with the required members of the schema. A value that the schema does not give is null: the person
-/// must replace it, because an editor rejects null.
+/// Builds a draft with the required members of the schema. A value that the schema does not define is null. The
+/// person must replace each null, because an editor rejects null.
 fn blank(root: &Value, schema: &Value, depth: usize) -> Value {
     let given = |schema: &Value| schema.get("default").or_else(|| schema.get("const")).cloned();
     if let Some(value) = given(schema) {

@@ -1,8 +1,8 @@
 //! Frames of the WebSocket `/v1/ws`. Each text message is one JSON object; its `type` names the kind of frame.
 //!
-//! The client chooses each `id`. The id of a subscription identifies the subscription until it ends. Any other id is
-//! used only in the reply to its frame. A client frame with an unknown field is rejected. Server frames may get new
-//! fields in later versions.
+//! The client chooses each `id`. The id of a subscription identifies the subscription until it ends. The id of any
+//! other frame is used only in the reply to this frame. A client frame with an unknown field is rejected. Server
+//! frames may get new fields in later versions.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -50,7 +50,8 @@ pub struct Subscribe {
     /// `position` of the last event that the client has. Only for the topics `inbox` and `all`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
-    /// True to receive previews: text that has arrived so far. Defaults to true. The topic `inbox` has no previews.
+    /// True to receive previews, which contain unfinished text of models and commands. Defaults to true. The topic
+    /// `inbox` has no previews.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previews: Option<bool>,
 }
@@ -103,10 +104,10 @@ pub struct Decide {
     /// verified. A value above one day is recorded as one day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
-    /// Ids from `also_covers` that the person saw and left selected. The grant of the decision releases these
-    /// interrupts too. If the list is empty, `approve_session` releases only the interrupt that is decided. If an
-    /// interrupt in the list is not open, not covered or not yours to decide, the decision is rejected and no interrupt
-    /// is released.
+    /// Ids from `also_covers` that the person saw and left selected. The grant of the decision also approves these
+    /// interrupts. If the list is empty, `approve_session` approves only the interrupt that is decided. If an
+    /// interrupt in the list is not open, is not covered, or may not be decided by you, the decision is rejected and
+    /// no interrupt is approved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also: Vec<String>,
@@ -169,7 +170,7 @@ pub enum ServerFrame {
     },
     /// An event of a subscription.
     Event { id: String, event: Event },
-    /// Text of a running step that has arrived so far. A slow client may miss previews, but never events.
+    /// Unfinished text of a model or a command. A slow client may miss previews, but never events.
     Preview { id: String, preview: Preview },
     /// The subscription has ended: the run ended and its last event was sent, the client unsubscribed, or the `error`
     /// frame before this frame names the reason.

@@ -16,10 +16,10 @@ pub struct GrantScope {
     /// Text of the scope. The crate `core` writes this text.
     #[serde(default)]
     words: Option<String>,
-    /// Latest commands of the run that the grant would have covered.
+    /// Latest commands of the run that the grant would have covered if it had existed then.
     #[serde(default)]
     past: Vec<String>,
-    /// Calls that a person refused, so that the grant does not cover them.
+    /// Refused calls. The grant does not cover these calls.
     #[serde(default)]
     refused: Vec<String>,
 }
@@ -30,7 +30,7 @@ impl GrantScope {
         Self::deserialize(value).ok()
     }
 
-    /// Describes the covered calls: every program of a command line, or every call of the tool.
+    /// Describes the covered calls: the commands that may run, or every call of a tool.
     pub fn describe(&self) -> String {
         if let Some(words) = &self.words {
             return plain::line(words).into_owned();

@@ -14,20 +14,19 @@ pub const OF_CALLS: [&str; 7] = ["tool", "arguments", "category", "workspace", "
 pub struct InspectedCall {
     /// Fields of the call that the card of a call inside Holdshort shows too.
     pub call: Value,
-    /// Further fields of the call. They include arguments that a displayed change would hide: the agent runs all
-    /// arguments, whatever change the card shows.
+    /// Further fields of the call. They include the arguments even if the card shows a change, because the agent uses
+    /// all arguments and not only those in the change.
     pub more: Value,
-    /// Fields of the payload that do not belong to the call.
+    /// Fields of the payload that are not part of the call.
     pub beside: Value,
 }
 
 impl InspectedCall {
-    /// Text on every card of an inspected call that says where the call runs.
-    pub const RUNS: &str = "where the agent runs, outside the sandbox of Holdshort; its directory and its change \
-                            are claims of the agent";
+    /// Note on every card of an inspected call about the place where the call runs.
+    pub const RUNS: &str = "where the agent runs, outside the sandbox of Holdshort; its directory and its change are claims of the agent";
 
-    /// Returns the parts of the payload. `None` if no policy inspected the call. The whole payload is then an
-    /// unverified statement of the agent.
+    /// Returns the parts of the payload. `None` if no policy inspected the call. In that case, the whole payload is
+    /// an unverified statement of the agent.
     pub fn from_interrupt(interrupt: &Interrupt) -> Option<Self> {
         if interrupt.origin != Origin::External || interrupt.policy.is_none() {
             return None;

@@ -64,7 +64,7 @@ pub struct Interrupt {
     /// as markup.
     #[schema(value_type = Value)]
     pub payload: Value,
-    /// Effects that the sandbox permits to the command after approval. Present for a command that Holdshort runs.
+    /// Effects that the sandbox allows the command to have after approval. Present for a command that Holdshort runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_effect: Option<CommandEffect>,
     /// Description of the parts of a change that no card shows. Show this description before a person approves. Absent
@@ -91,8 +91,8 @@ pub struct Interrupt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub you: Option<You>,
     /// Freeze that covers the work of this interrupt. Absent if the work is not frozen or the interrupt is resolved.
-    /// During a freeze a decision is accepted, but no work starts until the freeze is lifted. If the agent runs outside
-    /// Holdshort, only a decision that stops the agent is accepted.
+    /// During a freeze a decision is accepted, but no work starts until the freeze is lifted. Exception: if the agent
+    /// runs outside Holdshort, only a decision that stops the agent is accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frozen: Option<Frozen>,
     /// SHA-256 of the action that an approval permits.
@@ -131,8 +131,8 @@ pub struct Interrupt {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(example = json!(["/arguments/customer/email"]))]
     pub withheld: Vec<String>,
-    /// Record of the erasure of the run's content. The title, message and payload are then erased, and the decision
-    /// keeps only its author.
+    /// Record of the erasure of the run's content. Present if the content is erased: the title, message and payload,
+    /// and everything in the decision except its author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased: Option<Box<ErasedContent>>,
     /// Id of the person who claimed the interrupt. Other approvers may still decide.
@@ -194,7 +194,7 @@ pub enum Kind {
     UnknownOutcome,
 }
 
-/// Runtime of the agent that waits for the decision.
+/// Tells which system runs the agent that waits for the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -229,7 +229,8 @@ pub struct Offer {
     #[serde(default)]
     #[schema(required)]
     pub work: HeldWork,
-    /// True if a person should confirm the option before it is sent, because the option skips or cancels the request.
+    /// True if a user interface should ask for confirmation before it sends the option, because the option skips or
+    /// cancels the request.
     #[serde(default, skip_serializing_if = "is_false")]
     pub asks_again: bool,
     /// True if a decision for the option must contain a text.
@@ -241,7 +242,7 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// Returns true if the work that the card shows continues.
+    /// Returns true if the work on the card continues when this option is chosen.
     pub fn releases(&self) -> bool {
         self.work == HeldWork::Continues
     }
@@ -266,19 +267,18 @@ fn approved() -> Outcome {
     Outcome::Approved
 }
 
-/// Effect of a chosen option on the work that waits for the decision.
+/// Effect of an option on the work that waits for the decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldWork {
-    /// The work continues. This value is the default if a server does not send the field: a client must then assume
-    /// that the option releases the work.
+    /// The work continues. A client must also assume this value if the server does not send the field.
     #[default]
     Continues,
     /// The work is done again, and a person decides on the new result.
     Repeats,
-    /// The waiting work is not released, or different work replaces it.
+    /// The waiting work does not continue, or different work replaces it.
     Held,
-    /// The waiting work is not released, and the run ends.
+    /// The waiting work does not continue, and the run ends.
     Ended,
 }
 
@@ -361,7 +361,7 @@ pub struct Resolution {
     /// whose link another person created.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub let_in_by: BTreeMap<String, String>,
-    /// Ids of open interrupts that the grant of this decision released.
+    /// Ids of other open interrupts that the grant of this decision also approved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
     /// `decision`, `expiry`, `grant`, `rule`, `reused`, `superseded`, `withdrawn` or `run_ended`.
@@ -511,10 +511,10 @@ pub struct Decision {
     /// verified. A value above one day is recorded as one day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
-    /// Ids from `also_covers` that the person saw and left selected. The grant of the decision releases these
-    /// interrupts too. If the list is empty, `approve_session` releases only the interrupt that is decided. If an
-    /// interrupt in the list is not open, not covered or not yours to decide, the decision is rejected and no interrupt
-    /// is released.
+    /// Ids from `also_covers` that the person saw and left selected. The grant of the decision also approves these
+    /// interrupts. If the list is empty, `approve_session` approves only the interrupt that is decided. If an
+    /// interrupt in the list is not open, is not covered, or may not be decided by you, the decision is rejected and
+    /// no interrupt is approved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also: Vec<String>,

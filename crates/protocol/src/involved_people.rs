@@ -1,5 +1,5 @@
-//! Lines of a card about people: who sent the request, who may decide, the votes so far and the missing votes. The
-//! terminal, the pages and the browser show the same lines.
+//! Lines of a card about people: the sender of the request, the approvers, the votes so far and the missing votes.
+//! The terminal, the pages and the browser show the same lines.
 
 use crate::interrupt::{Interrupt, InterruptStatus, Offer, Origin, Resolution};
 use crate::plain;
@@ -8,7 +8,7 @@ use crate::{Assignment, Quorum, Represented, Stage, Vote, You};
 /// Actor id of the server itself.
 const SERVER: &str = "engine";
 
-/// Subject of a line. Each user interface may choose its own label for a subject.
+/// Subject of a line. Each user interface has its own labels for subjects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeopleLine {
     /// The people who may decide.
@@ -81,7 +81,11 @@ impl InvolvedPeople<'_> {
         if let Some(needed) = assigned.needed.filter(|needed| *needed > 0) {
             let people = if needed == 1 { "one more person" } else { "more people" };
             let count = if needed == 1 { String::new() } else { format!("{needed} ") };
-            let skips = if self.one_skips_for_all() { "; one person can skip it for all" } else { "" };
+            let skips = if self.one_skips_for_all() {
+                "; one person can skip the question for all of them"
+            } else {
+                ""
+            };
             out.push((
                 PeopleLine::Missing,
                 format!("{count}{people}{}{skips}", list_missing(&assigned.missing)),
@@ -120,7 +124,7 @@ impl InvolvedPeople<'_> {
 /// Returns the phrase that follows the name of a decider and names the person on whose behalf the decider acted. The
 /// decider's client states this person, and the server does not verify the statement.
 fn on_behalf_of(name: &str) -> String {
-    format!(" (on behalf of {}, as their client says)", plain::line(name))
+    format!(" (on behalf of {}, according to their client)", plain::line(name))
 }
 
 /// Returns the phrase that follows the name of a person who used a login link, and names the creator of the link.
@@ -152,8 +156,8 @@ impl Resolution {
     pub fn also_words(&self) -> Option<String> {
         match self.also.len() {
             0 => None,
-            1 => Some("1 other open call was released with this decision".to_owned()),
-            count => Some(format!("{count} other open calls were released with this decision")),
+            1 => Some("1 other open call was approved with this decision".to_owned()),
+            count => Some(format!("{count} other open calls were approved with this decision")),
         }
     }
 
@@ -189,12 +193,13 @@ fn describe_approvers(assigned: &Assignment) -> Option<String> {
     if assigned.is_usual() {
         return None;
     }
-    let own = if assigned.self_approval { "" } else { ", except those who started or wrote it" };
+    let own =
+        if assigned.self_approval { "" } else { ", except the people who started the run or wrote the edit" };
     if !assigned.stages.is_empty() {
-        let again = if assigned.distinct { "" } else { ", and one person may agree in several" };
+        let again = if assigned.distinct { "" } else { ", and one person may agree in several stages" };
         return Some(format!("{} stages{again}{own}", assigned.stages.len()));
     }
-    let too = if assigned.operators { ", admins and operators too" } else { "" };
+    let too = if assigned.operators { ", and also admins and operators" } else { "" };
     Some(format!("{}{too}{own}", describe_people(&assigned.approvers, &assigned.groups, &assigned.quorum)))
 }
 

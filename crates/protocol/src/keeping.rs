@@ -67,7 +67,7 @@ pub struct Hold {
 pub struct Erase {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Subject of the runs: the value of `input.subject`.
+    /// Subject of the runs to erase: the value of their `input.subject`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
 }
@@ -77,10 +77,12 @@ pub struct Erase {
 pub struct Erasure {
     /// Ids of the runs whose content is erased. Their events remain.
     pub erased: Vec<String>,
-    /// Ids of the runs that have not ended. Repeat the request after the end of these runs.
+    /// Ids of the runs that are not erased because they have not ended. Repeat the request after these runs have
+    /// ended.
     pub not_ended: Vec<String>,
-    /// Ids of the runs under a legal hold.
+    /// Ids of the runs that are not erased because they are under a legal hold.
     pub held: Vec<String>,
-    /// Ids of the runs whose events are unreadable or not writable. The server's log contains the reason.
+    /// Ids of the runs that could not be erased because of an error, such as unreadable events. The server's log
+    /// contains the error.
     pub failed: Vec<String>,
 }

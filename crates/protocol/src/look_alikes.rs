@@ -1,5 +1,5 @@
-//! Marks look-alike letters in the texts of an interrupt. A warning contains only the word; this module finds the word
-//! in each text. PURE. `warning/alike.rs` decides which words are deceptive.
+//! Marks look-alike letters in the texts of an interrupt. A warning contains only the deceptive word; this module
+//! finds the word in each text. PURE. `warning/alike.rs` determines which words are deceptive.
 
 use std::fmt::Write;
 

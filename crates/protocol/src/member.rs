@@ -39,7 +39,7 @@ pub enum Input {
     Choice(Vec<String>),
 }
 
-/// Schema keywords of an object that a form supports. An object with any other keyword gets no form.
+/// Keywords that the schema of an object may contain. If the schema contains any other keyword, no form is shown.
 const OF_OBJECTS: [&str; 12] = [
     "$comment",
     "$defs",
@@ -71,7 +71,7 @@ impl<'s> Member<'s> {
         let required = object.get("required").and_then(Value::as_array);
         let required: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
         let properties = object.get("properties")?.as_object()?;
-        // A required member without a schema would accept anything.
+        // No form is possible if a required member has no schema, because the member would accept any value.
         if properties.is_empty() || required.iter().any(|name| !properties.contains_key(*name)) {
             return None;
         }
@@ -99,7 +99,7 @@ impl<'s> Member<'s> {
         }
     }
 
-    /// Returns true if an error at this pointer of a decision concerns the member.
+    /// Returns true if an error at this JSON pointer into a decision is about this member.
     pub fn is_meant_by(&self, pointer: &str) -> bool {
         is_within(pointer, &self.pointer())
     }
@@ -113,7 +113,11 @@ impl<'s> Member<'s> {
     fn read(&self, typed: &str) -> Result<Option<Value>, String> {
         let trimmed = typed.trim();
         if trimmed.is_empty() {
-            return if self.is_required { Err("is required: fill it in".to_owned()) } else { Ok(None) };
+            return if self.is_required {
+                Err("is required: fill in this field".to_owned())
+            } else {
+                Ok(None)
+            };
         }
         let value = match &self.takes {
             ValueKind::Text => Value::from(typed),

@@ -66,11 +66,11 @@ pub enum PersonSource {
     File,
     Provider,
     Api,
-    /// Operator that a start on this machine created.
+    /// The operator of this machine, whom a local start of the server created.
     Local,
 }
 
-/// New state of a person. It replaces all earlier fields.
+/// New state of a person, which replaces all previous fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"name": "Anna Berg", "roles": ["reviewer"], "groups": ["legal"]}))]
@@ -112,20 +112,20 @@ pub struct Away {
     }]
 }))]
 pub struct RemovedPerson {
-    /// Open interrupts whose assignment named the person, highest risk and oldest first. At most 100 open interrupts
-    /// are examined.
+    /// Open interrupts that were assigned to the person, sorted by risk (highest first) and then by age (oldest
+    /// first). At most 100 open interrupts are examined.
     pub interrupts: Vec<LeftInterrupt>,
     /// True if the list may be incomplete, because there were too many open interrupts or one of them was unreadable.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
 }
 
-/// An open interrupt whose assignment named a removed person.
+/// An open interrupt that was assigned to a removed person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LeftInterrupt {
     pub id: String,
     pub kind: Kind,
     pub title: String,
-    /// True if the remaining approvers can resolve the interrupt. Otherwise admins and operators decide.
+    /// True if the remaining approvers can resolve the interrupt. If false, admins and operators decide.
     pub others_may_decide: bool,
 }

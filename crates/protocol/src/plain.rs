@@ -1,9 +1,9 @@
 //! Makes text from agents safe to display in a terminal, a page, a chat message or a mail.
 //!
 //! Control characters, escape sequences, bidirectional overrides, zero-width and other invisible characters are shown
-//! as `\u{…}`. The only removed character is a carriage return before a line feed, in prose. Only this module decides
-//! which characters are shown. Choose the function by the kind of field: [`text`] for prose, [`line()`] for an exact
-//! value on one line, [`lines`] for an exact value on several lines.
+//! as `\u{…}`. The only removed character is a carriage return before a line feed, in prose. Only this module
+//! determines which characters are shown. Choose the function by the kind of field: [`text`] for prose, [`line()`]
+//! for an exact value on one line, [`lines`] for an exact value on several lines.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -141,7 +141,7 @@ fn fates(text: &str, keep: Keep) -> impl Iterator<Item = (usize, char, Fate)> {
     })
 }
 
-/// Returns true for an invisible character that is correct between its neighbours: a variation selector or joiner of an
+/// Returns true for an invisible character that is valid between its neighbours: a variation selector or joiner of an
 /// emoji, or a joiner between letters of prose.
 fn is_of_its_neighbours(c: char, previous: char, next: char, keep: Keep) -> bool {
     match c {

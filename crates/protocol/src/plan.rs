@@ -10,9 +10,10 @@ pub struct Plan {
     pub run: String,
     /// Id of the planning phase.
     pub phase: String,
-    /// Version that `subtasks` shows: the version that is carried out or, if there is none, the newest version.
+    /// Version whose subtasks are in `subtasks`: the version that is carried out or, if no version is carried out,
+    /// the newest version.
     pub version: u64,
-    /// True if the shown version is carried out.
+    /// True if the version in `version` is carried out.
     pub settled: bool,
     /// True if a newer version waits for approval. Until a person decides on that version, no further subtask starts.
     pub held: bool,

@@ -46,7 +46,7 @@ pub struct PolicyCheck {
     pub agent: Option<String>,
 }
 
-/// Verdict of the gates on a call. Checking a call opens no interrupt and writes no event.
+/// Verdict of the gates on a call. The check of a call opens no interrupt and writes no event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PolicyVerdict {
     pub verdict: VerdictWord,

@@ -49,8 +49,8 @@ pub struct Run {
     pub seq: u64,
     /// Ids of the interrupts that wait for a decision.
     pub open_interrupts: Vec<String>,
-    /// Token usage. Absent if a version of Holdshort without this field wrote the run's last event. `holdshort rebuild`
-    /// then computes the usage.
+    /// Token usage. Absent if an old version of Holdshort, which did not record usage, wrote the run's last event. In
+    /// that case, `holdshort rebuild` computes the usage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// Cost. Absent if the workflow defines no prices.
@@ -141,8 +141,9 @@ pub struct RunConfig {
     /// Name of a configured model. A URL is not accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// True if no person can decide. Checkpoints with `when_no_channel: auto` in the workflow are then approved
-    /// automatically, and the journal records that no person approved them. All other interrupts wait.
+    /// True if the run has no person who can decide. Checkpoints with `when_no_channel: auto` in the workflow are then
+    /// approved automatically, and the journal records that no person approved them. All other interrupts wait for a
+    /// person.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -162,8 +163,8 @@ pub struct AskingConfig {
     pub enabled: bool,
 }
 
-/// Gates of a run in addition to the gates of its workflow. The gates of a run can only make the workflow stricter: an
-/// `allow` has effect only where no rule of the workflow matches.
+/// Gates of a run in addition to the gates of its workflow. The gates of a run cannot weaken the rules of the
+/// workflow: an `allow` has an effect only for calls that no rule of the workflow matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GateConfig {
@@ -186,7 +187,8 @@ pub struct GateConfig {
     pub on_error: Option<Gate>,
 }
 
-/// Smart approval: keywords and a model find risky calls that the gates would allow.
+/// Settings of smart approval, which uses keywords and a model to find risky calls among the calls that the gates
+/// would allow.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SmartConfig {
@@ -265,8 +267,8 @@ pub enum ChangeScope {
 pub enum ChangeWord {
     /// The call changes nothing.
     None,
-    /// The call changes nothing in the workspace. Ignored files that the call writes are kept outside the workspace,
-    /// for this run only.
+    /// The call changes nothing in the workspace. Git-ignored files that the call writes are stored outside the
+    /// workspace, for this run only.
     Ignored,
 }
 
@@ -327,7 +329,7 @@ pub struct MergeChanges {
     pub paths: BTreeSet<String>,
 }
 
-/// Layer of a run: files that git ignores and that only this run sees. They are stored outside the workspace.
+/// Layer of a run: Git-ignored files that are stored outside the workspace and visible only to this run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"files": 2}))]
 pub struct RunLayer {

@@ -91,7 +91,7 @@ pub struct OpenSession {
 /// Message of a person to a session.
 ///
 /// A message with `to` answers that question. A message without `to` goes to the front run; if no front run is live,
-/// the message starts the next run. A message never decides on an interrupt of another kind than `question`.
+/// the message starts the next run. A message can answer only interrupts of the kind `question`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"text": "Now add the tests."}))]
@@ -107,7 +107,7 @@ pub struct SessionMessage {
     pub agent: Option<String>,
 }
 
-/// Receipt for a message.
+/// Confirmation that a message was delivered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"session": "ses_01k6f0000000000000000000bb", "run": "run_01k6f0000000000000000000aa"}))]
 pub struct Delivered {
@@ -221,7 +221,7 @@ pub struct GrantCommand {
     pub program: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subcommand: Option<String>,
-    /// True if the grant also covers the command when the command writes files.
+    /// True if the grant covers the command even if the command writes files.
     pub writes: bool,
     /// Absolute paths of the files to and from which the command may be redirected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -80,7 +80,7 @@ impl Frozen {
         };
         let why = self.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
         let meanwhile = match origin {
-            Origin::Native => "decisions are accepted, but start nothing until the freeze is lifted",
+            Origin::Native => "decisions are accepted, but no work starts until the freeze is lifted",
             Origin::External => "only decisions that stop the agent are accepted until the freeze is lifted",
         };
         format!("{part}, by {}{why}: {meanwhile}", self.by)
@@ -107,8 +107,8 @@ pub struct Info {
     /// Base URL of the server for other machines. Absent if none is configured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_url: Option<String>,
-    /// Error in a renewed certificate file. The server still uses the previous certificate. Absent if there is no
-    /// error.
+    /// Error because of which the server cannot use a renewed certificate file and still uses the previous
+    /// certificate. Absent if there is no error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate_problem: Option<String>,
     /// Warnings about the installation, such as people with equal names or a clock that is behind.
@@ -135,10 +135,10 @@ pub struct Model {
     "alive_until": "2026-11-01T10:42:15Z", "driving": 1, "runs": ["run_01k6f0000000000000000000aa"]
 }))]
 pub struct Node {
-    /// Number of the server process, called its epoch. Each start gets a larger number than every earlier start.
+    /// Identifies the server process. Each start of a server gets a larger number than all earlier starts.
     pub node: u64,
     pub name: String,
-    /// True for the node that answers this request.
+    /// True if this node is the server that sends the response.
     pub here: bool,
     /// True if the node renewed its leases before their deadline. If false, other nodes take over the runs of this
     /// node.
@@ -148,7 +148,7 @@ pub struct Node {
     /// journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alive_until: Option<String>,
-    /// Number of runs that the node executes. A run that waits for a person is executed by no node.
+    /// Number of runs that the node executes. Runs that wait for a person are not counted.
     pub driving: u64,
     /// Ids of the runs that the node executes, at most 100.
     pub runs: Vec<String>,
@@ -180,8 +180,8 @@ pub struct Verification {
     pub events: u64,
     /// Head that was computed from the stored events: `1042:3f2a91b0c4d5e6f708192a3b`.
     pub head: String,
-    /// Number of events that the hash chain does not include yet. Always 0 in a data folder. In a database, the events
-    /// of the last second.
+    /// Number of events that the hash chain does not include yet. Always 0 if the journal is in a data folder. If it
+    /// is in a database, these are the events of the last second.
     pub unsealed: u64,
     /// Heads that were compared with the journal. Absent if the request contained no head.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -190,7 +190,7 @@ pub struct Verification {
     pub damages: Vec<Damage>,
 }
 
-/// A head that was noted earlier and was compared with the journal.
+/// A head that was stored earlier, and the result of comparing it with the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ComparedHead {
     pub head: String,

@@ -25,7 +25,7 @@ pub struct AskReminders {
     pub limit: Option<u32>,
 }
 
-/// One step of an escalation: further people may decide.
+/// One step of an escalation, after which additional people may decide.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"after_ms": 86_400_000, "groups": ["finance"]}))]

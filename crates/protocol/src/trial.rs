@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::diff::Diff;
 
-/// Text for a changed file outside the paths that the task names. Not used if the task names no paths.
+/// Label of a changed file that is not among the paths in the task. Not used if the task contains no paths.
 pub const OUTSIDE: &str = "outside what the task names";
 
 /// Returns true if the task names files and none of them is the file of the card.
@@ -27,7 +27,7 @@ impl<'a> TrialCard<'a> {
         payload.get("trial").filter(|trial| trial.is_object()).map(Self)
     }
 
-    /// Returns the reason why a card has no trial although the workflow requires a trial.
+    /// Returns the reason why the command was not tried although the workflow requires a trial.
     pub fn missing(payload: &Value) -> Option<&str> {
         payload.get("untried")?.as_str()
     }
@@ -91,7 +91,7 @@ impl<'a> TrialCard<'a> {
         self.0.get("git").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// Returns the first word of the summary.
+    /// Returns the heading of the trial or undo.
     pub fn head(self) -> &'static str {
         if self.is_undo() {
             "Undo"
@@ -116,8 +116,8 @@ impl<'a> TrialCard<'a> {
             let why = match text("why") {
                 "changed_since" => "it was changed since",
                 "changed_in_between" => "another writer changed it in between",
-                "as_before" => "it already has its earlier state",
-                "not_empty" => "the run did not put it there",
+                "as_before" => "it is already in its earlier state",
+                "not_empty" => "the run did not create or change it",
                 "holds_others" => "it contains content that the run did not create",
                 _ => "its earlier state is not stored",
             };
@@ -129,7 +129,7 @@ impl<'a> TrialCard<'a> {
             items("left").map(of_path).chain(items("unknown").map(unknown)).collect();
         let more = self.count("not_undone").saturating_sub(lines.len() as u64);
         if more > 0 {
-            lines.push(format!("not undone either: {more} more"));
+            lines.push(format!("{more} more paths are not undone"));
         }
         lines
     }
@@ -158,8 +158,8 @@ impl<'a> TrialCard<'a> {
         self.unseen_among(self.count("not_shown"), |_| true)
     }
 
-    /// Describes the changes that the card does not show, within the parts that a person keeps. All other parts are
-    /// dropped.
+    /// Describes the kept changes that the card does not show. `kept` contains the parts that a person keeps; all
+    /// other parts are dropped.
     pub fn unseen_of(self, kept: &[String]) -> Option<String> {
         let parts = || self.parts().chain(kept.iter().map(String::as_str));
         let is_kept = |path: &str| {
@@ -167,7 +167,8 @@ impl<'a> TrialCard<'a> {
             part.is_some_and(|part| kept.iter().any(|kept| kept == part))
         };
         let at = |part: &str| self.changes().find(|change: &TrialChange<'_>| change.path() == part);
-        // A part below `.git`, or a part that replaced a path, contains all paths below it, listed or not.
+        // A part below `.git`, or a part that replaced a path, contains all paths below it, even paths that are not
+        // listed.
         let holds_others = |part: &String| {
             is_of_git(part) || at(part).is_some_and(|change| change.text("does") == Some("replaced"))
         };

@@ -10,8 +10,8 @@ use crate::event::Role;
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"from": ["reviewer"], "fields": ["/arguments/customer/email", "/arguments/items/*/iban"]}))]
 pub struct Withhold {
-    /// Roles from which the fields are withheld. Only `reviewer` is allowed: all other roles may read the whole run,
-    /// and an agent wrote the payload.
+    /// Roles from which the fields are withheld. Only `reviewer` is allowed, because the agent wrote the payload
+    /// itself and all other roles may read the whole run.
     pub from: Vec<Role>,
     /// JSON pointers into the payload. `*` matches any one member or element. The mark `{"withheld": POINTER}` replaces
     /// each withheld value. Data derived from a withheld value is withheld too.
@@ -21,6 +21,9 @@ pub struct Withhold {
 /// Returns a sentence that lists the withheld fields for the reader. `None` if no field is withheld.
 pub fn withheld_words(places: &[String]) -> Option<String> {
     let named = places.join(", ");
-    (!places.is_empty())
-        .then(|| format!("Withheld from you: {named}. Values derived from it are not shown either."))
+    (!places.is_empty()).then(|| {
+        format!(
+            "Withheld from you: {named}. Values that are derived from withheld values are not shown either."
+        )
+    })
 }

@@ -33,7 +33,7 @@ pub struct Work {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkState {
-    /// The step continues without a person: at once, or as soon as its model can be called again.
+    /// The step will continue without a person, either immediately or as soon as its model can be called again.
     Beginning,
     /// The step has sent a request to its model.
     Thinking,
@@ -41,7 +41,7 @@ pub enum WorkState {
     Acting,
     /// The step waits for a decision or an answer of a person.
     WaitingForPeople,
-    /// The questions of the step are not shown until all agents in `waits_for` are waiting too.
+    /// The step has questions, which are shown to people only when all agents in `waits_for` are waiting too.
     WaitingForAgents,
     /// Another agent has an open question. Until that question is resolved, all other agents start no new work.
     Held,

@@ -19,7 +19,7 @@ pub(super) fn facts(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
         }
     }));
     facts.extend(FetchCard::from_payload(payload).into_iter().flat_map(fetch));
-    // The part with the change already shows the path.
+    // The path is omitted if the part with the change already shows it.
     let path = Some(text(payload, "path")).filter(|_| Diff::from_payload(payload).is_none());
     let places = [(FactName::Path, path), (FactName::Directory, payload.get("cwd").and_then(Value::as_str))];
     let places =
@@ -62,9 +62,10 @@ fn conditions(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
             FactName::Sandbox,
             "full: access only to what is listed here and a private temporary folder",
         ),
-        "partial" => {
-            Fact::notice(FactName::Sandbox, "partial: this machine cannot confine the command fully")
-        }
+        "partial" => Fact::notice(
+            FactName::Sandbox,
+            "partial: this machine can only restrict some of the command's access",
+        ),
         _ => Fact::alarm(FactName::Sandbox, "none: the command can do whatever you can do"),
     }));
     match payload.get("network").and_then(Value::as_bool) {
@@ -101,7 +102,7 @@ pub(super) fn parts(payload: &Value, is_open: bool) -> Vec<Part<'_>> {
         parts.push(trial);
     } else if let Some(change) = Diff::from_payload(payload) {
         parts.extend(diff(payload, false));
-        // If the change is shown only in part, the call still has the complete new text.
+        // If the card shows only a part of the change, the complete new text from the call is added.
         parts.extend(match change.new_text(payload) {
             Some(text) => Some(Part::Data { label: "All of the new text", text: text.to_owned() }),
             None if change.truncated => data(payload, "arguments", "Arguments"),

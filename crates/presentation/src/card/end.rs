@@ -14,10 +14,10 @@ use super::parts::readable;
 #[derive(Debug, Serialize)]
 pub struct End<'a> {
     pub outcome: &'static str,
-    /// Label of the chosen option. None if `outcome` already says the same.
+    /// Label of the chosen option. `None` if `outcome` has the same meaning.
     pub option: Option<Cow<'a, str>>,
     pub by: String,
-    /// Sentence with the number of other open calls that the decision also released.
+    /// Sentence with the number of other open calls that the decision also approved.
     pub also: Option<String>,
     /// RFC 3339 timestamp.
     pub at: &'a str,
@@ -26,7 +26,7 @@ pub struct End<'a> {
     pub text: Option<&'a str>,
     /// Members of a structured answer, or the members that a person's edit changed.
     pub answer: Vec<AnswerMember>,
-    /// Sentence that says if an agent outside Holdshort has used the approval.
+    /// Phrase that says if an agent outside Holdshort has used the approval.
     pub approval: Option<String>,
 }
 

@@ -13,7 +13,7 @@ pub(super) fn for_interrupt(interrupt: &Interrupt, setting: Setting<'_>, call: &
     let time = setting.time;
     let mut facts = Vec::new();
     if setting.is_rehearsal {
-        let text = "none: this is a rehearsal, and the agent's words are scripted";
+        let text = "none: this is a rehearsal, and the agent's replies are scripted";
         facts.push(Fact::notice(FactName::Model, text));
     }
     // If an agent outside Holdshort asks a single question, the title of the interrupt is already the task.
@@ -49,7 +49,7 @@ pub(super) fn for_interrupt(interrupt: &Interrupt, setting: Setting<'_>, call: &
         facts.push(Fact::notice(FactName::Withheld, plain::line(&words)));
     }
     if let Some(earlier) = &interrupt.supersedes {
-        let text = format!("the subject of {} has changed since", plain::line(earlier));
+        let text = format!("the subject of {} has changed since then", plain::line(earlier));
         facts.push(Fact::notice(FactName::Again, text));
     }
     facts.push(Fact::new(FactName::AskedAt, time(&interrupt.created_at)));
@@ -57,7 +57,7 @@ pub(super) fn for_interrupt(interrupt: &Interrupt, setting: Setting<'_>, call: &
     facts
 }
 
-/// Returns the approvers, the votes, the missing votes, and whether the reader may decide.
+/// Returns facts about the approvers, the votes, the missing votes, and the reader's permission to decide.
 pub fn people(interrupt: &Interrupt, time: FormatTime<'_>) -> Vec<Fact> {
     let lines = InvolvedPeople::from(interrupt).lines(time).into_iter();
     lines
@@ -102,7 +102,7 @@ pub(super) fn grant(interrupt: &Interrupt) -> Vec<Fact> {
     let grant = interrupt.payload.get("grant").filter(|_| is_offered).and_then(GrantScope::from_value);
     let Some(covered) = grant else { return Vec::new() };
     let past =
-        covered.past().map(|past| format!("; before, it would have covered {past}")).unwrap_or_default();
+        covered.past().map(|past| format!("; earlier, it would have covered {past}")).unwrap_or_default();
     let text = format!("{}{past}", covered.sentence(None));
     let refused = covered.refused().map(|refused| format!("refused before: {refused}"));
     std::iter::once(Fact::new(FactName::Grant, text))

@@ -35,7 +35,7 @@ pub struct Card<'a> {
     pub warnings: Vec<String>,
     /// Name of the agent that wrote the message and the parts.
     pub speaker: Cow<'a, str>,
-    /// Message of the speaker. Empty if a part holds the same text.
+    /// Message of the speaker. Empty if a part contains the same text.
     pub said: &'a str,
     /// Facts about the call, and about the conditions under which it would run.
     pub call: Vec<Fact>,
@@ -62,7 +62,8 @@ pub type FormatTime<'a> = &'a dyn Fn(&str) -> String;
 /// Information for a card that is not part of the interrupt.
 #[derive(Clone, Copy)]
 pub struct Setting<'a> {
-    /// Call of an agent outside Holdshort, as the gates inspected it. None if the interrupt is not about such a call.
+    /// Call of an agent outside Holdshort, in the form that the gates inspected. `None` if the interrupt is not about
+    /// such a call.
     pub judged: Option<&'a InspectedCall>,
     /// True if the run is a rehearsal with scripted replies.
     pub is_rehearsal: bool,

@@ -37,7 +37,8 @@ pub enum Part<'a> {
         is_new: bool,
         /// True if the task does not name this path.
         is_outside: bool,
-        /// True if an agent outside Holdshort sent the change: the change was not compared with a file.
+        /// True if an agent outside Holdshort sent the change, so that Holdshort has not compared the change with a
+        /// file.
         is_quoted: bool,
         diff: Diff,
         /// Sentence with the number of lines that are not shown.
@@ -54,7 +55,7 @@ pub enum Part<'a> {
     Quote {
         label: &'static str,
         text: Cow<'a, str>,
-        /// True if exactly this text will be released. Every user interface must then show the text in full.
+        /// True if the decision passes on exactly this text. Every user interface must then show the complete text.
         is_exact: bool,
     },
     /// Other data, as JSON.

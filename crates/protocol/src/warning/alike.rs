@@ -11,8 +11,8 @@ use crate::warning::field::{Field, Reading};
 /// Separators in addresses and paths.
 const MARKS: [char; 6] = ['/', '\\', '.', ':', ';', '@'];
 
-/// Returns the scripts that the texts really use: the scripts of words that contain a letter without an ASCII
-/// look-alike. Only such a word proves that its script is meant.
+/// Returns the scripts in which the texts are written: the scripts of words that contain a letter without an ASCII
+/// look-alike. Other words could be imitations of ASCII words.
 pub(super) fn spoken(places: &[Field<'_>]) -> Vec<Script> {
     let mut spoken = Vec::new();
     for place in places.iter().filter(|place| place.reading != Reading::Exact) {

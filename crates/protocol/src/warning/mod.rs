@@ -1,8 +1,8 @@
 //! Finds text that could deceive the person who decides. Terminal and browser show the same warnings.
 //!
-//! PURE. The work is limited, because an agent may send a payload of any length. A warning never says that something is
-//! dangerous, only that a text is not what it looks like. `field.rs` collects the texts of an interrupt, `alike.rs`
-//! examines words, `link.rs` examines links.
+//! PURE. The work is limited, because an agent may send a payload of any length. A warning does not mean that a text
+//! is dangerous, only that the text differs from what it looks like. `field.rs` collects the texts of an interrupt,
+//! `alike.rs` examines words, `link.rs` examines links.
 
 mod alike;
 mod field;
@@ -101,7 +101,7 @@ pub fn warnings(interrupt: &Interrupt) -> Vec<Warning> {
             continue;
         }
         if found.len() == WARNINGS {
-            found.push(more("there are more than can be listed"));
+            found.push(more("more warnings exist than can be listed"));
             return found;
         }
         found.push(new);

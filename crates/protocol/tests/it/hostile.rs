@@ -79,7 +79,7 @@ fn what_is_too_much_is_said_to_be() {
     let words: Vec<String> = (0..30).map(|i| format!("\u{441}url{i}")).collect();
     let deep = (0..100).fold(json!("\u{200b}"), |inner, _| json!([inner]));
     let table = [
-        (json!(words), 21, "there are more than can be listed"),
+        (json!(words), 21, "more warnings exist than can be listed"),
         (json!(vec![0; 100_000]), 1, "the request is too large to be examined completely"),
         (json!("\u{e9}".repeat(200_000)), 1, "the request is too large to be examined completely"),
         (deep, 1, "the request is too large to be examined completely"),

@@ -11,7 +11,11 @@ fn that_one_skip_settles_it_for_all_is_said_of_questions_that_several_answer() {
         ids.iter().map(|id| serde_json::from_value(offer(id)).unwrap()).collect()
     };
     for (required, ids, expected) in [
-        (2, &["answer", "skip", "cancel"][..], "one more person; one person can skip it for all"),
+        (
+            2,
+            &["answer", "skip", "cancel"][..],
+            "one more person; one person can skip the question for all of them",
+        ),
         (1, &["answer", "skip", "cancel"], "one more person"),
         (2, &["approve", "skip"], "one more person"),
     ] {

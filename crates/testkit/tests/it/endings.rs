@@ -248,7 +248,7 @@ async fn a_card_says_that_an_earlier_call_was_refused() {
     );
     let shown = server.client_command().args(["show", second["id"].as_str().unwrap()]).output().unwrap();
     let shown = String::from_utf8(shown.stdout).unwrap();
-    assert!(shown.contains("write_file: a.txt, which was refused: it did not run"), "{shown}");
+    assert!(shown.contains("write_file: a.txt, which was refused and did not run"), "{shown}");
     server.choose(&second, "approve").await;
     server.wait_status(&run, &["completed"]).await;
     assert_eq!(server.lines("count.txt"), 1);

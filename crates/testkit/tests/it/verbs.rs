@@ -126,7 +126,7 @@ async fn where_one_is_left_for_two_stages_the_card_says_so() {
     }
     eventually("it goes to the operator", async || {
         let (_, said) = verb(&server, &["show", id]);
-        said.contains("2 stages, and one person may agree in several").then_some(())
+        said.contains("2 stages, and one person may agree in several stages").then_some(())
     })
     .await;
     for open in [true, false] {

@@ -40,7 +40,7 @@ async fn a_file_that_can_not_be_used_keeps_nothing_from_the_others() {
             let mut lines = said.lines().filter(|line| line.contains(wrong) && line.contains(id.as_str()));
             let line = lines.next()?;
             assert!(!line.contains("delete"), "{line}");
-            line.contains("repair it, then let an operator retry the delivery").then_some(())
+            line.contains("repair it, and then ask an operator to retry the delivery").then_some(())
         })
         .await;
     }

@@ -255,5 +255,5 @@ async fn on_whose_behalf_a_service_decides_is_told_with_its_decision() {
     let page = server.request(Method::GET, &format!("/v1/receipts/{interrupt}/page"));
     let page = page.send().await.unwrap().text().await.unwrap();
     assert!(page.contains("on behalf of <bdi>bob@example.com</bdi>, as the client says"), "{page}");
-    assert!(page.contains("portal (on behalf of bob@example.com, as their client says)"), "{page}");
+    assert!(page.contains("portal (on behalf of bob@example.com, according to their client)"), "{page}");
 }
