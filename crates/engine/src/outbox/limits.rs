@@ -32,8 +32,8 @@ pub const ASKED_OVER: usize = 1_000;
 pub const RECIPIENTS: usize = 200;
 /// Maximum delay between two attempts of a delivery, without the random part. Longer delays are shortened.
 pub const RETRY_WAIT: Duration = Duration::from_hours(6);
-/// Duration for which a channel may fail continuously. After this time, the channel is disabled. Of each pause
-/// between two attempts, at most `channel_pause` is counted.
+/// Duration for which a channel may fail continuously. After this time, the channel is disabled. At most
+/// `channel_pause` of each pause between two attempts is counted.
 pub const CHANNEL_FAILS: Duration = Duration::from_hours(120);
 /// Maximum time that a delivery waits while its channel is disabled or removed. Then the delivery fails.
 pub const DELIVERY_WAITS: Duration = Duration::from_hours(168);
