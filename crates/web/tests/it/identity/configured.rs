@@ -40,7 +40,7 @@ fn what_is_right_and_what_is_wrong() {
                 ("jwks_file", "f".into()),
                 ("jwks_networks", list(&["10.0.0.0/8"])),
             ],
-            "are used only with `jwks_url`",
+            "are only allowed together with `jwks_url`",
         ),
         (vec![("jwks_url", "".into())], "name one of `secret_file`, `jwks_file`, `jwks_url`"),
         (vec![("secret_file", "s".into())], "name one of `secret_file`, `jwks_file`, `jwks_url`"),
@@ -56,7 +56,7 @@ fn what_is_right_and_what_is_wrong() {
         (vec![("prefix", "partner".into())], "is not a prefix such as `partner:`"),
         (vec![("prefix", ":".into())], "is not a prefix such as `partner:`"),
         (vec![("prefix", "partner:".into())], "right"),
-        (vec![("roles", table("a = \"engine\""))], "`engine` is Holdshort itself"),
+        (vec![("roles", table("a = \"engine\""))], "the role `engine` belongs to Holdshort itself"),
         (vec![("roles", table(""))], "no principal would have a role"),
         (vec![("claims", table("roles = \"\""))], "set it to the name of a claim"),
     ];
@@ -141,7 +141,7 @@ fn a_provider_that_is_right_and_what_is_wrong_with_one() {
         ("leeway_s = 601", "synchronize the clocks"),
         ("prefix = \"p\"", "is not a prefix such as"),
         ("roles = {}", "no principal would have a role"),
-        ("roles = {a = \"engine\"}", "is Holdshort itself"),
+        ("roles = {a = \"engine\"}", "belongs to Holdshort itself"),
     ] {
         let said = said(more, &[]);
         assert!(said.contains(expected), "{more}: {said}");
