@@ -35,7 +35,7 @@ pub enum Part<'a> {
     Diff {
         path: Cow<'a, str>,
         is_new: bool,
-        /// True if the task does not name this path.
+        /// True if this path is not among the paths in the task.
         is_outside: bool,
         /// True if an agent outside Holdshort sent the change, so that Holdshort has not compared the change with a
         /// file.
@@ -75,7 +75,7 @@ pub struct TriedChange<'a> {
     pub path: Cow<'a, str>,
     pub words: String,
     pub is_deletion: bool,
-    /// True if the task does not name this path.
+    /// True if this path is not among the paths in the task.
     pub is_outside: bool,
     pub diff: Option<Diff>,
     /// Sentence with the number of diff lines that are not shown.

@@ -100,7 +100,7 @@ impl Typed {
             version: self.version,
             ..Decision::default()
         };
-        // A link that was sent to a person may decide only on its own interrupt, so it cannot release others.
+        // A link that was sent to a person is only for one interrupt, so it cannot approve other interrupts.
         if number.is_none() && option.is_some_and(Offer::gives_grant) {
             decision.also = self.also_shown.iter().filter(|id| self.also.contains(*id)).cloned().collect();
             decision.also_shown.clone_from(&self.also_shown);
@@ -367,7 +367,7 @@ impl<'a> Form<'a> {
             Editor { summary, label: edit.label, schema, is_text: edit.is_text, is_open, field }
         };
         let takes_data = interrupt.kind == Kind::Question && interrupt.editable().is_some();
-        // A link that was sent to a person may decide only on its own interrupt, so it cannot release others.
+        // A link that was sent to a person is only for one interrupt, so it cannot approve other interrupts.
         let also_covers = if number.is_none() { interrupt.also_covers.as_slice() } else { &[] };
         let also = also_covers.iter().map(|each| Also {
             name: format!("{ALSO}{}", each.interrupt),
