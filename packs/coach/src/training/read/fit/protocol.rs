@@ -2,10 +2,9 @@
 //!
 //! Source: Garmin, *Flexible & Interoperable Data Transfer (FIT) Protocol*, rev. 2.4. Every size is checked before use.
 //!
-//! The crate `fitparser` (0.11) is not used. Its times have the time zone of the machine, it writes to the standard error,
-//! and it has no limits. For a file with one wrong byte it returns no message, and it does not find the next part of a
-//! chain. Its 3.4 MB of generated source decode fields that are not read here. The tests compare this reader with two
-//! other readers.
+//! The crate `fitparser` (0.11) reads the kept files, but is not used. For a file without its end, or a chain with one
+//! broken part, it returns no message at all. Its times have the time zone of the machine, it writes to the standard
+//! error, and it has no limits. The tests compare this reader with two other readers.
 
 /// Time 0 of FIT files: 1989-12-31T00:00:00Z.
 pub(super) const EPOCH_S: i64 = 631_065_600;
