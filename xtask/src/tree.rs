@@ -200,4 +200,8 @@ fn nothing_but_the_program_knows_a_pack() {
 }
 
 /// Files that may contain the word `compliance`: the crew protocol has compliance reviews (source document 003).
-const WORDS_OF_A_WIRE: [&str; 2] = ["crates/edges/src/crew/pause.rs", "crates/notify/src/format/crew.rs"];
+const WORDS_OF_A_WIRE: [&str; 3] = [
+    "crates/edges/src/crew/pause.rs",
+    "crates/edges/src/crew/refusals.rs",
+    "crates/notify/src/format/crew.rs",
+];

@@ -59,6 +59,16 @@ pub(super) fn no_review_of_task(id: &str) -> Refused {
     Refused::new(Code::NotFound, format!("No compliance review found for task '{id}'"))
 }
 
+/// Returns the error of a task whose review was rejected with these comments.
+pub(super) fn rejected(comments: Option<&str>) -> String {
+    format!("Compliance review rejected: {}", comments.unwrap_or("No comments provided"))
+}
+
+/// Returns the error of a task whose review was not decided in time.
+pub(super) fn expired(review: &str) -> String {
+    format!("Compliance review {review} has expired: nobody decided in time")
+}
+
 pub(super) fn not_paused(id: &str, state: State) -> Refused {
     let why = format!("Task '{id}' is not paused (current state: {}): it has no open review", state.lower());
     Refused::new(Code::AlreadyResolved, why)

@@ -110,11 +110,9 @@ fn rejection(run: &Run, reason: &str) -> Option<String> {
         Outcome::Rejected => {
             let comments = last.agreed_text();
             let comments = comments.as_deref().map(str::trim).filter(|text| !text.is_empty());
-            Some(format!("Compliance review rejected: {}", comments.unwrap_or("No comments provided")))
+            Some(refusals::rejected(comments))
         }
-        Outcome::Expired => {
-            Some(format!("Compliance review {} has expired: nobody decided in time", review_id(last)))
-        }
+        Outcome::Expired => Some(refusals::expired(&review_id(last))),
         Outcome::Approved | Outcome::Answered | Outcome::Cancelled | Outcome::Superseded => None,
     }
 }
