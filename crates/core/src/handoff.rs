@@ -31,7 +31,8 @@ pub fn tool(to: &str) -> Spec {
         ADMIN => (
             Receiver::Admin,
             "Stop and ask a person to look. The person lets you continue, tells you what to do, or aborts \
-            the run.".to_owned(),
+            the run."
+                .to_owned(),
             "what the person needs to know",
         ),
         agent => (

@@ -65,7 +65,9 @@ impl Target {
             return Err("port 0 is not valid".to_owned());
         }
         let host = match url.host() {
-            Some(Host::Domain(name)) => Some(plain_name(name).ok_or("the host name is not valid")?.to_owned()),
+            Some(Host::Domain(name)) => {
+                Some(plain_name(name).ok_or("the host name is not valid")?.to_owned())
+            }
             Some(Host::Ipv4(_) | Host::Ipv6(_)) => None,
             None => return Err("the URL names no host".to_owned()),
         };

@@ -91,8 +91,13 @@ fn base(
     };
     let read = yaml::parse(text, bounds::WORKFLOW_BYTES).ok();
     if read.as_ref().is_some_and(|base| value(base, KEY).is_some()) {
-        problems.at(&item, format!("`{name}` itself extends another workflow; extend that other workflow \
-            instead"));
+        problems.at(
+            &item,
+            format!(
+                "`{name}` itself extends another workflow; extend that other workflow \
+            instead"
+            ),
+        );
         return None;
     }
     let Some(mut base) = read.filter(|_| is_good(text)) else {

@@ -87,7 +87,8 @@ pub fn external() -> Definition {
     Definition {
         name: EXTERNAL.to_owned(),
         description: "Agents of other frameworks ask people through this workflow. Holdshort itself runs \
-            nothing for it.".to_owned(),
+            nothing for it."
+            .to_owned(),
         input: json!({"type": "object"}),
         agents: BTreeMap::new(),
         tools: BTreeMap::new(),

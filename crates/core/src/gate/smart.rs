@@ -97,8 +97,13 @@ pub fn reasons(act: &Act<'_>, keywords: &[String]) -> Vec<Reason> {
     let named = |word: &str| keywords.iter().any(|keyword| keyword.eq_ignore_ascii_case(word));
     for word in PRODUCTION.into_iter().filter(|word| !named(word)) {
         if let Some(at) = found(&|texts| texts.iter().any(|text| text.is_numbered(word))) {
-            reasons.push(reason("production", format!("`{word}` in {at} refers to a production \
-                environment")));
+            reasons.push(reason(
+                "production",
+                format!(
+                    "`{word}` in {at} refers to a production \
+                environment"
+                ),
+            ));
         }
     }
     reasons.extend(uncertainty(act.said));

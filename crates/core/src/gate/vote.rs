@@ -257,8 +257,10 @@ fn explain(code: &str) -> &'static str {
             "an earlier command created a file that your own tools run, and the file could not be moved \
              away: check the workspace"
         }
-        "ignores_changed" => "it changes which files git ignores, and rules about changes depend on these \
-        files",
+        "ignores_changed" => {
+            "it changes which files git ignores, and rules about changes depend on these \
+        files"
+        }
         "undo" => "it undoes changes that were approved before",
         "merge" => {
             "it copies ignored files, which only the run has seen so far, into the workspace, where your own \

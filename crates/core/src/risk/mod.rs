@@ -110,12 +110,17 @@ impl SearchedTexts {
     /// Describes which texts were not searched. Returns `None` if all texts were searched.
     fn unread(&self) -> Option<String> {
         if self.texts.len() >= limits::RISK_TEXTS {
-            Some(format!("it contains more than {} texts, and the remaining texts were not \
-                checked", limits::RISK_TEXTS))
+            Some(format!(
+                "it contains more than {} texts, and the remaining texts were not \
+                checked",
+                limits::RISK_TEXTS
+            ))
         } else if self.is_cut {
             let chars = limits::RISK_TEXT_CHARS;
-            Some(format!("it contains a text of more than {chars} characters, and the rest of the text was \
-                not checked"))
+            Some(format!(
+                "it contains a text of more than {chars} characters, and the rest of the text was \
+                not checked"
+            ))
         } else {
             None
         }

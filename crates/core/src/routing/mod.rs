@@ -91,8 +91,7 @@ impl Routed {
         let is_complex = self.complexity.is_some_and(|complexity| complexity >= COMPLEX);
         let refined =
             self.refined.as_ref().map(|task| format!("The router's understanding of the task: {task}"));
-        let plan =
-            "This task is complex, so a plan helps. If your tools can make a plan, make one before you \
+        let plan = "This task is complex, so a plan helps. If your tools can make a plan, make one before you \
             begin.";
         let plan = (self.route == Route::Plan || is_complex).then(|| plan.to_owned());
         let lines: Vec<String> = refined.into_iter().chain(plan).collect();

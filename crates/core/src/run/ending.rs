@@ -61,8 +61,10 @@ impl Draft<'_> {
     fn ask_what_was_printed(&mut self, id: &str, step: &Step, question: &str) {
         let mut opening = Opening::new(Kind::Question, About::Printed(id.to_owned()), question.to_owned());
         opening.step = Some(id.to_owned());
-        opening.message = String::from("The agent wrote this question in its reply instead of asking it \
-            with a tool.");
+        opening.message = String::from(
+            "The agent wrote this question in its reply instead of asking it \
+            with a tool.",
+        );
         opening.payload = json!({ "question": self.run.last_words(step), "asker": step.agent });
         self.open(opening);
     }

@@ -232,8 +232,11 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
         let holding =
             ask.kind.row().options.iter().map(Offer::from_row).filter(|offer| holds_back(ask.kind, offer));
         let ids: Vec<String> = holding.map(|offer| offer.id).collect();
-        let message = format!("the approver could only agree; offer at least one of these options: \
-            {}", ids.join(", "));
+        let message = format!(
+            "the approver could only agree; offer at least one of these options: \
+            {}",
+            ids.join(", ")
+        );
         problems.push(Problem::new("/options", message));
     }
     // The approver can always answer a `choice` with a free text.

@@ -18,8 +18,7 @@ use crate::schema::Problem;
 /// Code of the calls that an interruption ended.
 pub(super) const INTERRUPTED: &str = "interrupted";
 
-const NOT_RUN: &str =
-    "Not run: a person interrupted the run before this call began. Make the call again only if it is still \
+const NOT_RUN: &str = "Not run: a person interrupted the run before this call began. Make the call again only if it is still \
     needed.";
 const NO_RESULT: &str =
     "A person interrupted this call, so there is no result. Make the call again only if it is still needed.";

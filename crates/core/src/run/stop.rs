@@ -131,8 +131,10 @@ pub(super) fn told_late(call: &Call, printed: String) -> String {
         None => printed,
         Some("") => format!("{printed}\nA person wanted to stop this command, but it had already ended."),
         Some(words) => {
-            format!("{printed}\nA person wanted to stop this command, but it had already ended. The person \
-                says: {words}")
+            format!(
+                "{printed}\nA person wanted to stop this command, but it had already ended. The person \
+                says: {words}"
+            )
         }
     }
 }

@@ -125,8 +125,13 @@ fn a_later_run_is_told_of_the_earlier_ones() {
 fn take_back(world: &mut World) {
     let fact = session::Fact::ChangesUndone { run: world.run.id.clone(), by: draw(7).id::<RunId>() };
     let event = world.session.event(world.now, &Actor::operator("rest"), fact);
-    world.append(vec![Event { content: Content::text("These paths are in their earlier state again: \
-        `a`."), ..event }]);
+    world.append(vec![Event {
+        content: Content::text(
+            "These paths are in their earlier state again: \
+        `a`.",
+        ),
+        ..event
+    }]);
 }
 
 #[test]

@@ -171,8 +171,14 @@ async fn a_trial_is_interrupted_and_nothing_of_it_happens() {
     server.wait_status(&run, &["completed"]).await;
     assert!(!server.workspace().join("made.txt").exists(), "it was only tried");
     let told = last_told(&model);
-    assert!(told.contains("begun") && told.contains("It ran only in a trial, so nothing has \
-        changed."), "{told}");
+    assert!(
+        told.contains("begun")
+            && told.contains(
+                "It ran only in a trial, so nothing has \
+        changed."
+            ),
+        "{told}"
+    );
 }
 
 /// An open interrupt about a call is superseded when the person writes a message instead of deciding.

@@ -126,8 +126,14 @@ fn options(item: &Item<'_>, table: Table, problems: &mut Problems) -> Vec<String
     if problems.len() == before && !rows().any(|row| named.contains(&row.id) && !row.releases()) {
         let others: Vec<_> =
             rows().filter(|row| !row.releases()).map(|row| format!("`{}`", row.id)).collect();
-        problems.at(item, format!("needs at least one option that does not let the work continue: one of \
-            {}", others.join(", ")));
+        problems.at(
+            item,
+            format!(
+                "needs at least one option that does not let the work continue: one of \
+            {}",
+                others.join(", ")
+            ),
+        );
     }
     named
 }

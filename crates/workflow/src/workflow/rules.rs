@@ -192,8 +192,11 @@ fn globs(texts: Vec<(String, Item<'_>)>, problems: &mut Problems) -> Vec<String>
     let mut paths = Vec::new();
     for (text, item) in texts {
         if text.starts_with('/') || text.split('/').any(|part| part == "..") {
-            problems.at(&item, "a path is relative to the workspace, without `..`; this pattern would never \
-                match");
+            problems.at(
+                &item,
+                "a path is relative to the workspace, without `..`; this pattern would never \
+                match",
+            );
         } else if let Err(error) = globset::Glob::new(&text) {
             problems.at(&item, format!("not a glob: {}", error.kind()));
         } else {
@@ -252,9 +255,13 @@ fn can_match(
         let Some(item) = fields.find(key).filter(|_| !patterns.is_empty()) else { continue };
         let takes_it = |spec: &tool::Spec| spec.parameters.pointer(argument).is_some();
         if !catalogue.iter().any(|spec| is_covered(&spec.name) && takes_it(spec)) {
-            problems
-                .at(item, format!("none of the tools of this rule takes {what}, so the rule would never \
-                    match"));
+            problems.at(
+                item,
+                format!(
+                    "none of the tools of this rule takes {what}, so the rule would never \
+                    match"
+                ),
+            );
         }
     }
 }

@@ -205,8 +205,10 @@ fn what_can_not_be_extended_has_its_place() {
         ("name: mine\nextends: mine\n", vec!["mine.yaml:2:10: `mine` would extend itself"]),
         (
             "name: mine\nextends: review_plan\n",
-            vec!["mine.yaml:2:10: `review_plan` itself extends another workflow; extend that other workflow \
-                instead"],
+            vec![
+                "mine.yaml:2:10: `review_plan` itself extends another workflow; extend that other workflow \
+                instead",
+            ],
         ),
         ("name: mine\nextends: [base]\n", vec!["mine.yaml:2:10: expected a text, found a list"]),
         ("extends: base\n", vec!["mine.yaml:1:1: the key `name` is missing"]),

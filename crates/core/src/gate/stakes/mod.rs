@@ -28,11 +28,7 @@ const TABLE: [Stake; 7] = [
         text: "it makes a file writable for everyone, or lets a program run with the rights of its owner",
         holds: |part| losses::opens_to_anybody(part) && !losses::any(losses::RIGHTS, part),
     },
-    Stake {
-        code: "forced",
-        text: "an option disables a safety check of the command",
-        holds: forces,
-    },
+    Stake { code: "forced", text: "an option disables a safety check of the command", holds: forces },
     Stake { code: "production", text: "it mentions production", holds: names_production },
     Stake { code: "deploys", text: "it deploys, publishes or pushes", holds: deploys },
 ];

@@ -38,8 +38,12 @@ pub fn flaw_of_role(role: Role) -> Option<String> {
     let known: Vec<String> = BLINDED.iter().map(|role| format!("`{}`", role.as_str())).collect();
     let message = || {
         let sees = if role == Role::Agent { "what it wrote" } else { "everything" };
-        format!("`{}` sees {sees}, so nothing can be withheld from this role; only {} may be \
-            named", role.as_str(), known.join(", "))
+        format!(
+            "`{}` sees {sees}, so nothing can be withheld from this role; only {} may be \
+            named",
+            role.as_str(),
+            known.join(", ")
+        )
     };
     (!BLINDED.contains(&role)).then(message)
 }

@@ -58,8 +58,11 @@ impl Draft<'_> {
             },
             Kind::Escalation => self.escalation_effect(interrupt, id, call, taken),
             Kind::Checkpoint | Kind::Error | Kind::Choice | Kind::Turn | Kind::Continuation => {
-                self.fail_run("internal", "the interrupt is about a call, but calls cannot open an \
-                    interrupt of this kind");
+                self.fail_run(
+                    "internal",
+                    "the interrupt is about a call, but calls cannot open an \
+                    interrupt of this kind",
+                );
             }
         }
     }
@@ -131,8 +134,13 @@ impl Draft<'_> {
         let told = if dropped.is_empty() {
             taken.text.to_owned()
         } else {
-            sentence(&format!("A person kept only some of the changes of this call. Dropped: \
-                {dropped}"), taken)
+            sentence(
+                &format!(
+                    "A person kept only some of the changes of this call. Dropped: \
+                {dropped}"
+                ),
+                taken,
+            )
         };
         self.note(interrupt, &call.step, &told);
     }

@@ -113,9 +113,11 @@ impl Draft<'_> {
         before: Option<String>,
     ) {
         if self.run.called.size() >= limits::CALLED_PHASES {
-            let text =
-                format!("phase not started: calls of one run may start at most {} \
-                    phases", limits::CALLED_PHASES);
+            let text = format!(
+                "phase not started: calls of one run may start at most {} \
+                    phases",
+                limits::CALLED_PHASES
+            );
             return self.finish_call(id, CallEnd::Failed, Some("limit_called_phases"), text);
         }
         let named = arguments.get("phase").and_then(Value::as_str).and_then(PhaseTool::parse);

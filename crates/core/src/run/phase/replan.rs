@@ -164,8 +164,11 @@ impl Run {
             .carriers(phase)
             .filter_map(|(carrier, control)| {
                 let only = control.only?;
-                Some(format!("`{}` carries out only subtask {only}, so the plan cannot be \
-                    changed", carrier.id))
+                Some(format!(
+                    "`{}` carries out only subtask {only}, so the plan cannot be \
+                    changed",
+                    carrier.id
+                ))
             })
             .collect();
         for (old, id, step) in self.changed_steps(phase, &plan) {

@@ -44,7 +44,8 @@ impl Run {
                 return format!("The person described a different approach: {text}");
             }
             None => "The person chose none of the proposed approaches. Continue as you think \
-                best.".to_owned(),
+                best."
+                .to_owned(),
         };
         if !text.is_empty() {
             told.extend(["\nThe person adds: ", text]);

@@ -55,8 +55,13 @@ fn what_was_taken_back_is_no_word_of_the_task() {
     let mut world = at("Tidy up src/", command("./do src/a=1 lib/b=2"));
     let fact = session::Fact::ChangesUndone { run: world.run.id.clone(), by: draw(7).id() };
     let undone = world.session.event(world.now, &Actor::operator("rest"), fact);
-    let undone = Event { content: Content::text("These paths are in their earlier state again: \
-        `lib/b`."), ..undone };
+    let undone = Event {
+        content: Content::text(
+            "These paths are in their earlier state again: \
+        `lib/b`.",
+        ),
+        ..undone
+    };
     world.append(vec![undone]);
     world.work();
     assert_eq!(world.count("changes_undone"), 2, "the run has heard of it");
