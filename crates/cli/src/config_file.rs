@@ -176,10 +176,10 @@ pub(crate) fn resolve_settings(serve: &Serve, data_dir: &DataDir) -> anyhow::Res
         cors: Cors::default(),
         page: telling
             .pick("edge_origin", None, said.edge_origin.clone(), file.edge_origin, None, ToString::to_string)
-            .map(mars_page),
+            .map(|url| mars_page(&url)),
     };
     if let (Some(page), Some(own)) = (&front.page, &front.public_url)
-        && page.origin() == own.origin()
+        && *page.origin() == *own.origin()
     {
         let why = "`edge_origin` is the URL of the web UI of MARS, and not the public URL of this server";
         return Err(telling.wrong("edge_origin", why));

@@ -25,8 +25,8 @@ use holdshort_web::public_endpoint::PublicUrl;
 
 /// Returns the page that may use the MARS edge with a cookie. `url`: address at which browsers open the web UI of MARS,
 /// whose server forwards the requests below `/api` and `/ws` to the edge.
-pub fn mars_page(url: PublicUrl) -> EdgePage {
-    EdgePage::new("/edges/mars/", ["/api", "/ws"], url)
+pub fn mars_page(url: &PublicUrl) -> EdgePage {
+    url.page_of_edge("/edges/mars/", ["/api", "/ws"])
 }
 
 /// Path prefix of the crew edge.

@@ -9,8 +9,8 @@ use axum::http::header::{ORIGIN, REFERER};
 use axum::http::{HeaderMap, HeaderName};
 use url::Url;
 
-use crate::guard::SEC_FETCH_SITE;
-use crate::public_endpoint::PublicUrl;
+/// Header `Sec-Fetch-Site` (Fetch Metadata, 2.4).
+pub(crate) const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Path of the sign-in below the first forwarded path.
 const SIGN_IN: &str = "/holdshort/sign-in";
@@ -22,22 +22,29 @@ pub struct EdgePage {
     base: &'static str,
     /// Paths of the page's server that are forwarded to the edge.
     paths: [&'static str; 2],
-    url: PublicUrl,
+    /// Origin of the page, as a browser writes it.
+    origin: String,
+    /// Values of the `Host` header at the page's server.
+    hosts: Vec<String>,
 }
 
 impl EdgePage {
-    pub fn new(base: &'static str, paths: [&'static str; 2], url: PublicUrl) -> Self {
-        Self { base, paths, url }
+    pub(crate) fn new(
+        base: &'static str,
+        paths: [&'static str; 2],
+        (origin, hosts): (String, Vec<String>),
+    ) -> Self {
+        Self { base, paths, origin, hosts }
     }
 
     /// Returns the origin of the page, as a browser writes it.
-    pub fn origin(&self) -> String {
-        self.url.origin()
+    pub fn origin(&self) -> &str {
+        &self.origin
     }
 
     /// Returns the URL at which a person signs a browser in for the page.
     pub fn sign_in_url(&self) -> String {
-        format!("{}{}{SIGN_IN}", self.origin(), self.paths[0])
+        format!("{}{}{SIGN_IN}", self.origin, self.paths[0])
     }
 
     /// Returns true if a path of this server belongs to the edge.
@@ -48,16 +55,16 @@ impl EdgePage {
     /// Returns true if `host` is the host of the page's own server. The server may be a trusted proxy, which reports this
     /// host for the requests that it forwards.
     pub(crate) fn is_host(&self, host: &str) -> bool {
-        self.url.hosts().iter().any(|own| own.eq_ignore_ascii_case(host))
+        self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
     }
 
     /// Returns true if the page sent a request. Browsers omit `Origin` when a page reads from its own origin, so the
     /// header `Referer` then names the page. A script can set none of these headers.
     pub(crate) fn sent(&self, headers: &HeaderMap) -> bool {
-        let origin = self.origin();
+        let origin = &self.origin;
         let is_origin = match (&values(headers, &ORIGIN)[..], &values(headers, &REFERER)[..]) {
-            ([said], _) => said.eq_ignore_ascii_case(&origin),
-            ([], [page]) => Url::parse(page).is_ok_and(|page| page.origin().ascii_serialization() == origin),
+            ([said], _) => said.eq_ignore_ascii_case(origin),
+            ([], [page]) => Url::parse(page).is_ok_and(|page| page.origin().ascii_serialization() == *origin),
             _ => false,
         };
         is_origin && matches!(values(headers, &SEC_FETCH_SITE)[..], [] | ["same-origin"])
@@ -66,7 +73,7 @@ impl EdgePage {
     /// Returns the `Set-Cookie` values for a sign-in: the same cookie for each forwarded path, because the browser must
     /// not send the cookie to other paths of the page's server.
     pub(crate) fn set_cookies(&self, name: &str, value: &str, seconds: u64) -> [String; 2] {
-        let secure = if self.url.is_https() { "; Secure" } else { "" };
+        let secure = if self.origin.starts_with("https:") { "; Secure" } else { "" };
         self.paths.map(|path| {
             format!("{name}={value}; HttpOnly; SameSite=Strict; Path={path}; Max-Age={seconds}{secure}")
         })
@@ -83,7 +90,9 @@ mod tests {
     use super::*;
 
     fn page(url: &str) -> EdgePage {
-        EdgePage::new("/edges/mars/", ["/api", "/ws"], url.parse().unwrap())
+        let host = url.split_once("://").unwrap().1;
+        let hosts = vec![host.to_owned(), format!("{host}:443")];
+        EdgePage::new("/edges/mars/", ["/api", "/ws"], (url.to_owned(), hosts))
     }
 
     #[test]

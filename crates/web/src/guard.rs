@@ -20,15 +20,13 @@ use tracing::Instrument;
 use crate::auth::AuthState;
 use crate::connections;
 use crate::cors::{self, Cors};
-use crate::edge_page::EdgePage;
+use crate::edge_page::{EdgePage, SEC_FETCH_SITE};
 use crate::problem::{Answer, Refused};
 use crate::public_endpoint::{Forwarded, Proxies, PublicEndpoint, PublicUrl};
 use crate::quota::Meter;
 use crate::request_id::{self, RequestId};
 use crate::route_limit::Arrival;
 
-/// Header `Sec-Fetch-Site` (Fetch Metadata, 2.4).
-pub(crate) const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 

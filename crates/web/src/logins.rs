@@ -619,7 +619,8 @@ mod tests {
     fn the_cookie_of_an_edges_page_is_no_other_credential() {
         let data = tempfile::tempdir().unwrap();
         let logins = open(data.path());
-        let page = EdgePage::new("/edges/mars/", ["/api", "/ws"], "http://localhost:3000".parse().unwrap());
+        let origin = ("http://localhost:3000".to_owned(), Vec::new());
+        let page = EdgePage::new("/edges/mars/", ["/api", "/ws"], origin);
         let (code, _) = logins.invite("anna", 0, NOW).unwrap();
         let invited = logins.take(&code, &[], &system_with_people(&["anna"]), NOW).unwrap();
         assert!(logins.take(&code, &[], &system_with_people(&["anna"]), NOW).is_none(), "a code works once");

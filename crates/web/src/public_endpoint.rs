@@ -93,6 +93,12 @@ impl PublicUrl {
         }
     }
 
+    /// Returns the page at this URL that may use an edge. `base`: prefix of the edge's paths on this server. `paths`: paths
+    /// of the page's server that are forwarded to the edge.
+    pub fn page_of_edge(&self, base: &'static str, paths: [&'static str; 2]) -> EdgePage {
+        EdgePage::new(base, paths, (self.origin(), self.hosts()))
+    }
+
     /// Returns the accepted values of the `Host` header. Some clients include the default port of the scheme.
     pub(crate) fn hosts(&self) -> Vec<String> {
         let origin = self.origin();

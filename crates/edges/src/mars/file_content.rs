@@ -16,10 +16,10 @@ use holdshort_web::query::Params;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::caller::person;
 use super::config::WORKFLOW;
 use super::files;
 use super::projector::work_dir;
-use super::sessions::person;
 use crate::credentials::AuthenticatedCaller;
 use crate::limits::MARS_FILE_RUNS;
 

@@ -10,13 +10,11 @@ use holdshort_engine::Executor;
 use holdshort_web::app::App;
 use holdshort_web::problem::{Answer, Refused};
 
-use super::config::{Translated, UnusedKey};
+use super::config::{Translated, UnusedKey, WORK_DIR};
 use super::start::{TaskId, translate_error};
 
 /// Path of the working directory in the errors of the native API.
 const WORKSPACE: &str = "/config/workspace";
-/// Key of the working directory in the client's config.
-pub(super) const WORK_DIR: &str = "work_dir";
 /// Number of hexadecimal digits in the name of a task's working directory.
 const DIGITS: usize = 16;
 

@@ -13,6 +13,7 @@
 
 mod act;
 mod approval;
+mod caller;
 mod calls;
 pub mod config;
 mod connections;
@@ -54,9 +55,6 @@ use connections::TaskConnections;
 pub use start::shipped as base;
 
 use crate::credentials::PageRoute;
-
-/// Name of the channel that is recorded with events.
-const CHANNEL: &str = "mars";
 
 const READ: Needs = all(Permission::Read);
 const STEER: Needs = all(Permission::Steer);

@@ -10,8 +10,8 @@ use holdshort_web::problem::Answer;
 use holdshort_web::query::Params;
 use serde_json::{Map, Value, json};
 
+use super::caller::{NoQuery, person};
 use super::config::WORKFLOW;
-use super::sessions::{NoQuery, person};
 use super::start;
 use crate::credentials::AuthenticatedCaller;
 
@@ -53,30 +53,30 @@ impl ModelState {
             None => Self::Usable,
         }
     }
+}
 
-    /// Returns the result for the server's model in the form that the UI shows.
-    fn describe(&self, model: &Description) -> Value {
-        let Description { name, provider, base_url, .. } = model;
-        let at = base_url.as_deref().map(|url| format!(" at {url}")).unwrap_or_default();
-        match self {
-            Self::Usable => json!({
-                "status": "valid",
-                "message": format!("This server uses {name} ({provider}){at}. Its key stays on the server."),
-            }),
-            Self::Rehearsed => json!({
-                "status": "valid",
-                "message": "This server has no model: agents play the script of the workflow `mars`.",
-            }),
-            Self::Missing => json!({
-                "status": "not_configured",
-                "message": "This server has no model: start it with --model NAME.",
-            }),
-            Self::Silent(why) => json!({
-                "status": "error",
-                "message": format!("The model server{at} does not respond."),
-                "error_details": why,
-            }),
-        }
+/// Returns the result for the server's model in the form that the UI shows.
+fn own_result(state: &ModelState, model: &Description) -> Value {
+    let Description { name, provider, base_url, .. } = model;
+    let at = base_url.as_deref().map(|url| format!(" at {url}")).unwrap_or_default();
+    match state {
+        ModelState::Usable => json!({
+            "status": "valid",
+            "message": format!("This server uses {name} ({provider}){at}. Its key stays on the server."),
+        }),
+        ModelState::Rehearsed => json!({
+            "status": "valid",
+            "message": "This server has no model: agents play the script of the workflow `mars`.",
+        }),
+        ModelState::Missing => json!({
+            "status": "not_configured",
+            "message": "This server has no model: start it with --model NAME.",
+        }),
+        ModelState::Silent(why) => json!({
+            "status": "error",
+            "message": format!("The model server{at} does not respond."),
+            "error_details": why,
+        }),
     }
 }
 
@@ -98,7 +98,7 @@ fn results(state: &ModelState, model: &Description) -> Map<String, Value> {
     let result = |(key, name, stands_for): (&str, &str, Option<&str>)| {
         let is_own = key == OWN || (stands_for == Some(model.provider) && *state != ModelState::Rehearsed);
         let mut result = if is_own {
-            state.describe(model)
+            own_result(state, model)
         } else {
             json!({ "status": "not_configured", "message": "This server does not use this provider." })
         };

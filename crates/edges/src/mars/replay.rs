@@ -18,9 +18,8 @@ use holdshort_web::view::assignment::Reader;
 use serde_json::{Value, json};
 
 use super::approval;
-use super::config::UnusedKey;
+use super::config::{UnusedKey, WORK_DIR};
 use super::console::Console;
-use super::folder::WORK_DIR;
 use super::frame::{self, Frame, FrameId, Since};
 use super::projector::{self, FrameBody, Projector};
 use crate::assignment;

@@ -26,11 +26,12 @@ use holdshort_web::view::session::opened_with;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::caller::{NoQuery, person};
 use super::config::{self, Translated, WORKFLOW};
 use super::frame::{Frame, null_is_nothing};
 use super::past::PastFrames;
 use super::projector::{State, agent_of, mode, model_of, work_dir};
-use super::{CHANNEL, approval, start, tabs};
+use super::{approval, start, tabs};
 use crate::credentials::AuthenticatedCaller;
 use crate::limits::{MARS_IDLE_MS, MARS_SESSIONS};
 use crate::run_list::RunListReader;
@@ -54,13 +55,6 @@ pub(super) struct HistoryQuery {
     #[expect(dead_code, reason = "read during authentication")]
     token: Option<String>,
     limit: Option<usize>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct NoQuery {
-    #[expect(dead_code, reason = "read during authentication")]
-    token: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -124,10 +118,6 @@ impl SessionWithRuns {
     fn status(&self) -> SessionStatus {
         SessionStatus::from_session(&self.session, &self.runs)
     }
-}
-
-pub(super) fn person(guest: AuthenticatedCaller) -> Answer<Caller> {
-    guest.authorize(CHANNEL)
 }
 
 /// `GET /modes/list`.

@@ -27,11 +27,12 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tracing::{Instrument, Span};
 
+use super::act;
+use super::caller::person;
 use super::connections::{Hold, TaskConnections};
 use super::frame::{self, ClientFrame, Frame, FrameId, ReceivedFrame, Since};
 use super::replay::{self, CurrentState, OutgoingText};
 use super::start::{self, TaskId};
-use super::{CHANNEL, act};
 use crate::credentials::AuthenticatedCaller;
 
 pub(super) async fn open(
@@ -42,7 +43,7 @@ pub(super) async fn open(
     JoinedTrace(trace): JoinedTrace,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Answer<Response> {
-    let caller = guest.authorize(CHANNEL)?;
+    let caller = person(guest)?;
     let task = TaskId::new(&caller, &task)?;
     let upgrade =
         upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("not a WebSocket: {error}")))?;

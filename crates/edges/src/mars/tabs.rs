@@ -15,11 +15,11 @@ use holdshort_web::query::{Id, Params};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::caller::{NoQuery, person};
 use super::cost::Cost;
 use super::history::{self, text};
 use super::past::PastFrames;
 use super::projector::work_dir;
-use super::sessions::{NoQuery, person};
 use super::start::{self, TaskId};
 use super::{files, graph, steps};
 use crate::credentials::AuthenticatedCaller;

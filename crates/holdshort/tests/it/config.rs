@@ -127,7 +127,7 @@ fn a_database_that_is_spoken_to_in_the_clear_is_warned_of() {
 #[test]
 fn what_is_wrong_is_told_with_its_line() {
     let home = Home::new();
-    let table: [(String, &[&str]); 35] = [
+    let table: [(String, &[&str]); 38] = [
         ("lisen = \"127.0.0.1:1\"".into(), &["line 1, column 1", "unknown field `lisen`", "`listen`"]),
         ("\n[identity]\njwts = []".into(), &["line 3, column 1", "unknown field `jwts`"]),
         ("listen = \"here\"".into(), &["line 1, column 10", "is not an address such as"]),

@@ -23,6 +23,8 @@ use raw_config::{RawConfig, Reader};
 
 /// Name of the workflow of all runs that this edge starts.
 pub(super) const WORKFLOW: &str = "mars";
+/// Key of the working directory in the client's config.
+pub(super) const WORK_DIR: &str = "work_dir";
 
 #[derive(Debug)]
 pub struct Translated {
