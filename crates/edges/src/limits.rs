@@ -46,8 +46,8 @@ pub(crate) const MARS_PROMPT_CHARS: usize = 500;
 /// Maximum number of files of one call that a MARS frame lists. `files_not_told` is the number of files that are not
 /// listed.
 pub(crate) const MARS_FILES: usize = 200;
-/// Number of the newest MARS runs that are searched for the folder of a file whose content a client requests. A file that
-/// only older runs changed is reported as not found.
+/// Number of the newest MARS runs that are searched for the folder of a file whose content a client requests. A file
+/// that only older runs changed is reported as not found.
 pub(crate) const MARS_FILE_RUNS: usize = 200;
 /// Maximum bytes of a console line of a MARS client. A longer line is split.
 pub(crate) const MARS_LINE_BYTES: usize = 4_096;
