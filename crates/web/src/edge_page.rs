@@ -2,8 +2,8 @@
 //! forwards the requests below two paths to the edge, so the browser cannot send a token. Instead, a person signs the
 //! browser in, and the browser then sends a cookie.
 //!
-//! The cookie alone is the credential. It is therefore valid only on the edge, only for requests that come from the page,
-//! and only in the role of an operator. `docs/security.md` says what the cookie gives up.
+//! The cookie alone is the credential. It is therefore valid only on the edge, only for requests that come from the
+//! page, and only in the role of an operator. `docs/security.md` says what the cookie gives up.
 
 use axum::http::header::{ORIGIN, REFERER};
 use axum::http::{HeaderMap, HeaderName};
@@ -52,8 +52,8 @@ impl EdgePage {
         path.starts_with(self.base)
     }
 
-    /// Returns true if `host` is the host of the page's own server. The server may be a trusted proxy, which reports this
-    /// host for the requests that it forwards.
+    /// Returns true if `host` is the host of the page's own server. The server may be a trusted proxy, which reports
+    /// this host for the requests that it forwards.
     pub(crate) fn is_host(&self, host: &str) -> bool {
         self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
     }

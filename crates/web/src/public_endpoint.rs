@@ -93,8 +93,8 @@ impl PublicUrl {
         }
     }
 
-    /// Returns the page at this URL that may use an edge. `base`: prefix of the edge's paths on this server. `paths`: paths
-    /// of the page's server that are forwarded to the edge.
+    /// Returns the page at this URL that may use an edge. `base`: prefix of the edge's paths on this server. `paths`:
+    /// paths of the page's server that are forwarded to the edge.
     pub fn page_of_edge(&self, base: &'static str, paths: [&'static str; 2]) -> EdgePage {
         EdgePage::new(base, paths, (self.origin(), self.hosts()))
     }

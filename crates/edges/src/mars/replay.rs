@@ -53,8 +53,8 @@ impl CurrentState {
     }
 
     /// Returns a `status` frame with the current state. For a new task, `idle` contains the config keys without effect,
-    /// and the frame lists these keys (contract E40). The message only counts these keys, because the client shows it as
-    /// one line of its console. A replaced working directory is also named in the message.
+    /// and the frame lists these keys (contract E40). The message only counts these keys, because the client shows it
+    /// as one line of its console. A replaced working directory is also named in the message.
     pub(super) fn status(&self, idle: &[UnusedKey]) -> Frame {
         let mut data = projector::status(&self.run);
         if !idle.is_empty() {

@@ -1,5 +1,5 @@
-//! `serve --edge-origin` (contract A33): the web UI uses the edge with a cookie. The cookie works only on this edge, only
-//! from the page, and only as an operator. The requests are those that the page's own server forwards: with the
+//! `serve --edge-origin` (contract A33): the web UI uses the edge with a cookie. The cookie works only on this edge,
+//! only from the page, and only as an operator. The requests are those that the page's own server forwards: with the
 //! browser's headers, below the edge's prefix.
 
 use holdshort_testkit::server::{Setup, TestServer};

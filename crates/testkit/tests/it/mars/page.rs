@@ -1,5 +1,5 @@
-//! The web UI from a cold start (contract A33): the requests before its first frame, its decisions with words alone, the
-//! buttons of its copilot's view, and its answers about what this server cannot do.
+//! The web UI from a cold start (contract A33): the requests before its first frame, its decisions with words alone,
+//! the buttons of its copilot's view, and its answers about what this server cannot do.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{Setup, TestServer};
@@ -191,7 +191,8 @@ async fn a_request_after_a_step_names_the_step() {
     page.until("workflow_completed").await;
 }
 
-/// The Files tab requests the content of a file by the path that the list has. Files that no run changed are not served.
+/// The Files tab requests the content of a file by the path that the list has. Files that no run changed are not
+/// served.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_content_of_a_file_is_served_and_of_no_other() {
     let (model, server) = planned(&[]).await;
