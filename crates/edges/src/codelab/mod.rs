@@ -66,8 +66,8 @@ pub(super) fn router() -> Router<AuthState> {
         .route("/health", get(figures::health))
         .route("/events/stats", READ.on(get(figures::stats)))
         .route("/events/metrics", READ.on(get(figures::metrics)))
-        .route("/events/metrics/sessions", READ.on(get(session_metrics::list)))
-        .route("/events/metrics/session/{session_id}", READ.on(get(session_metrics::one)))
+        .route("/events/metrics/sessions", READ.on(get(figures::sessions)))
+        .route("/events/metrics/session/{session_id}", READ.on(get(figures::session)))
         .route("/events/audit-log", AUDIT.on(get(audit::read)))
         .layer(Extension(Arc::new(Clients::default())))
 }

@@ -1,70 +1,26 @@
-//! `/events/metrics/sessions` and `/events/metrics/session/{id}`: the model requests of a session, with tokens and
-//! durations (contract B16). All figures are read from the events of the session's runs.
+//! Model requests of a session, with tokens and durations (contract B16). All figures are read from the events of the
+//! session's runs.
 
 use std::collections::BTreeMap;
 
-use axum::Json;
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::message::Usage;
 use holdshort_core::run::{Fact, Run};
 use holdshort_core::time::Timestamp;
-use holdshort_store::{Log, SessionFilter, Tables};
-use holdshort_web::limits::{PAGE_DEFAULT, READ_EVENTS};
-use holdshort_web::problem::{Answer, Refused};
-use holdshort_web::query::Id;
+use holdshort_store::Log;
+use holdshort_web::app::App;
+use holdshort_web::limits::READ_EVENTS;
+use holdshort_web::problem::Answer;
 use serde_json::{Value, json};
 
-use super::person::Person;
-use super::session::Session;
-use super::{WORKFLOW, sessions};
-use crate::limits::{CODELAB_METRICS_EVENTS, CODELAB_METRICS_REQUESTS, CODELAB_SESSIONS};
+use crate::limits::{CODELAB_METRICS_EVENTS, CODELAB_METRICS_REQUESTS};
 
 /// Model that is reported if a request failed and the workflow names no model.
 const DEFAULT_MODEL: &str = "default";
 
-/// `GET /events/metrics/sessions`: the sessions in which an agent has worked, newest first.
-pub(super) async fn list(Person(caller): Person) -> Answer<Json<Value>> {
-    let _place = caller.app.reserve_stream()?;
-    let filter = SessionFilter { workflow: Some(WORKFLOW.to_owned()), ..SessionFilter::default() };
-    let (mut names, mut cursor, mut scanned) = (Vec::new(), None, 0);
-    loop {
-        let found = caller.app.journal().sessions(&filter, cursor.as_ref(), PAGE_DEFAULT.into()).await?;
-        scanned += found.items.len();
-        for row in found.items {
-            let session = Session::from_name(caller.clone(), sessions::name(&caller, &row).await?)?;
-            if !session.runs().await?.is_empty() {
-                names.push(session.name);
-            }
-        }
-        cursor = found.next;
-        if cursor.is_none() || scanned >= CODELAB_SESSIONS {
-            return Ok(Json(json!({ "count": names.len(), "sessions": names })));
-        }
-    }
-}
-
-/// `GET /events/metrics/session/{id}`: 404 if the session is unknown or no agent has worked in it.
-pub(super) async fn one(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
-    let _place = caller.app.reserve_stream()?;
-    let session = Session::from_name(caller, name).map_err(|_| Refused::not_found("session"))?;
-    session.require_id().await?;
-    let runs = session.runs().await?;
-    if runs.is_empty() {
-        return Err(Refused::not_found("session with metrics"));
-    }
-    let mut metrics = Metrics { room: CODELAB_METRICS_EVENTS, requests: Vec::new() };
-    // The newest runs are read first, because they are the ones that a person looks for.
-    for run in runs.iter().rev() {
-        if metrics.room == 0 {
-            break;
-        }
-        metrics.add(&session, run).await?;
-    }
-    Ok(Json(metrics.render(&session.name)))
-}
-
-struct Metrics {
+/// Reads the requests of runs, newest run first.
+pub(super) struct Metrics {
     /// Number of events that may still be read for this response.
     room: usize,
     /// Requests that have ended.
@@ -80,10 +36,18 @@ struct Request {
 }
 
 impl Metrics {
-    async fn add(&mut self, session: &Session, id: &RunId) -> Answer<()> {
-        let app = &session.caller.app;
+    pub(super) fn new() -> Self {
+        Self { room: CODELAB_METRICS_EVENTS, requests: Vec::new() }
+    }
+
+    /// Returns true if no further events may be read.
+    pub(super) fn is_full(&self) -> bool {
+        self.room == 0
+    }
+
+    pub(super) async fn add(&mut self, app: &App, id: &RunId) -> Answer<()> {
         let stream = StreamId::Run(id.clone());
-        let mut run = Run::new(id.clone(), session.load(id).await?.definition.clone());
+        let mut run = Run::new(id.clone(), app.run_now(id).await?.definition.clone());
         // Each step has at most one pending request.
         let mut pending: BTreeMap<String, Timestamp> = BTreeMap::new();
         while self.room > 0 {
@@ -101,7 +65,7 @@ impl Metrics {
         Ok(())
     }
 
-    fn render(mut self, session: &str) -> Value {
+    pub(super) fn render(mut self, session: &str) -> Value {
         self.requests.sort_by_key(|request| request.started_at);
         let answered: Vec<(&Request, &Usage, bool)> = self
             .requests

@@ -6,8 +6,11 @@ use holdshort_protocol::Code;
 use holdshort_web::auth::{AuthState, Caller};
 use holdshort_web::problem::{Answer, Refused};
 
-use super::{CHANNEL, refusals};
+use super::refusals;
 use crate::credentials::AuthenticatedCaller;
+
+/// Name of the channel that is recorded with events.
+const CHANNEL: &str = "crew";
 
 /// Authenticated caller whose permissions are not checked yet.
 pub(super) struct Guest(AuthenticatedCaller);

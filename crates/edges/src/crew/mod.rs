@@ -41,9 +41,6 @@ pub use case::{AS_OF, CASE, CaseError, ReadCase};
 use rate::Limits;
 pub use settings::{Settings, SettingsError};
 
-/// Name of the channel that is recorded with events.
-const CHANNEL: &str = "crew";
-
 const READ: Needs = any(Permission::Read);
 const READ_ALL: Needs = all(Permission::Read);
 const STEER: Needs = all(Permission::Steer);

@@ -66,9 +66,10 @@ pub(super) async fn pause(
             let refused = translate_error(error.into());
             // The state is read again, because the task may have ended in between.
             return Err(match refused.code() {
-                Code::RunEnded => {
-                    refusals::has_ended(id.as_str(), task::State::from_run(&*app.run_now(&id).await?))
-                }
+                Code::RunEnded => refusals::has_ended(
+                    id.as_str(),
+                    &task::State::from_run(&*app.run_now(&id).await?).lower(),
+                ),
                 _ => refused,
             });
         }

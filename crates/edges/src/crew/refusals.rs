@@ -4,7 +4,6 @@
 use holdshort_protocol::Code;
 use holdshort_web::problem::Refused;
 
-use super::task::State;
 use crate::limits::CREW_TITLE_CHARS;
 
 /// Adds the words for a caller who is not authenticated. Refusals for other reasons, such as a rate limit, stay as they
@@ -69,14 +68,15 @@ pub(super) fn expired(review: &str) -> String {
     format!("Compliance review {review} has expired: nobody decided in time")
 }
 
-pub(super) fn not_paused(id: &str, state: State) -> Refused {
-    let why = format!("Task '{id}' is not paused (current state: {}): it has no open review", state.lower());
+/// Returns the refusal of a decision on a task without an open review. `state` is the state of the task in lower case.
+pub(super) fn not_paused(id: &str, state: &str) -> Refused {
+    let why = format!("Task '{id}' is not paused (current state: {state}): it has no open review");
     Refused::new(Code::AlreadyResolved, why)
 }
 
 /// Returns the refusal for findings about a task that has ended.
-pub(super) fn has_ended(id: &str, state: State) -> Refused {
-    Refused::new(Code::RunEnded, format!("Cannot pause task '{id}' in state '{}'", state.lower()))
+pub(super) fn has_ended(id: &str, state: &str) -> Refused {
+    Refused::new(Code::RunEnded, format!("Cannot pause task '{id}' in state '{state}'"))
 }
 
 fn not_found(what: &str) -> Refused {
@@ -111,7 +111,7 @@ mod tests {
             (no_task("t1"), "Task 't1' not found"),
             (no_crew("x", &["a", "b"]), "Crew 'x' not found. Available crews: a, b"),
             (
-                not_paused("t1", State::Running),
+                not_paused("t1", "running"),
                 "Task 't1' is not paused (current state: running): it has no open review",
             ),
         ];

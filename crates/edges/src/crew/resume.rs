@@ -124,7 +124,7 @@ fn find_decided_review(run: &Run, named: Option<&ReviewId>) -> Answer<InterruptI
 }
 
 fn not_paused(run: &Run) -> Refused {
-    refusals::not_paused(run.id.as_str(), task::State::from_run(run))
+    refusals::not_paused(run.id.as_str(), &task::State::from_run(run).lower())
 }
 
 pub(super) async fn read(body: Body) -> Answer<DecisionRequest> {
