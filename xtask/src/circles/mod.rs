@@ -90,7 +90,7 @@ mod tests {
         ("coach", &[8, 4, 4]),
         ("command", &[22, 7]),
         ("core", &[49]),
-        ("edges", &[32, 7, 4]),
+        ("edges", &[32, 6, 4]),
         ("engine", &[15, 5, 4]),
         ("notify", &[15]),
         ("protocol", &[15]),
