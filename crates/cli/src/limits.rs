@@ -4,7 +4,8 @@
 pub(crate) const HELD_LINES: usize = 20;
 /// Maximum bytes of the configuration of a server. With a larger file no command starts.
 pub(crate) const CONFIG_BYTES: u64 = 256 * 1024;
-/// Maximum fields of an answer that are asked one by one. An answer with more is typed as JSON or in an editor.
+/// Maximum number of fields that the terminal asks for one by one. An answer with more fields is typed as JSON, or in
+/// an editor.
 pub(crate) const FORM_PARTS: usize = 60;
 /// Maximum nesting and schema references of the fields of an answer. A deeper answer is typed as JSON or in an editor.
 pub(crate) const FORM_DEPTH: usize = 6;

@@ -114,7 +114,7 @@ async fn send_if_due(app: &Arc<App>, every: Duration) -> Result<Duration, Error>
         }
     }
     let size = app.evidence.size().await?;
-    let is_due = |last: &LastSentCheckpoint| last.is_followed(now, every_ms, size);
+    let is_due = |last: &LastSentCheckpoint| last.is_next_due(now, every_ms, size);
     if size == 0 || !system.checkpoint_told.as_ref().is_none_or(is_due) {
         return Ok(soon);
     }

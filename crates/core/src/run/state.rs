@@ -469,7 +469,7 @@ pub struct Rounds {
     pub asked: Option<InterruptId>,
     /// First round whose conversation later rounds receive.
     pub fresh_from: u32,
-    /// Task that replaces the task of the run.
+    /// Task that replaced the task with which the run started. `None` if it was not replaced.
     pub task: Option<Arc<str>>,
     /// True if the next round has a new task, which must be routed.
     pub is_new_task: bool,

@@ -159,7 +159,7 @@ impl Draft<'_> {
         self.emit(Fact::TrialLost { call: id.to_owned(), attempt }, Content::none());
         let Ok(call) = self.call(id) else { return };
         if call.trial.lost >= limits::TRIALS_LOST {
-            let why = format!("the server stopped during its trial, {} times", call.trial.lost);
+            let why = format!("the server stopped during the command's trial, {} times", call.trial.lost);
             self.give_up_trial(id, &call, why);
         }
     }

@@ -25,8 +25,8 @@ pub struct LastSentCheckpoint {
 }
 
 impl LastSentCheckpoint {
-    /// Returns true if a further checkpoint may be sent now. `size` is the number of events in the journal.
-    pub fn is_followed(&self, now: Timestamp, every_ms: u64, size: u64) -> bool {
+    /// Returns true if the next checkpoint after this one is due. `size` is the number of events in the journal.
+    pub fn is_next_due(&self, now: Timestamp, every_ms: u64, size: u64) -> bool {
         // The event of the last delivery is one of the new events, but does not cause a checkpoint.
         now >= self.at.plus_ms(every_ms) && size > self.covered.size + 1
     }

@@ -3,8 +3,8 @@
 //! server was started with `--edge-origin`.
 
 use axum::extract::State;
-use axum::http::header::{LOCATION, SET_COOKIE};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY, SET_COOKIE};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{AppendHeaders, Html, IntoResponse, Response};
 use holdshort_web::auth::AuthState;
 use holdshort_web::body::Body;
@@ -30,6 +30,14 @@ const FORM: &str = r#"<!doctype html>
 </html>
 "#;
 
+const POLICY: &str = "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Returns the headers of the form. With the server's default `Referrer-Policy: no-referrer`, a browser would send the
+/// form with the origin `null`, which is refused.
+fn headers() -> [(HeaderName, &'static str); 3] {
+    [(CACHE_CONTROL, "no-store"), (CONTENT_SECURITY_POLICY, POLICY), (REFERRER_POLICY, "same-origin")]
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fields {
@@ -37,23 +45,23 @@ struct Fields {
 }
 
 /// `GET /api/holdshort/sign-in`.
-pub(super) async fn form(State(door): State<AuthState>) -> Answer<Html<&'static str>> {
+pub(super) async fn form(State(door): State<AuthState>) -> Answer<Response> {
     check_page(&door)?;
-    Ok(Html(FORM))
+    Ok((headers(), Html(FORM)).into_response())
 }
 
 /// `POST /api/holdshort/sign-in`: redeems the code. A refusal is shown above the form.
-pub(super) async fn enter(State(door): State<AuthState>, headers: HeaderMap, body: Body) -> Answer<Response> {
+pub(super) async fn enter(State(door): State<AuthState>, sent: HeaderMap, body: Body) -> Answer<Response> {
     check_page(&door)?;
     let Fields { code } = body.form().await?;
-    match door.redeem_for_page(&headers, code_of(&code)).await {
+    match door.redeem_for_page(&sent, code_of(&code)).await {
         Ok(cookies) => {
             let cookies = AppendHeaders(cookies.map(|cookie| (SET_COOKIE, cookie)));
             Ok((StatusCode::SEE_OTHER, [(LOCATION, AFTER)], cookies).into_response())
         }
         Err(refused) => {
             let status = StatusCode::from_u16(refused.code().status()).unwrap_or(StatusCode::FORBIDDEN);
-            Ok((status, Html(with_refusal(&refused))).into_response())
+            Ok((status, headers(), Html(with_refusal(&refused))).into_response())
         }
     }
 }

@@ -141,7 +141,10 @@ fn what_is_wrong_is_told_with_its_line() {
         ("\npeople = \"gone.yaml\"".into(), &["line 2, column 10", "`people`", "gone.yaml cannot be read"]),
         ("workflows = \"gone\"".into(), &["line 1, column 13", "`workflows`", "gone cannot be read"]),
         ("tls_key = \"k\"".into(), &["line 1, column 11", "belong together"]),
-        ("model = \"\"".into(), &["line 1, column 9", "name a model, or remove the key"]),
+        (
+            "model = \"\"".into(),
+            &["line 1, column 9", "set `model` to the name of a model, or remove the key"],
+        ),
         ("base_url = \"x\"".into(), &["line 1, column 12", "is not a URL such as"]),
         (
             "base_url = \"http://127.0.0.1:9/v1\"".into(),

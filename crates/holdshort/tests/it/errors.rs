@@ -225,7 +225,10 @@ fn a_server_without_a_model_takes_none_from_the_command_line() {
     let start = ["run", "pair", "--workspace", folder, "do it"];
     for (model, says) in [
         (&[][..], "has no model: stop that server and start it with --model NAME"),
-        (&["--model", "gpt-x"], "has no model, and the `--model` given here has no effect there: stop it"),
+        (
+            &["--model", "gpt-x"],
+            "has no model, and the `--model` given here has no effect there: stop that server",
+        ),
     ] {
         let ran = home.run(&[&start[..], model].concat());
         assert!(ran.code == 2 && ran.err.contains(says), "{model:?}: {ran:?}");

@@ -28,7 +28,7 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     );
     assert_eq!(home.run(&["audit", "head"]).out, format!("{nothing}\n"));
     assert_eq!(home.json(&["freeze", "--reason", "a look"])["frozen"], true);
-    assert!(home.run(&["audit", "verify"]).out.contains("✓ 1 event in 1 stream, "));
+    assert!(home.run(&["audit", "verify"]).out.contains("✓ 1 event in 1 stream verified."));
     assert_eq!(home.json(&["doctor"])["server"]["frozen"], true);
     assert!(home.run(&["doctor"]).out.contains("Everything is frozen"));
     let inbox = home.run(&["inbox"]);
@@ -149,7 +149,7 @@ fn workflow_files_are_checked_where_they_lie() {
         (2, problems.iter().map(|line| &**line).collect())
     );
     assert!(
-        ran.err.starts_with("No people are configured") && ran.err.contains("use --people FILE"),
+        ran.err.starts_with("No people are configured") && ran.err.contains("Use --people FILE"),
         "{ran:?}"
     );
 

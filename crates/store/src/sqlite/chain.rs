@@ -65,8 +65,8 @@ pub(super) fn links(connection: &Connection, after: u64, limit: usize) -> Result
     Ok(links)
 }
 
-/// Reads the head from a row whose first columns are position and hash. Positions start at 1 and have no gaps, so a
-/// position is also a number of events.
+/// Reads the head from a row whose first columns are position and hash. Positions start at 1 and have no gaps, so the
+/// position of the head is also the number of events.
 pub(super) fn read_head(row: &Row<'_>) -> rusqlite::Result<Head> {
     let Hash(hash) = row.get(1)?;
     Ok(Head { events: number(row, 0)?, hash })

@@ -290,7 +290,7 @@ async fn runs_are_held_and_erased_in_a_terminal() {
     let (_, said) = called(&["show", &question]);
     assert!(said.contains("erased") && said.contains("by operator"), "{said}");
     let (_, said) = called(&["inbox", "--all"]);
-    assert!(said.contains(&question) && said.contains("\n    (erased)\n"), "{said}");
+    assert!(said.contains(&question) && said.contains("  (erased)"), "{said}");
     // `events` also lists the events after the end of the run. `events --follow` stops at the end of the run.
     let (code, said) = called(&["events", &run]);
     let at = |kind: &str| said.find(kind).unwrap_or_else(|| panic!("no {kind}: {said}"));

@@ -222,7 +222,7 @@ async fn what_is_refused_is_not_tried_again_and_a_person_retries() {
         panic!("one channel")
     };
     assert_eq!(channel["why"], "the receiver answered 410: it rejects all further deliveries");
-    server.wait_for_log("the channel is disabled").await;
+    server.wait_for_log("the channel was disabled").await;
     ask(&server, json!({})).await;
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert_eq!(sink.received().len(), 2, "nothing more is sent");

@@ -145,7 +145,7 @@ async fn a_person_chooses_one_of_the_ways_or_their_own() {
         {"title": "A copy", "description": "Two files.", "pros": ["safe"], "cons": ["slow"]},
     ]);
     let table = [
-        (json!({"option": "option_2"}), "chose this way: A copy. Two files."),
+        (json!({"option": "option_2"}), "chose this approach: A copy. Two files."),
         (json!({"option": "option_1", "text": "with a log"}), "The person adds: with a log"),
         (json!({"option": "custom", "text": "by hand"}), "done like this: by hand"),
     ];

@@ -199,7 +199,10 @@ async fn a_command_that_changes_both_is_released_for_the_workspace() {
     assert_eq!(asked["title"], "write_file: out/a");
     assert!(workspace.join("c.txt").exists() && !workspace.join("out").exists());
     let told = last_told(&model);
-    assert!(told.contains("a\nb\n") && told.contains("only in the layer of this run"), "{told}");
+    assert!(
+        told.contains("a\nb\n") && told.contains("is stored only for the commands of this run"),
+        "{told}"
+    );
     server.choose(&asked, "approve").await;
     server.wait_status(&run, &["completed"]).await;
     assert_eq!(fs::read_to_string(workspace.join("out/a")).unwrap(), "by the file tool\n");

@@ -39,7 +39,9 @@ async fn what_a_person_is_shown() {
     let paths: Vec<&str> = inspection.preconditions.iter().map(|it| it.path.as_str()).collect();
     assert_eq!(paths, ["./", "src/", "src/GNUmakefile", "src/Makefile", "src/makefile"]);
     let mut card = inspection.card;
-    assert!(card["note"].take().as_str().unwrap().contains("workspace files that it names"));
+    assert!(
+        card["note"].take().as_str().unwrap().contains("workspace files that the command line runs by name")
+    );
     assert_eq!(
         card,
         json!({

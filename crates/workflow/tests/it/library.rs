@@ -81,7 +81,7 @@ fn all_problems_of_all_files_are_told() {
             "one/workflow.yaml:1:7: the workflow `external` is built in; choose another name",
             "one/workflow.yaml:2:9: a workflow needs at least one phase",
             "two/rehearsal.yaml:1:10: the workflow `pair` has no agent `pari` (did you mean `pair`?)",
-            "four.yaml:2:7: the workflow `pair` is in three/workflow.yaml too",
+            "four.yaml:2:7: the workflow `pair` is also defined in three/workflow.yaml",
         ]
     );
 }

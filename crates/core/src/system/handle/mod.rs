@@ -82,7 +82,7 @@ impl System {
             }
             Input::TellCheckpoint(checkpoint::SendCheckpoint { covered, every_ms }) => {
                 let follows =
-                    |last: checkpoint::LastSentCheckpoint| last.is_followed(at, every_ms, covered.size);
+                    |last: checkpoint::LastSentCheckpoint| last.is_next_due(at, every_ms, covered.size);
                 let is_due = self.checkpoint_told.is_none_or(follows);
                 is_due.then_some(plain(Fact::CheckpointTold(covered))).into_iter().collect()
             }

@@ -168,7 +168,7 @@ fn a_trial_that_is_lost_is_begun_again_and_at_last_asks_as_it_is() {
     assert_eq!(world.open_kinds(), ["tool_approval"]);
     let interrupt = &world.run.interrupts[&world.open(Kind::ToolApproval)];
     let why = interrupt.content.pointer("/payload/untried").cloned().unwrap_or_default();
-    assert_eq!(why, "the server stopped during its trial, 3 times");
+    assert_eq!(why, "the server stopped during the command's trial, 3 times");
     world.decide(Kind::ToolApproval, choose("approve"));
     world.work();
     assert_eq!(world.effects, ["run_command ./do a=1"], "it runs as it did without trials");

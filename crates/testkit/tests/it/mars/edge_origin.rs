@@ -89,7 +89,12 @@ async fn a_page_signs_in_and_runs_a_task_with_its_cookie() {
     server.start().await;
     let mut browser = Browser::new(&server);
     let navigation = [("sec-fetch-site", "none")];
-    assert_eq!(browser.status(Method::GET, SIGN_IN, &navigation).await, 200);
+    let shown = browser.request(Method::GET, SIGN_IN, &navigation).send().await.unwrap();
+    // Only with this policy does a browser send the form with the page's origin.
+    assert_eq!(
+        (shown.status().as_u16(), &shown.headers()["referrer-policy"]),
+        (200, &"same-origin".parse().unwrap())
+    );
     let (status, _, cookies) = browser.enter(&link(&server, None).await, ORIGIN).await;
     assert_eq!((status, cookies.len()), (303, 2));
     for (cookie, path) in cookies.iter().zip(["/api", "/ws"]) {

@@ -189,7 +189,7 @@ named! {
     VdotTime "vdot_time" (
         "Predicted time of a race, computed from the best run of the last 42 days by its VDOT.",
         "s",
-        "the time at which the distance has the same VDOT",
+        "the predicted time for this distance at the same VDOT",
         "Daniels & Gilbert 1979; tables of Daniels, Daniels' Running Formula, 3rd ed. 2014",
     )
     WeeklyVolume "weekly_volume" (

@@ -323,12 +323,18 @@ fn pauses(mut timer: Vec<(i64, bool)>) -> Vec<(i64, i64)> {
     pauses
 }
 
-/// Returns the pauses within a session, in seconds since its start.
+/// Returns the pauses within a session, in seconds since its start. `next` is the start of the next session: sessions
+/// may overlap, and each pause counts only once.
 #[expect(clippy::cast_precision_loss, reason = "a session is shorter than 2^53 seconds")]
-fn pauses_of(session: &Session, pauses: &[(i64, i64)]) -> Vec<(f64, f64)> {
-    let clamp = |time: i64| (time.clamp(session.starts, session.ends) - session.starts) as f64;
-    let within = pauses.iter().map(|(begins, ends)| (clamp(*begins), clamp(*ends)));
-    within.filter(|(begins, ends)| begins < ends).collect()
+fn pauses_of(session: &Session, next: i64, pauses: &[(i64, i64)]) -> Vec<(f64, f64)> {
+    let last = session.ends.min(next).max(session.starts);
+    let clamp = |time: i64| (time.clamp(session.starts, last) - session.starts) as f64;
+    let from = pauses.partition_point(|(_, ends)| *ends <= session.starts);
+    let within = pauses.get(from..).unwrap_or_default().iter().take_while(|(begins, _)| *begins < last);
+    within
+        .map(|(begins, ends)| (clamp(*begins), clamp(*ends)))
+        .filter(|(begins, ends)| begins < ends)
+        .collect()
 }
 
 /// Returns the UTC offset for the difference between local time and UTC, rounded to a quarter of an hour: device clocks
@@ -384,7 +390,7 @@ fn put(
             |(time, sample): &(i64, Sample)| Sample { at_s: (time - session.starts) as f64, ..*sample };
         let records = found.records.get(from..to).unwrap_or_default();
         taken += records.len();
-        let pauses = pauses_of(&session, &pauses);
+        let pauses = pauses_of(&session, next, &pauses);
         let measures =
             session.measures.into_iter().map(|(measure, value)| (measure, value, byte(session.at)));
         let draft = Draft {
