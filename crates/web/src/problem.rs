@@ -184,7 +184,6 @@ impl From<Error> for Refused {
                 why @ (NotUndone::Nothing
                 | NotUndone::Erased
                 | NotUndone::TakenBack
-                | NotUndone::Pending(_)
                 | NotUndone::NoWorkspace(_)),
             ) => Self::new(Code::NothingToUndo, why.to_string()),
             Error::Store(error) => error.into(),

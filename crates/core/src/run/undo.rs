@@ -64,7 +64,7 @@ impl Arguments {
     }
 
     /// Returns the arguments of an undo run. `None` if the run is not an undo.
-    pub fn from_run(run: &Run) -> Option<Self> {
+    fn from_run(run: &Run) -> Option<Self> {
         let started = run.started.as_ref().filter(|_| run.definition.name == WORKFLOW)?;
         serde_json::from_value(started.input.clone()).ok()
     }
@@ -98,10 +98,6 @@ pub enum NotUndone {
     Erased,
     #[error("none of the run's changes after the chosen point is still in place: they were already undone")]
     TakenBack,
-    #[error(
-        "{0} already undoes changes of this run and has not ended: decide or cancel it before another undo"
-    )]
-    Pending(RunId),
     #[error(
         "no approver may approve all of the changes: the run's phases name different approvers; undo fewer \
          changes with `to`"

@@ -9,13 +9,12 @@ use holdshort_core::actor::Actor;
 use holdshort_core::definition::Definition;
 use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::json;
-use holdshort_core::projection::Status;
 use holdshort_core::run::undo::{self, NotUndone};
 use holdshort_core::run::{Config, Origin, Run, merge};
 use holdshort_core::schema::Problem;
 use holdshort_core::session::State;
 use holdshort_core::trace_parent::TraceParent;
-use holdshort_store::{Blob, Journal, RunFilter};
+use holdshort_store::{Blob, Journal};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -83,9 +82,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// Returns the workflow and the input of a run that undoes the commits of `of` after its event `to`.
     async fn undo_of(&self, of: &Run, to: u64) -> Result<(Definition, Value), Error> {
         let undo = of.undo(to).map_err(Error::Undo)?;
-        if let Some(pending) = self.pending_undo_of(of).await? {
-            return Err(Error::Undo(NotUndone::Pending(pending)));
-        }
         let since = self.undos_of(of).await?;
         if undo.is_taken_back(of, &since.iter().map(|run| &**run).collect::<Vec<_>>()) {
             return Err(Error::Undo(NotUndone::TakenBack));
@@ -102,34 +98,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         // The bytes must be stored before the start of the run, because the run names their digest.
         self.journal.put_bodies(vec![changes], self.clock.now()).await?;
         Ok((definition, input(&arguments)?))
-    }
-
-    /// Returns a run that undoes `of` and has not ended.
-    async fn pending_undo_of(&self, of: &Run) -> Result<Option<RunId>, Error> {
-        const AT_ONCE: usize = 100;
-        for status in Status::ALL.into_iter().filter(|status| !status.is_terminal()) {
-            let filter = RunFilter {
-                status: Some(status),
-                workflow: Some(undo::WORKFLOW.to_owned()),
-                ..RunFilter::default()
-            };
-            let mut after = None;
-            loop {
-                let page = self.journal.runs(&filter, after.as_ref(), AT_ONCE).await?;
-                for row in &page.items {
-                    let run = self.now(&row.run).await?;
-                    let is_of = undo::Arguments::from_run(&run).is_some_and(|undo| undo.run == of.id);
-                    if is_of && !run.status().is_terminal() {
-                        return Ok(Some(row.run.clone()));
-                    }
-                }
-                after = page.next;
-                if after.is_none() {
-                    break;
-                }
-            }
-        }
-        Ok(None)
     }
 
     /// Returns the runs in the session of `of` that undo `of`, directly or by undoing another undo
