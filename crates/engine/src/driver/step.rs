@@ -194,7 +194,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     fn abandon(&self, loaded: &mut LoadedRun) {
         loaded.claimed.clear();
         for action in std::mem::take(&mut loaded.in_flight) {
-            tracing::debug!(run = %loaded.run.id, %action, "action stopped: another node drives the run");
+            tracing::debug!(run = %loaded.run.id, %action, "an action was stopped because another node drives the run");
             self.executor.abort(&loaded.run.id, &action);
         }
     }

@@ -147,7 +147,7 @@ async fn a_person_chooses_one_of_the_ways_or_their_own() {
     let table = [
         (json!({"option": "option_2"}), "chose this approach: A copy. Two files."),
         (json!({"option": "option_1", "text": "with a log"}), "The person adds: with a log"),
-        (json!({"option": "custom", "text": "by hand"}), "done like this: by hand"),
+        (json!({"option": "custom", "text": "by hand"}), "described a different approach: by hand"),
     ];
     for (decision, expected) in table {
         let route = json!({"route_type": "propose", "complexity": 50, "proposals": proposals});

@@ -15,7 +15,7 @@ const LEASE: Duration = Duration::from_secs(2);
 const BUSY: Duration = Duration::from_secs(20);
 
 /// Log message of a node that abandons work because the work is no longer valid.
-const GIVEN_UP: &str = "another node drives the run";
+const GIVEN_UP: &str = "an action was stopped because";
 
 /// Command that appends a line when it starts, and then runs for a long time.
 const SLOW: &str = "echo one >> count.txt; sleep 300";
