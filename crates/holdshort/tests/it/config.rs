@@ -165,7 +165,7 @@ fn what_is_wrong_is_told_with_its_line() {
         ("node = \"a\"".into(), &["`node` and `lease` need a database"]),
         ("store_file = \"missing\"".into(), &["`store_file`", "missing"]),
         ("edge_origin = \"http://mars.example\"".into(), &["line 1, column 15", "must be `https`"]),
-        ("edge_origin = \"http://localhost:3000/api\"".into(), &["line 1", "nothing more"]),
+        ("edge_origin = \"http://localhost:3000/api\"".into(), &["line 1", "consist of only"]),
         (
             "public_url = \"https://a.example\"\nedge_origin = \"https://A.example:443\"".into(),
             &["line 2", "not the public URL of this server"],

@@ -169,5 +169,5 @@ async fn a_reply_without_measure_is_refused() {
     let many: Vec<Value> = (0..200).map(|n| piece(Some(n), Some("x"), Some("a"), &json!("{}"))).collect();
     let failure = call(at(&server(deltas(&many, DONE)).await).as_ref()).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Unusable);
-    assert_eq!(failure.message, "the reply contains more than 128 calls");
+    assert_eq!(failure.message, "the reply contains more than 128 tool calls");
 }
