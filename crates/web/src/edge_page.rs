@@ -42,6 +42,10 @@ impl EdgePage {
         &self.origin
     }
 
+    pub(crate) fn is_https(&self) -> bool {
+        self.origin.starts_with("https:")
+    }
+
     /// Returns the URL at which a person signs a browser in for the page.
     pub fn sign_in_url(&self) -> String {
         format!("{}{}{SIGN_IN}", self.origin, self.paths[0])
@@ -73,7 +77,7 @@ impl EdgePage {
     /// Returns the `Set-Cookie` values for a sign-in: the same cookie for each forwarded path, because the browser must
     /// not send the cookie to other paths of the page's server.
     pub(crate) fn set_cookies(&self, name: &str, value: &str, seconds: u64) -> [String; 2] {
-        let secure = if self.origin.starts_with("https:") { "; Secure" } else { "" };
+        let secure = if self.is_https() { "; Secure" } else { "" };
         self.paths.map(|path| {
             format!("{name}={value}; HttpOnly; SameSite=Strict; Path={path}; Max-Age={seconds}{secure}")
         })

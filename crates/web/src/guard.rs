@@ -162,18 +162,19 @@ fn check(names: &ServerNames, request: &Request, forwarded: Forwarded<'_>, may_c
     // 3.2.2).
     let target = request.uri().authority().map(Authority::as_str);
     let target_is_ours = target.is_none_or(|target| names.allows_host(target));
-    // The page's own server terminates TLS for its browsers, so the scheme of this server does not apply to them.
-    let is_for_page = |page: &EdgePage| {
+    // The page's own server terminates TLS for its browsers, so the scheme of the page applies to them.
+    let is_for_page = |page: &&EdgePage| {
         page.covers(request.uri().path()) && forwarded.host.is_some_and(|host| page.is_host(host))
     };
-    let is_for_page = names.page.as_ref().is_some_and(is_for_page);
+    let page = names.page.as_ref().filter(is_for_page);
     let host_is_ours = match forwarded.host {
-        Some(host) => is_for_page || names.allows_host(host),
+        Some(host) => page.is_some() || names.allows_host(host),
         None => has_one_of(request.headers(), &HOST, &names.hosts),
     };
     // A client that used plain HTTP to reach the proxy is rejected, and the error contains the correct URL.
-    let scheme_is_ours = match (forwarded.scheme, names.scheme) {
-        (Some(used), Some(public)) => is_for_page || used.eq_ignore_ascii_case(public),
+    let expected = page.map_or(names.scheme, |page| page.is_https().then_some("https"));
+    let scheme_is_ours = match (forwarded.scheme, expected) {
+        (Some(used), Some(expected)) => used.eq_ignore_ascii_case(expected),
         _ => true,
     };
     if !target_is_ours || !host_is_ours || !scheme_is_ours {

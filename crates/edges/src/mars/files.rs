@@ -128,11 +128,11 @@ fn changes(run: &Run) -> Vec<&Change> {
     changes.filter(|change| change.is_of_content() && !is_gits(change)).collect()
 }
 
-/// Returns the entry that the run's last change gave to a path, in the form that clients receive. Returns `None` if the
-/// run has not changed the path, or has deleted it.
-pub(super) fn last_entry(run: &Run, path: &str) -> Option<Entry> {
+/// Returns the result of the run's last change of a path, in the form that clients receive: the entry, or `None` if the
+/// change deleted it. Returns nothing if the run has not changed the path.
+pub(super) fn last_result(run: &Run, path: &str) -> Option<Option<Entry>> {
     let last = changes(run).into_iter().rfind(|change| client_path(&change.path) == path)?;
-    last.after.clone().filter(is_file)
+    Some(last.after.clone().filter(is_file))
 }
 
 /// Returns the number of changed files that still exist and that `named` does not contain.
