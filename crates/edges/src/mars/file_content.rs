@@ -112,9 +112,10 @@ async fn find(app: &App, path: &str) -> Answer<Entry> {
         let begun = app.driver.load_at(&row.run, 1).await?;
         let Some(inner) = below(path, work_dir(&begun)) else { continue };
         let run = app.run_now(&row.run).await?;
-        if let Some(result) = files::last_result(&run, inner) {
+        if let Some(change) = files::last_change(&run, inner) {
             let why = || format!("the run {} deleted the file {path}", row.run);
-            return result.ok_or_else(|| Refused::new(Code::NotFound, why()));
+            let entry = change.after.clone().filter(files::is_file);
+            return entry.ok_or_else(|| Refused::new(Code::NotFound, why()));
         }
     }
     let why = format!(

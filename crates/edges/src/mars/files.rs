@@ -128,11 +128,9 @@ fn changes(run: &Run) -> Vec<&Change> {
     changes.filter(|change| change.is_of_content() && !is_gits(change)).collect()
 }
 
-/// Returns the result of the run's last change of a path, in the form that clients receive: the entry, or `None` if the
-/// change deleted it. Returns nothing if the run has not changed the path.
-pub(super) fn last_result(run: &Run, path: &str) -> Option<Option<Entry>> {
-    let last = changes(run).into_iter().rfind(|change| client_path(&change.path) == path)?;
-    Some(last.after.clone().filter(is_file))
+/// Returns the run's last change of a path, which is in the form that clients receive.
+pub(super) fn last_change<'r>(run: &'r Run, path: &str) -> Option<&'r Change> {
+    changes(run).into_iter().rfind(|change| client_path(&change.path) == path)
 }
 
 /// Returns the number of changed files that still exist and that `named` does not contain.
@@ -144,7 +142,7 @@ fn is_gits(change: &Change) -> bool {
     changeset::is_of_git(&change.path)
 }
 
-fn is_file(entry: &Entry) -> bool {
+pub(super) fn is_file(entry: &Entry) -> bool {
     !matches!(entry, Entry::Folder { .. })
 }
 
