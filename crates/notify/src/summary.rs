@@ -10,6 +10,10 @@ use crate::message::line;
 /// or a phone, or be a birth date.
 const ACCOUNT_DIGITS: usize = 8;
 
+/// Characters between the groups of digits of one number: also the no-break spaces, and the dashes that word processors
+/// write.
+const SEPARATORS: [char; 9] = [' ', '-', '/', '.', ')', '\u{a0}', '\u{202f}', '\u{2011}', '\u{2013}'];
+
 /// Text that replaces an address or a number of a customer.
 const REDACTED: &str = "[redacted]";
 
@@ -38,20 +42,21 @@ pub fn summary(payload: &Value) -> Option<String> {
 }
 
 /// Replaces e-mail addresses, and numbers with as many digits as numbers of accounts, cards and phones or birth dates.
-/// An amount has a decimal point or thousands separators, so its groups are shorter.
+/// An amount with decimals or thousands separators is kept.
 fn redact(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let word = rest.len() - rest.trim_start_matches(|c: char| !c.is_whitespace()).len();
         let is_mail = rest[..word].contains('@');
-        let number = number(rest);
-        let taken = if is_mail { word } else { number };
         let starts_word = out.chars().next_back().is_none_or(|c| !c.is_alphanumeric());
-        if taken > 0 && (is_mail || starts_word) {
+        let number = number(rest, starts_word);
+        let taken = if is_mail { word } else { number };
+        if taken > 0 {
             let taken_text = &rest[..taken];
             let digits = taken_text.bytes().filter(u8::is_ascii_digit).count();
-            out.push_str(if is_mail || digits >= ACCOUNT_DIGITS { REDACTED } else { taken_text });
+            let is_raw = is_mail || (digits >= ACCOUNT_DIGITS && !is_amount(taken_text));
+            out.push_str(if is_raw { REDACTED } else { taken_text });
             rest = &rest[taken..];
         } else {
             out.push(first);
@@ -62,16 +67,16 @@ fn redact(text: &str) -> String {
 }
 
 /// Returns the length, in bytes, of the number at the start of a text, such as `DE02 1203 0000`, `+49 170 1234567` or
-/// `1980-02-01`. Returns 0 if the text does not start with a number. Groups of digits are separated by one space, `-`
-/// or `/`.
-fn number(text: &str) -> usize {
+/// `01.02.1980`. Returns 0 if the text does not start with a number. Groups of digits are separated by one character of
+/// [`SEPARATORS`], or two, as in `(0170) 1234567`. Only a number that starts a word may begin with the country of an IBAN.
+fn number(text: &str, starts_word: bool) -> usize {
     let bytes = text.as_bytes();
     let is_letter = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_uppercase);
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let start = match bytes.first() {
         Some(b'+') => 1,
         // The country of an IBAN.
-        Some(_) if is_letter(0) && is_letter(1) => 2,
+        Some(_) if starts_word && is_letter(0) && is_letter(1) => 2,
         _ => 0,
     };
     if !is_digit(start) {
@@ -82,10 +87,29 @@ fn number(text: &str) -> usize {
         while is_digit(end) || (start == 2 && is_letter(end)) {
             end += 1;
         }
-        let is_separator = bytes.get(end).is_some_and(|byte| b" -/".contains(byte));
-        if !(is_separator && is_digit(end + 1)) {
+        let separators = text[end..].chars().take(2).take_while(|c| SEPARATORS.contains(c));
+        let separator: usize = separators.map(char::len_utf8).sum();
+        if separator == 0 || !is_digit(end + separator) {
             return end;
         }
-        end += 1;
+        end += separator;
+    }
+}
+
+/// Returns true for a number with one decimal point and at most two decimals, and for a number whose groups of three
+/// digits are separated by points.
+fn is_amount(number: &str) -> bool {
+    let is_digits = |group: &&str| group.bytes().all(|byte| byte.is_ascii_digit());
+    let groups: Vec<&str> = number.split('.').collect();
+    match &groups[..] {
+        [whole, decimals] if decimals.len() <= 2 => groups.iter().all(is_digits) && !whole.is_empty(),
+        [first, thousands @ ..] => {
+            !thousands.is_empty()
+                && groups.iter().all(is_digits)
+                && thousands.iter().all(|group| group.len() == 3)
+                && (1..=3).contains(&first.len())
+                && !first.starts_with('0')
+        }
+        [] => false,
     }
 }
