@@ -9,7 +9,7 @@ use crate::training::limits;
 pub enum Sport {
     Running,
     Cycling,
-    /// Cycling with a motor: neither the power nor the speed is the athlete's own.
+    /// Cycling with a motor: the speed is not the athlete's alone.
     EBiking,
     Swimming,
     Walking,
@@ -185,7 +185,7 @@ static NAMES: &[(&str, Option<Sport>)] = &[
 ];
 
 /// Words that determine the sport only if they are the complete name: in a longer name they describe another sport.
-static COMPLETE_NAMES: [(&str, Sport); 7] = [
+static COMPLETE_NAMES: [(&str, Sport); 10] = [
     ("treadmill", Sport::Running),
     ("cinta", Sport::Running),
     ("loopband", Sport::Running),
@@ -193,6 +193,9 @@ static COMPLETE_NAMES: [(&str, Sport); 7] = [
     ("trail", Sport::Running),
     ("spin", Sport::Cycling),
     ("open_water", Sport::Swimming),
+    ("bike_to_run_transition", Sport::Transition),
+    ("run_to_bike_transition", Sport::Transition),
+    ("swim_to_bike_transition", Sport::Transition),
 ];
 
 /// Names that say nothing about the sport.

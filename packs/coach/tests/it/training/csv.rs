@@ -641,6 +641,24 @@ fn a_mapping_reads_any_table() {
         assert_eq!(reading.season.days.keys().next().map(ToString::to_string).as_deref(), day, "{dates:?}");
         assert_eq!(codes(&reading).contains(&Code::BadDate), day.is_none(), "{dates:?}");
     }
+    // A year of four digits comes first, whatever the stated order is. An offset is no number of seconds.
+    for (start, at) in [
+        ("2026-03-01 10:00", "2026-03-01T10:00:00Z"),
+        ("2026-03-01 10:00:07", "2026-03-01T10:00:07Z"),
+        ("2026-03-01T10:00:00+02:00", "2026-03-01T08:00:00Z"),
+    ] {
+        let table = format!("Begin,Seconds\n{start},1800\n");
+        let map = [("start", "Begin"), ("duration_s", "Seconds"), ("dates", "dmy")];
+        let reading = read_with(&table, &map, None);
+        assert_eq!(reading.season.activities[0].start.to_string(), at, "{start}");
+    }
+    let offset = read_with(
+        "Begin,Seconds\n2026-03-01 10:00+02,1800\n",
+        &[("start", "Begin"), ("duration_s", "Seconds")],
+        None,
+    );
+    let read: Vec<_> = offset.season.activities.iter().map(|activity| activity.start.to_string()).collect();
+    assert!(read.iter().all(|start| start == "2026-03-01T08:00:00Z"), "{read:?} {:?}", codes(&offset));
     // A table without the columns of the mapping is read by its own headers. A refusal names the missing column.
     let own = read_with("date,weight_kg\n2026-03-01,70\n", &map(None), None);
     assert_eq!((codes(&own), own.season.days.len()), (vec![], 1));

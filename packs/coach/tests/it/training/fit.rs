@@ -252,6 +252,9 @@ fn sports_are_those_of_the_profile() {
         ([10, 26], "cardio_training"),
         ([10, 0], "training"),
         ([0, 43], "yoga"),
+        ([0, 32], "transition"),
+        ([0, 33], "transition"),
+        ([10, 34], "transition"),
         ([0, 0], "unknown"),
         ([254, 254], "unknown"),
         ([12, 42], "skiing"),
@@ -359,4 +362,25 @@ fn a_length_of_zero_is_a_recording_that_was_not_finished() {
     // A file that is really empty has nothing to read.
     let empty = FitWriter::default().finish();
     assert_eq!(codes(&read_utc("a.fit", empty)), [Code::NoActivity]);
+}
+
+/// A pause belongs to one of several sessions that overlap.
+#[test]
+fn overlapping_sessions_share_no_pause() {
+    let mut writer = FitWriter::activity_file();
+    writer.define(1, 20, &[(253, 4, U32), (3, 1, U8)]);
+    for minute in 0..10 {
+        let begins = START + minute * 60;
+        writer.timer(begins, TIMER_STARTS).define(1, 20, &[(253, 4, U32), (3, 1, U8)]);
+        for second in 0..30 {
+            writer.message(1, &[&time(begins + second), &[140]]);
+        }
+        writer.timer(begins + 30, TIMER_STOPS);
+    }
+    for start in [0, 120, 300] {
+        writer.session(START + start, 600, 300, [1, 0]);
+    }
+    let reading = read_one("run.fit", &writer.finish());
+    let pauses: Vec<usize> = reading.season.activities.iter().map(|activity| activity.pauses.len()).collect();
+    assert!(pauses.len() > 1 && pauses.iter().sum::<usize>() <= 10, "{pauses:?}");
 }

@@ -184,7 +184,7 @@ impl Tokens {
             let year = self.next().filter(|year| is_year(year))?;
             return Date::new(year.parse().ok()?, first_month.or(second_month)?, day.parse().ok()?).ok();
         }
-        let order = order.or(by_year).or(by_points)?;
+        let order = by_year.or(order).or(by_points)?;
         let numbers = [self.number()?, self.number()?, self.number()?];
         let [day, month, year] = match (order, numbers) {
             (DateOrder::DayMonthYear, [day, month, year]) | (DateOrder::MonthDayYear, [month, day, year]) => {
@@ -200,8 +200,11 @@ impl Tokens {
     /// Parses hours, minutes and, if there are more numbers, seconds. `pm` adds twelve hours.
     fn time(&mut self) -> Option<Time> {
         let (hour, minute) = (self.number()?, self.number()?);
-        let is_number = |(_, token): &(String, String)| token.bytes().all(|byte| byte.is_ascii_digit());
-        let second = if self.left.as_slice().first().is_some_and(is_number) { self.number()? } else { 0 };
+        // In `10:00+02`, the third number is an offset.
+        let is_second = |(gap, token): &(String, String)| {
+            matches!(gap.as_str(), ":" | ".") && token.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        let second = if self.left.as_slice().first().is_some_and(is_second) { self.number()? } else { 0 };
         let hour = match self.next().as_deref() {
             None => hour,
             Some("am") if (1..=12).contains(&hour) => hour % 12,

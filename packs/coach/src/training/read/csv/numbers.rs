@@ -127,7 +127,9 @@ impl Numbers {
         let separator = whole.chars().find(|c| separators.contains(c))?;
         let mut groups = whole.trim_start_matches(['-', '+']).split(separator);
         let is_digits = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
-        let first = groups.next().filter(|first| (1..=3).contains(&first.len()) && is_digits(first));
+        let is_first =
+            |group: &&str| (1..=3).contains(&group.len()) && !group.starts_with('0') && is_digits(group);
+        let first = groups.next().filter(is_first);
         let are_thousands = first.is_some() && groups.all(|group| group.len() == 3 && is_digits(group));
         let plain = whole.replace(separator, "");
         let fraction = fraction.map(|fraction| format!("{}{fraction}", decimal.mark())).unwrap_or_default();
