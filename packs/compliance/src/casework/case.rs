@@ -127,7 +127,8 @@ pub(crate) struct Party {
 
 /// Reads the three tables. A transaction later than `as_of` is an error.
 ///
-/// # Errors Returns all problems if any row is invalid, because an incomplete case could lack findings.
+/// # Errors
+/// Returns all problems if any row is invalid, because an incomplete case could lack findings.
 pub fn read(
     transactions: &[u8],
     customers: &[u8],

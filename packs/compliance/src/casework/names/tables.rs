@@ -103,7 +103,7 @@ impl Lists {
         let mut known = BTreeMap::new();
         for (number, words) in self.spellings.iter().enumerate() {
             for word in words {
-                if known.insert(word, number).is_some_and(|before| before != number) {
+                if known.insert(fold(word), number).is_some_and(|before| before != number) {
                     return Err(format!("`{word}` is in two lists of `names.spellings`"));
                 }
             }
@@ -188,7 +188,7 @@ impl Dictionary {
             articles: Vec::new(),
             beginnings: Vec::new(),
             ends: Vec::new(),
-            patronymics: tables.patronymics.clone(),
+            patronymics: Vec::new(),
             phrases: BTreeMap::new(),
             longest_phrase: 1,
             spellings: BTreeMap::new(),
@@ -200,6 +200,7 @@ impl Dictionary {
         let (mut articles, beginnings, ends) =
             (words(&tables.articles), words(&tables.beginnings), words(&tables.ends));
         articles.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
+        let patronymics = words(&tables.patronymics);
         let mut spellings = BTreeMap::new();
         for (number, list) in (0..).zip(&tables.spellings) {
             spellings.extend(words(list).into_iter().map(|word| (word, number)));
@@ -211,7 +212,17 @@ impl Dictionary {
             phrases.extend(list.iter().map(|phrase| (dictionary.phrase(phrase), Phrase::Common(number))));
         }
         dictionary.longest_phrase = phrases.keys().map(Vec::len).max().unwrap_or(1);
-        Self { particles, inner_particles, articles, beginnings, ends, phrases, spellings, ..dictionary }
+        Self {
+            particles,
+            inner_particles,
+            articles,
+            beginnings,
+            ends,
+            patronymics,
+            phrases,
+            spellings,
+            ..dictionary
+        }
     }
 
     /// Returns the form of a word for look-up. The word is transliterated to Latin letters unless its script writes
