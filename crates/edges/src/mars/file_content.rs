@@ -17,9 +17,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::caller::person;
-use super::config::WORKFLOW;
 use super::files;
 use super::projector::work_dir;
+use super::start::is_visible;
 use crate::credentials::AuthenticatedCaller;
 use crate::limits::MARS_FILE_RUNS;
 
@@ -105,10 +105,13 @@ async fn read(app: &App, path: &str) -> Answer<Vec<u8>> {
     stored.ok_or_else(gone)
 }
 
-/// Returns the entry of a file in the newest run that changed it. The run works in a folder above the path.
+/// Returns the entry of a file in the newest run that changed it, which may be an undo. The run works in a folder above
+/// the path.
 async fn find(app: &App, path: &str) -> Answer<Entry> {
-    let filter = RunFilter { workflow: Some(WORKFLOW.to_owned()), ..RunFilter::default() };
-    for row in app.journal().runs(&filter, None, MARS_FILE_RUNS).await?.items {
+    for row in app.journal().runs(&RunFilter::default(), None, MARS_FILE_RUNS).await?.items {
+        if !is_visible(app, &row).await? {
+            continue;
+        }
         let begun = app.driver.load_at(&row.run, 1).await?;
         let Some(inner) = below(path, work_dir(&begun)) else { continue };
         let run = app.run_now(&row.run).await?;

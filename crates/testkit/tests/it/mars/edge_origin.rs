@@ -208,6 +208,20 @@ async fn the_pages_own_server_may_be_a_trusted_proxy() {
     }
 }
 
+/// For a page with `https`, the proxy must not have received the request over plain HTTP.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_with_https_is_not_served_over_plain_http() {
+    let origin = "https://mars.example";
+    let setup = TestServer::setup().argument("--proxy").argument("127.0.0.1");
+    let server = setup.argument("--edge-origin").argument(origin).start().await;
+    let browser = Browser::new(&server);
+    for (scheme, status) in [("https", 200), ("HTTPS", 200), ("http", 421)] {
+        let headers =
+            [("origin", origin), ("x-forwarded-host", "mars.example"), ("x-forwarded-proto", scheme)];
+        assert_eq!(browser.status(Method::GET, SIGN_IN, &headers).await, status, "{scheme}");
+    }
+}
+
 /// A sign-in needs a link that works once, the page's origin, and an operator. Signing out ends open sockets.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn only_an_operator_signs_in_and_a_sign_out_ends_it() {

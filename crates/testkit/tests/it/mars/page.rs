@@ -257,7 +257,7 @@ async fn the_content_of_a_file_is_served_and_of_no_other() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_that_is_not_text_or_too_large_is_not_shown() {
     let made = command("printf '\\377\\000' > data.bin && head -c 5000000 /dev/zero > large.bin");
-    let (_model, server) = tried(&[made, command("rm old.txt")]).await;
+    let (model, server) = tried(&[made, command("rm old.txt")]).await;
     let mut mars = Mars::start(&server, "t1", "Make them.", json!({})).await;
     mars.wait("workflow_completed").await;
     let path = |name: &str| server.workspace().join(name).to_str().unwrap().to_owned();
@@ -268,6 +268,25 @@ async fn a_file_that_is_not_text_or_too_large_is_not_shown() {
     assert_eq!(large.refusal(), (409, "limit_reached"));
     let deleted = server.get(&format!("{BASE}/files/content?path={}", path("old.txt"))).await;
     assert_eq!(deleted.refusal(), (404, "not_found"));
+
+    // A later task deletes a file: its earlier content is not served as current.
+    model.script("engineer", [one(command("rm data.bin")), done()]);
+    let mut later = Mars::start(&server, "t2", "Delete it.", json!({})).await;
+    later.wait("workflow_completed").await;
+    let deleted = server.get(&format!("{BASE}/files/content?path={}", path("data.bin"))).await;
+    assert_eq!(deleted.refusal(), (404, "not_found"));
+    assert!(reader::refusal(&deleted.body).contains("deleted the file"), "{deleted:?}");
+
+    // An undo restores the file.
+    let runs = server.get("/v1/runs?limit=1").await.ok();
+    let undo = format!("/v1/runs/{}/undo", runs["items"][0]["id"].as_str().unwrap());
+    let undo = server.post(&undo, &json!({})).await.ok();
+    let undo = undo["id"].as_str().unwrap();
+    let asked = server.wait_one(undo).await;
+    server.choose(&asked, "approve").await;
+    server.wait_status(undo, &["completed"]).await;
+    let restored = get(&server, &format!("files/content?path={}", path("data.bin"))).await;
+    assert_eq!(restored["size"], 2, "{restored}");
 }
 
 /// *Branch* and *play from a node* are not available. The page shows the reason.
