@@ -1,5 +1,5 @@
-// Counts the parts of a card that are folded or cut and were never opened. An option that lets work continue shows the
-// count and asks for confirmation. A view is recorded when the count is zero.
+// Names the parts of a card that are folded or cut and were never opened. An option that lets work continue shows their
+// number and asks for confirmation, with their names. A view is recorded when there are none.
 import { getContext, setContext, untrack } from "svelte";
 import { plain } from "../../parts/plain";
 import { t } from "../../texts";
@@ -34,7 +34,8 @@ export class Folds {
 
 /** Returns the first words of a text, as the name of the text. */
 export function firstWords(text: string): string {
-  return `“${text.split("\n", 1)[0]?.slice(0, BEGINNING)}…”`;
+  const [line = ""] = text.trim().split("\n", 1);
+  return `“${[...line].slice(0, BEGINNING).join("")}…”`;
 }
 
 export function notShown(count: number): string {
@@ -57,7 +58,7 @@ export function fold(folded: () => string[]): void {
   const folds = getContext<Folds | undefined>(FOLDS);
   if (!folds) return;
   $effect(() => {
-    const names = folded().map((name) => plain(name));
+    const names = folded().map((name) => plain(name) || "…");
     if (names.length === 0) return;
     const remove = untrack(() => folds.add(names));
     return () => untrack(remove);
