@@ -319,8 +319,8 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Returns an option of the table, with the label and the `reject` effect that the workflow sets. If the table does
-/// not allow that effect for the option, the effect is ignored. A workflow therefore cannot turn a refusal into a
+/// Returns an option of the table, with the label and the effect of `reject` or `respond` that the gate sets. If the
+/// table does not allow that effect for the option, the effect is ignored. A workflow therefore cannot turn a refusal into a
 /// release.
 fn adapted(row: &Row, gate: &KindGate, usual: &[(&str, &str)]) -> Offer {
     let mut offer = Offer::from_row(row);

@@ -114,7 +114,7 @@ fn an_answer_of_data_fits_the_schema_of_its_question() {
     assert_eq!((&told[0]["outcome"], &told[0]["kind"]), (&json!("answered"), &json!("clarification")));
 }
 
-/// A person cannot answer a question without words. The agent is told, and asks again.
+/// A person cannot answer a question without words. The agent gets an error, and can ask again.
 #[test]
 fn a_question_of_blanks_is_no_question() {
     let ask = |arguments: Value| calls(&[("ask_human", arguments)]);

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use holdshort_testkit::home::Home;
+use holdshort_testkit::home::{Home, Serving};
+use serde_json::Value;
 
 /// Number of lines of a change. A card shows fewer lines.
 const LINES: usize = 4_000;
@@ -39,19 +40,23 @@ fn own_workflow(home: &Home) -> String {
     home.path().join("workflows").to_str().unwrap().to_owned()
 }
 
-#[test]
-fn a_card_marks_what_deceives_and_what_it_cut_is_said_before_it_goes_on() {
-    let home = Home::new();
-    let workflows = own_workflow(&home);
+/// Starts a server and a run whose first command waits for a decision. Returns the server and the interrupt.
+fn waiting_command(home: &Home) -> (Serving, Value) {
+    let workflows = own_workflow(home);
     let workspace = home.path().join("workspace");
     fs::create_dir(&workspace).unwrap();
     fs::write(workspace.join("table.txt"), table("old", "paypal")).unwrap();
-    let _serving = home.serve(&["--workflows", &workflows]);
+    let serving = home.serve(&["--workflows", &workflows]);
     let workspace = workspace.to_str().unwrap();
     let ran = home.run(&["run", "own", "Write it.", "--model", "rehearsal", "--workspace", workspace]);
     assert_eq!(ran.code, 4, "{ran:?}");
+    (serving, home.open_interrupt())
+}
 
-    let command = home.open_interrupt();
+#[test]
+fn a_card_marks_what_deceives_and_what_it_cut_is_said_before_it_goes_on() {
+    let home = Home::new();
+    let (_serving, command) = waiting_command(&home);
     let id = command["id"].as_str().unwrap();
     let shown = home.run(&["show", id]).out;
     assert!(shown.starts_with("── Holding short: tool call"), "{shown}");
@@ -97,16 +102,7 @@ fn a_card_marks_what_deceives_and_what_it_cut_is_said_before_it_goes_on() {
 #[test]
 fn a_card_shows_what_an_edit_changed() {
     let home = Home::new();
-    let workflows = own_workflow(&home);
-    let workspace = home.path().join("workspace");
-    fs::create_dir(&workspace).unwrap();
-    fs::write(workspace.join("table.txt"), table("old", "paypal")).unwrap();
-    let _serving = home.serve(&["--workflows", &workflows]);
-    let workspace = workspace.to_str().unwrap();
-    let ran = home.run(&["run", "own", "Write it.", "--model", "rehearsal", "--workspace", workspace]);
-    assert_eq!(ran.code, 4, "{ran:?}");
-
-    let command = home.open_interrupt();
+    let (_serving, command) = waiting_command(&home);
     let id = command["id"].as_str().unwrap();
     let edit = home.path().join("edit.json");
     fs::write(&edit, r#"{"command": "echo safe"}"#).unwrap();
