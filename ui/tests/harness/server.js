@@ -17,8 +17,9 @@ process.once("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 /**
  * Starts a server that ends with the test.
  * @param {import("node:test").TestContext} t
- * @param {{workflows?: Record<string, {workflow: string, rehearsal?: string}>, channels?: string}} [setup] YAML by
- *   name; without it, the server has the shipped workflows and no channels
+ * @param {{workflows?: Record<string, {workflow: string, rehearsal?: string}>, channels?: string, edgeOrigin?: string}}
+ *   [setup] YAML by name, and the origin of another system's page; without it, the server has the shipped workflows and
+ *   no channels
  */
 export async function serve(t, setup) {
   const server = new Server(t, setup);
@@ -36,9 +37,10 @@ export class Server {
   #stderr = "";
   #workflows;
   #channels;
+  #edgeOrigin;
 
   /** Creates the folders. `start` starts the process. */
-  constructor(t, { workflows = {}, channels = "" } = {}) {
+  constructor(t, { workflows = {}, channels = "", edgeOrigin = "" } = {}) {
     this.folder = mkdtempSync(join(tmpdir(), "holdshort-ui-"));
     for (const name of ["data", "home", "tmp", "workspace", "workflows"]) mkdirSync(join(this.folder, name));
     for (const [name, files] of Object.entries(workflows)) {
@@ -49,6 +51,7 @@ export class Server {
     }
     this.#workflows = Object.keys(workflows).length > 0;
     this.#channels = channels !== "";
+    this.#edgeOrigin = edgeOrigin;
     if (channels) writeFileSync(join(this.folder, "channels.yaml"), channels, { mode: 0o600 });
     t.after(async () => {
       await this.kill();
@@ -83,6 +86,7 @@ export class Server {
     const own = this.#workflows ? ["--workflows", join(this.folder, "workflows")] : [];
     const told = this.#channels ? ["--channels", join(this.folder, "channels.yaml")] : [];
     const args = ["serve", "--json", "--data", this.data, "--listen", `127.0.0.1:${this.#port}`, ...own, ...told];
+    if (this.#edgeOrigin) args.push("--edge-origin", this.#edgeOrigin);
     const child = spawn(PROGRAM, args, {
       cwd: this.folder,
       env: environment(this.folder),
