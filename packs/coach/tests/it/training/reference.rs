@@ -22,10 +22,10 @@ fn section(heading: &str) -> String {
     below.split("\n##").next().unwrap().to_owned()
 }
 
-/// Returns the codes of the list below a heading.
-fn listed_codes(heading: &str) -> Vec<String> {
+/// Returns the names of the list below a heading.
+fn listed_names(heading: &str) -> Vec<String> {
     let part = section(heading);
-    let lists = part.lines().filter(|line| line.starts_with('`'));
+    let lists = part.lines().filter(|line| line.starts_with('`') && !line.starts_with("```"));
     lists.flat_map(|list| list.split(", ")).map(str::to_owned).collect()
 }
 
@@ -68,14 +68,14 @@ fn every_code_is_listed() {
     for (heading, severity) in [("Errors", Severity::Error), ("Warnings", Severity::Warning)] {
         let listed = Code::ALL.iter().filter(|each| each.severity() == severity);
         let expected: Vec<_> = listed.map(|each| code(each.name())).collect();
-        assert_eq!(listed_codes(heading), expected);
+        assert_eq!(listed_names(heading), expected);
     }
 }
 
 #[test]
-fn every_caveat_has_its_row() {
-    let expected: Vec<_> = Caveat::ALL.iter().map(|each| [code(each.name()), each.text().into()]).collect();
-    assert_eq!(rows("Caveats"), expected);
+fn every_caveat_is_listed() {
+    let expected: Vec<_> = Caveat::ALL.iter().map(|each| code(each.name())).collect();
+    assert_eq!(listed_names("Caveats"), expected);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn every_tool_and_parameter_has_its_row() {
         Parameter::ALL.iter().map(|each| [code(each.name()), each.description().into()]).collect();
     assert_eq!(rows("Parameters"), expected);
     let expected: Vec<_> = RefusalCode::ALL.iter().map(|each| code(each.name())).collect();
-    assert_eq!(listed_codes("Answers"), expected);
+    assert_eq!(listed_names("Answers"), expected);
 }
 
 #[test]
