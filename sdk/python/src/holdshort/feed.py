@@ -1,0 +1,294 @@
+"""The event stream of a process: one connection for any number of waits.
+
+A thread follows `GET /v1/agent/decisions` while there are waits. After each connection, the thread reads every open
+wait again, so a decision is heard even if an event was lost, or if the server or a proxy offers no stream at all.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import http.client
+import json
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, InvalidStateError
+from typing import IO, Any
+
+from . import http as requests
+from . import retry
+from .config import Config
+from .errors import ApiError, HoldshortError, NotFound, api_error
+from .http import NetworkError, Response
+from .steps import run
+
+log = logging.getLogger("holdshort")
+
+_PATH = "/v1/agent/decisions"
+CONNECT_TIME = 15.0
+"""Seconds for which a request waits for the stream. The stream of a proxy that buffers may never begin."""
+_SILENCE = 50.0
+"""Seconds without a byte after which the stream is lost. The server sends a ping every 15 seconds."""
+_LINGER = 30.0
+"""Seconds for which the stream stays open after the last wait."""
+
+Interrupt = dict[str, Any]
+
+
+class _Lost(Exception):
+    """The stream ended, or could not be opened."""
+
+    def __init__(self, why: str, retry_after: str | None = None) -> None:
+        super().__init__(why)
+        self.retry_after = retry_after
+
+
+class _Refused(Exception):
+    """The server refuses the stream, and a repeat would not help."""
+
+    def __init__(self, error: ApiError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class Feed:
+    """Waits for the decisions of one agent."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._once = dataclasses.replace(config, retry_for=0)
+        self._lock = threading.Lock()
+        self._waits: dict[str, set[Future[Interrupt]]] = {}
+        self._thread: threading.Thread | None = None
+        self._connected: Future[None] = Future()
+        self._cursor: str | None = None
+        self._idle_since = time.monotonic()
+        self._is_closed = False
+        self._reading = 0
+        self._has_access_ended = False
+        self.connections = 0
+        """Number of streams that were opened so far."""
+
+    def connect(self) -> Future[None]:
+        """Starts the stream if there is none. The future is done once the stream is open or the first try failed."""
+        with self._lock:
+            self._idle_since = time.monotonic()
+            if self._is_closed:
+                raise HoldshortError("the client is closed")
+            if self._thread is None:
+                self._connected = Future()
+                self._thread = threading.Thread(target=self._follow, name="holdshort-feed", daemon=True)
+                self._thread.start()
+            return _copy(self._connected)
+
+    def add(self, interrupt: str) -> Future[Interrupt]:
+        """Returns a future of the resolved interrupt. Read the interrupt once after this call."""
+        wait: Future[Interrupt] = Future()
+        with self._lock:
+            self._waits.setdefault(interrupt, set()).add(wait)
+        self.connect()
+        return wait
+
+    def remove(self, interrupt: str, wait: Future[Interrupt]) -> None:
+        """Ends a wait. The request stays open."""
+        with self._lock:
+            waits = self._waits.get(interrupt, set())
+            waits.discard(wait)
+            if not waits:
+                self._waits.pop(interrupt, None)
+            self._idle_since = time.monotonic()
+
+    def close(self) -> None:
+        """Ends the stream at its next event or ping. Waits fail."""
+        with self._lock:
+            self._is_closed = True
+        self._fail(HoldshortError("the client was closed"))
+
+    def _follow(self) -> None:
+        failures = 0
+        while not self._ends_here():
+            pause_after: str | None = None
+            try:
+                for _ in self._read_stream():
+                    failures = 0
+            except _Refused as refused:
+                self._give_up(refused.error)
+                return
+            except _Lost as lost:
+                pause_after = lost.retry_after
+                if self._is_needed():
+                    log.log(logging.WARNING if failures == 0 else logging.DEBUG, "event stream: %s; reconnecting", lost)
+            except HoldshortError as error:  # The token cannot be read.
+                self._fail(error)
+            _finish(self._connected)
+            if self._is_needed():
+                self._read_again()
+                time.sleep(retry.delay(failures, pause_after))
+                failures += 1
+
+    def _give_up(self, error: ApiError) -> None:
+        """Fails every wait and ends the thread."""
+        with self._lock:
+            waits = [wait for each in self._waits.values() for wait in each]
+            self._waits.clear()
+            self._thread = None
+            _finish(self._connected, error=error)
+        for wait in waits:
+            _finish(wait, error=error)
+
+    def _ends_here(self) -> bool:
+        """Returns true if nobody has waited for some time. Then the next wait starts another thread."""
+        with self._lock:
+            is_idle = not self._waits and time.monotonic() - self._idle_since > _LINGER
+            if self._is_closed or is_idle:
+                self._thread = None
+                _finish(self._connected)
+                return True
+            return False
+
+    def _is_needed(self) -> bool:
+        with self._lock:
+            is_idle = not self._waits and time.monotonic() - self._idle_since > _LINGER
+            return not self._is_closed and not is_idle
+
+    def _read_stream(self) -> Iterator[None]:
+        """Follows one connection. Yields after each event. Raises `_Lost` at its end."""
+        stream = self._open()
+        self.connections += 1
+        try:
+            for name, identity, data in _events(stream):
+                if name == "position" or name == "decision":
+                    self._cursor = identity or self._cursor
+                if name == "position":
+                    _finish(self._connected)
+                    self._start_reading()
+                elif name == "decision":
+                    self._resolve(json.loads(data)["interrupt"])
+                elif name == "problem":
+                    problem = json.loads(data)
+                    self._has_access_ended = problem.get("code") == "access_ended"
+                    raise _Lost(f"{problem.get('code')}: {problem.get('detail')}")
+                yield
+                if not self._is_needed():
+                    return
+            raise _Lost("the server closed the stream")
+        except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
+            raise _Lost(str(error) or type(error).__name__) from None
+        finally:
+            stream.close()
+
+    def _open(self) -> IO[bytes]:
+        """Opens the stream. Reads the token again, and once more after 401, because a key may have been rotated."""
+        for attempt in range(2):
+            token = self._config.read_token()
+            try:
+                answer = requests.open_stream(self._config.url + _PATH, token, self._cursor, _SILENCE)
+            except NetworkError as error:
+                raise _Lost(str(error)) from None
+            if not isinstance(answer, Response):
+                return answer
+            error = api_error(answer.status, answer.body if isinstance(answer.body, dict) else {})
+            if answer.status == 401 and attempt == 0 and self._config.read_token() != token:
+                continue
+            if answer.status == 401 and self._has_access_ended:
+                # The new secret of a rotated key may be stored a moment after the old secret has ended.
+                self._has_access_ended = False
+                raise _Lost(str(error), "1")
+            if answer.status == 400 and self._cursor is not None:
+                # The position is unknown, for example after a restore from a backup. The waits are read again.
+                self._cursor = None
+                continue
+            if retry.is_temporary(answer.status):
+                raise _Lost(str(error), answer.headers.get("retry-after"))
+            raise _Refused(error)
+        raise _Lost("the server refused the position or the token")
+
+    def _start_reading(self) -> None:
+        """Reads the open waits in another thread, while this thread follows the stream."""
+        with self._lock:
+            if not self._waits:
+                return
+        threading.Thread(target=self._read_again, name="holdshort-read", daemon=True).start()
+
+    def _read_again(self) -> None:
+        """Reads each interrupt that somebody waits for. A later reading replaces an earlier one."""
+        with self._lock:
+            self._reading += 1
+            reading = self._reading
+            waiting = list(self._waits)
+        for interrupt in waiting:
+            with self._lock:
+                if self._reading != reading or self._is_closed:
+                    return
+                if interrupt not in self._waits:
+                    continue
+            try:
+                self._resolve(run(retry.request(self._once, "GET", f"/v1/interrupts/{interrupt}")))
+            except NotFound as error:
+                self._fail(error, interrupt)
+            except HoldshortError as error:
+                log.debug("interrupt %s could not be read again: %s", interrupt, error)
+                return
+
+    def _resolve(self, interrupt: Interrupt) -> None:
+        if interrupt.get("status") != "resolved":
+            return
+        with self._lock:
+            waits = self._waits.pop(interrupt["id"], set())
+            self._idle_since = time.monotonic()
+        for wait in waits:
+            _finish(wait, interrupt)
+
+    def _fail(self, error: HoldshortError, interrupt: str | None = None) -> None:
+        with self._lock:
+            ids = list(self._waits) if interrupt is None else [interrupt]
+            waits = [wait for each in ids for wait in self._waits.pop(each, set())]
+        for wait in waits:
+            _finish(wait, error=error)
+
+
+def _events(stream: IO[bytes]) -> Iterator[tuple[str, str | None, str]]:
+    """Parses server-sent events: name, id and data. A comment is an event with an empty name."""
+    name, identity, data = "", None, ""
+    for raw in stream:
+        line = raw.decode("utf-8").rstrip("\r\n")
+        if not line:
+            if data:
+                yield name, identity, data
+            name, identity, data = "", None, ""
+            continue
+        if line.startswith(":"):
+            yield "", None, ""
+            continue
+        field, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if field == "event":
+            name = value
+        elif field == "id":
+            identity = value
+        elif field == "data":
+            data = f"{data}\n{value}" if data else value
+
+
+def _finish(future: Future[Any], value: Any = None, error: Exception | None = None) -> None:
+    """Sets the result of a future that may be done or cancelled already."""
+    try:
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(value)
+    except InvalidStateError:
+        pass
+
+
+def _copy(future: Future[None]) -> Future[None]:
+    """Returns a future with the same result. A caller that gives up cancels only its own copy."""
+    copy: Future[None] = Future()
+
+    def done(source: Future[None]) -> None:
+        error = source.exception()
+        _finish(copy, error=error if isinstance(error, Exception) else None)
+
+    future.add_done_callback(done)
+    return copy

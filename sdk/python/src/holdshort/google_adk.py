@@ -1,0 +1,61 @@
+"""Google ADK: a plugin that holds tool calls until a person decides.
+
+    app = App(name="shop", root_agent=agent, plugins=[HoldshortPlugin(["refund"])])
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from google.adk.plugins.base_plugin import BasePlugin
+from google.adk.tools.base_tool import BaseTool
+from google.adk.tools.tool_context import ToolContext
+
+from .client import Client
+from .framework import Call, Holds, Reply, Rules
+from .request_fields import RequestFields
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class HoldshortPlugin(BasePlugin):
+    """Holds tool calls of all agents of a runner. The calls of one reply of the model wait at the same time."""
+
+    def __init__(self, rules: Rules, *, client: Client | None = None, **fields: Unpack[RequestFields]) -> None:
+        """Creates a plugin. `rules` are names of tools, or a dictionary of rules by name."""
+        super().__init__(name="holdshort")
+        self._holds = Holds("google-adk", rules, client, fields)
+        self._notes: dict[str, str] = {}
+
+    async def before_tool_callback(
+        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext
+    ) -> dict[str, Any] | None:
+        """Waits for the decision about a call, and uses the approval."""
+        identity = tool_context.function_call_id or ""
+        outcome = await self._holds.before(Call(tool.name, dict(tool_args), tool_context.session.id, identity, _schema(tool)))
+        if isinstance(outcome, Reply):
+            return {"result" if outcome.is_result else "error": outcome.text}
+        if outcome.approval is not None and outcome.approval.edited:
+            # The framework runs the tool with this same dictionary.
+            tool_args.clear()
+            tool_args.update(outcome.arguments)
+        if outcome.note:
+            self._notes[identity] = outcome.note
+        return None
+
+    async def after_tool_callback(
+        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, result: Any
+    ) -> dict[str, Any] | None:
+        """Adds the person's words to the result."""
+        note = self._notes.pop(tool_context.function_call_id or "", None)
+        if note is None:
+            return None
+        return {**(result if isinstance(result, dict) else {"result": result}), "note": note}
+
+
+def _schema(tool: BaseTool) -> dict[str, Any] | None:
+    """Returns the JSON Schema with which the tool is declared to the model, if it has one."""
+    declaration = tool._get_declaration()
+    schema = getattr(declaration, "parameters_json_schema", None)
+    return schema if isinstance(schema, dict) else None
