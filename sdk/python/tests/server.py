@@ -71,10 +71,10 @@ class Server:
         with urllib.request.urlopen(request, timeout=10) as answer:
             return json.loads(answer.read() or b"{}")
 
-    def next_request(self) -> dict[str, Any]:
+    def next_request(self, timeout: float = 15) -> dict[str, Any]:
         """Waits for the next interrupt that an agent opens and that is still open."""
         while True:
-            opened = self._opened.get(timeout=15)
+            opened = self._opened.get(timeout=timeout)
             if opened is None:
                 raise Stopped
             interrupt = self.read(opened)

@@ -19,11 +19,13 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from .client import Client
-from .framework import Call, Holds, Reply, Rules, Run, add_note
+from .framework import QUESTION, Call, Holds, Reply, Rules, Run, add_note
 from .request_fields import RequestFields
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+__all__ = ["QUESTION", "HoldshortMiddleware"]
 
 Result = ToolMessage | Command[Any]
 
