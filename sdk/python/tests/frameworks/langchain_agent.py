@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from scripted import CALLS, WORK, last_text, pay_back, show
+from scripted import CALLS, WORK, last_text, pay_back, show, task
 
 
 class Model(BaseChatModel):
@@ -44,7 +44,7 @@ with SqliteSaver.from_conn_string(f"{WORK}/checkpoints.db") as checkpointer:
 
     held = HoldshortMiddleware({"refund": True, "ask_human": QUESTION}, tools=[refund])
     agent = create_agent(model, [refund, ask_human], middleware=[held], checkpointer=checkpointer)
-    thread = {"configurable": {"thread_id": "task-4711"}}
+    thread = {"configurable": {"thread_id": task}}
     begin = None if agent.get_state(thread).next else {"messages": [("user", "Refund order 4711")]}
     result = agent.invoke(begin, thread, durability="sync")
     # end

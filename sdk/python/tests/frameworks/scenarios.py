@@ -55,6 +55,7 @@ class Scenarios(unittest.TestCase):
             "HOLDSHORT_AGENT_TOKEN": self.server.agent_token,
             "WORK": self.work,
             "HOME": self.work,
+            "TASK": f"task-{os.path.basename(self.work)}",
             "PYTHONPATH": os.pathsep.join([os.path.join(HERE, "..", "..", "src"), HERE]),
             "CALLS": json.dumps(calls) if calls else "",
             **self.environment,

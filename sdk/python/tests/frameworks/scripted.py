@@ -11,6 +11,7 @@ CALLS: list[dict[str, Any]] = json.loads(
     os.environ.get("CALLS") or '[{"name": "refund", "args": {"order": 4711, "amount": 120}}]'
 )
 WORK = os.environ["WORK"]
+task = os.environ["TASK"]
 
 
 def pay_back(order: int, amount: int) -> str:

@@ -1,0 +1,45 @@
+"""Pydantic AI agent with a scripted model and stored messages."""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from scripted import CALLS, WORK, last_text, pay_back, show, task
+
+
+def reply(messages: Any, info: AgentInfo) -> ModelResponse:
+    results = [
+        str(part.content) for message in messages for part in message.parts if isinstance(part, ToolReturnPart)
+    ]
+    if results:
+        return ModelResponse(parts=[TextPart(last_text(results))])
+    return ModelResponse(
+        parts=[ToolCallPart(call["name"], call["args"], f"call_{index}") for index, call in enumerate(CALLS)]
+    )
+
+
+model = FunctionModel(reply)
+stored = Path(WORK) / "messages.json"
+# guide
+from pydantic_ai import Agent, CallDeferred, ModelMessagesTypeAdapter
+from holdshort.pydantic_ai import approvals
+
+agent = Agent(model, capabilities=[approvals(store=stored)])
+
+
+@agent.tool_plain(requires_approval=True)
+def refund(order: int, amount: int) -> str:
+    return pay_back(order, amount)
+
+
+@agent.tool_plain
+def ask_human(question: str) -> str:
+    raise CallDeferred
+
+
+history = ModelMessagesTypeAdapter.validate_json(stored.read_bytes()) if stored.exists() else None
+result = agent.run_sync(None if history else "Refund order 4711", message_history=history)
+# end
+show(result.output)

@@ -1,0 +1,8 @@
+"""Pydantic AI with the real framework."""
+
+from scenarios import Scenarios
+
+
+class PydanticAI(Scenarios):
+    program = "pydantic_ai_agent.py"
+    can_show_words = False
