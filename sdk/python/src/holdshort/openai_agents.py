@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import copy
 import json
@@ -20,6 +21,7 @@ from agents.tool_context import ToolContext
 
 from .client import Client
 from .errors import ConfigError, HoldshortError
+from .files import write_private
 from .framework import QUESTION, Call, Holds, Reply, add_note
 from .gate import Rule
 from .request_fields import RequestFields
@@ -62,7 +64,8 @@ async def run(
         result = await _run(agent, begin, options)
         while result.interruptions:
             paused = result.to_state()
-            _store(paused, path)
+            if path is not None:
+                write_private(path, paused.to_string().encode())
             await _decide(paused)
             result = await _run(agent, paused, options)
         if path is not None:
@@ -127,30 +130,12 @@ async def _decide(state: RunState[Any, Any]) -> None:
         if not isinstance(invoke, _Invoke):
             raise ConfigError("tools", f"`{item.name}` needs an approval, but is not held: pass `held({item.name})`")
         by_holds.setdefault(invoke.holds, []).append(invoke.call(json.loads(item.arguments or "{}"), item.call_id or ""))
-    await _all(by_holds)
+    await asyncio.gather(*(holds.decide_all(calls) for holds, calls in by_holds.items()))
     for item in paused:
         state.approve(item)
-
-
-async def _all(by_holds: dict[Holds, list[Call]]) -> None:
-    import asyncio
-
-    await asyncio.gather(*(holds.decide_all(calls) for holds, calls in by_holds.items()))
 
 
 async def _load(agent: Agent[Any], path: Path | None) -> RunState[Any, Any] | None:
     if path is None or not path.exists():
         return None
     return await RunState.from_string(agent, path.read_text(encoding="utf-8"))
-
-
-def _store(state: RunState[Any, Any], path: Path | None) -> None:
-    """Writes the state so that a crash leaves the old or the new file. Only the owner may read it."""
-    if path is None:
-        return
-    partial = path.with_name(path.name + ".part")
-    with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(state.to_string())
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(partial, path)

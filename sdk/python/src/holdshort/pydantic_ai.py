@@ -12,32 +12,62 @@ To end the run while people decide, leave out the capability, store the messages
 from __future__ import annotations
 
 import asyncio
+import os
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai import DeferredToolRequests, DeferredToolResults, RunContext, ToolApproved, ToolDenied
 from pydantic_ai.capabilities import HandleDeferredToolCalls
-from pydantic_ai.messages import ToolCallPart
+from pydantic_ai.messages import ModelMessagesTypeAdapter, ToolCallPart
+from pydantic_ai.run import AgentRunResult
+from pydantic_ai.tools import ToolDefinition
 
 from .client import Client
 from .errors import ApprovalRequired
-from .framework import QUESTION, Call, Holds, Reply
+from .files import write_private
+from .framework import QUESTION, Call, Holds, Reply, add_note
 from .request_fields import RequestFields
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-def approvals(*, client: Client | None = None, **fields: Unpack[RequestFields]) -> HandleDeferredToolCalls[Any]:
+def approvals(
+    *, store: str | os.PathLike[str] | None = None, client: Client | None = None, **fields: Unpack[RequestFields]
+) -> HandleDeferredToolCalls[Any]:
     """Returns the capability. People approve calls that require approval, and answer calls that are deferred.
 
-    A deferred call must have the argument `question`: the person's answer is its result.
+    A deferred call must have the argument `question`: the person's answer is its result. While people decide, the
+    messages of the run are in the file `store`. After a restart, pass these messages as `message_history`.
     """
+    path = Path(store) if store is not None else None
 
     async def handle(context: RunContext[Any], requests: DeferredToolRequests) -> DeferredToolResults:
+        if path is not None:
+            write_private(path, ModelMessagesTypeAdapter.dump_json(context.messages))
         session = context.conversation_id or context.run_id or ""
         return await decide(requests, session=session, client=client, **fields)
 
-    return HandleDeferredToolCalls(handler=handle)
+    return _Approvals(handler=handle, store=path)
+
+
+@dataclass
+class _Approvals(HandleDeferredToolCalls[Any]):
+    """Capability that also adds the person's words to results, and deletes the stored messages after the run."""
+
+    store: Path | None = None
+
+    async def after_tool_execute(
+        self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: ToolDefinition, args: dict[str, Any], result: Any
+    ) -> Any:
+        metadata = ctx.tool_call_metadata
+        return add_note(result, metadata.get("holdshort") if isinstance(metadata, dict) else None)
+
+    async def after_run(self, ctx: RunContext[Any], *, result: AgentRunResult[Any]) -> AgentRunResult[Any]:
+        if self.store is not None:
+            self.store.unlink(missing_ok=True)
+        return result
 
 
 async def decide(
@@ -60,8 +90,7 @@ async def decide(
         elif isinstance(outcome, Reply):
             results.approvals[call.id] = ToolDenied(outcome.text)
         else:
-            approval = outcome.approval
-            is_edited = approval is not None and approval.edited
+            is_edited = outcome.approval is not None and outcome.approval.edited
             results.approvals[call.id] = ToolApproved(override_args=outcome.arguments if is_edited else None)
             if outcome.note:
                 results.metadata[call.id] = {"holdshort": outcome.note}

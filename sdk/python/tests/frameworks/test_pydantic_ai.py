@@ -5,4 +5,3 @@ from scenarios import Scenarios
 
 class PydanticAI(Scenarios):
     program = "pydantic_ai_agent.py"
-    can_show_words = False
