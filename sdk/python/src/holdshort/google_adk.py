@@ -1,6 +1,8 @@
 """Google ADK: a plugin that holds tool calls until a person decides.
 
     app = App(name="shop", root_agent=agent, plugins=[HoldshortPlugin(["refund"])])
+
+With a `ResumabilityConfig` and a stored session, `unfinished(session)` is the invocation to resume after a restart.
 """
 
 from __future__ import annotations
@@ -8,15 +10,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from google.adk.plugins.base_plugin import BasePlugin
+from google.adk.sessions import Session
 from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.tool_context import ToolContext
 
 from .client import Client
-from .framework import Call, Holds, Reply, Rules
+from .framework import QUESTION, Call, Holds, Reply, Rules
 from .request_fields import RequestFields
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+__all__ = ["QUESTION", "HoldshortPlugin", "unfinished"]
+
+
+def unfinished(session: Session | None) -> str | None:
+    """Returns the id of the last invocation of a session if calls of it have no response yet."""
+    open_calls: dict[str, str] = {}
+    for event in session.events if session else []:
+        for call in event.get_function_calls():
+            open_calls[call.id or ""] = event.invocation_id
+        for response in event.get_function_responses():
+            open_calls.pop(response.id or "", None)
+    return next(reversed(open_calls.values()), None)
 
 
 class HoldshortPlugin(BasePlugin):
@@ -26,14 +43,14 @@ class HoldshortPlugin(BasePlugin):
         """Creates a plugin. `rules` are names of tools, or a dictionary of rules by name."""
         super().__init__(name="holdshort")
         self._holds = Holds("google-adk", rules, client, fields)
-        self._notes: dict[str, str] = {}
+        self._notes: dict[tuple[str, str], str] = {}
 
     async def before_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext
     ) -> dict[str, Any] | None:
         """Waits for the decision about a call, and uses the approval."""
-        identity = tool_context.function_call_id or ""
-        outcome = await self._holds.before(Call(tool.name, dict(tool_args), tool_context.session.id, identity, _schema(tool)))
+        session, identity = tool_context.session.id, tool_context.function_call_id or ""
+        outcome = await self._holds.before(Call(tool.name, dict(tool_args), session, identity, _schema(tool)))
         if isinstance(outcome, Reply):
             return {"result" if outcome.is_result else "error": outcome.text}
         if outcome.approval is not None and outcome.approval.edited:
@@ -41,14 +58,14 @@ class HoldshortPlugin(BasePlugin):
             tool_args.clear()
             tool_args.update(outcome.arguments)
         if outcome.note:
-            self._notes[identity] = outcome.note
+            self._notes[session, identity] = outcome.note
         return None
 
     async def after_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, result: Any
     ) -> dict[str, Any] | None:
         """Adds the person's words to the result."""
-        note = self._notes.pop(tool_context.function_call_id or "", None)
+        note = self._notes.pop((tool_context.session.id, tool_context.function_call_id or ""), None)
         if note is None:
             return None
         return {**(result if isinstance(result, dict) else {"result": result}), "note": note}

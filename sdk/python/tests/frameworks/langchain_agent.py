@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from scripted import CALLS, WORK, last_text, pay_back, show, task
+from scripted import CALLS, WORK, call_id, last_text, pay_back, show, task
 
 
 class Model(BaseChatModel):
@@ -16,7 +16,7 @@ class Model(BaseChatModel):
 
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **_: Any) -> ChatResult:
         results = [message.text for message in messages if isinstance(message, ToolMessage)]
-        calls = [{**call, "id": f"call_{index}"} for index, call in enumerate(CALLS)]
+        calls = [{**call, "id": call_id(index)} for index, call in enumerate(CALLS)]
         reply = AIMessage(last_text(results)) if results else AIMessage("", tool_calls=calls)
         return ChatResult(generations=[ChatGeneration(message=reply)])
 

@@ -7,7 +7,7 @@ from typing import Any
 from agents import Model, ModelResponse, RunConfig, Usage, set_tracing_disabled
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
-from scripted import CALLS, WORK, last_text, pay_back, show, task
+from scripted import CALLS, WORK, call_id, last_text, pay_back, show, task
 
 set_tracing_disabled(True)
 
@@ -18,7 +18,7 @@ class Scripted(Model):
         results = [str(item["output"]) for item in items if item.get("type") == "function_call_output"]
         output: list[Any] = [
             ResponseFunctionToolCall(
-                type="function_call", call_id=f"call_{index}", name=call["name"], arguments=json.dumps(call["args"])
+                type="function_call", call_id=call_id(index), name=call["name"], arguments=json.dumps(call["args"])
             )
             for index, call in enumerate(CALLS)
         ]

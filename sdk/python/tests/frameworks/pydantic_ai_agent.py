@@ -6,7 +6,7 @@ from typing import Any
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from scripted import CALLS, WORK, last_text, pay_back, show, task
+from scripted import CALLS, WORK, call_id, last_text, pay_back, show, task
 
 
 def reply(messages: Any, info: AgentInfo) -> ModelResponse:
@@ -16,7 +16,7 @@ def reply(messages: Any, info: AgentInfo) -> ModelResponse:
     if results:
         return ModelResponse(parts=[TextPart(last_text(results))])
     return ModelResponse(
-        parts=[ToolCallPart(call["name"], call["args"], f"call_{index}") for index, call in enumerate(CALLS)]
+        parts=[ToolCallPart(call["name"], call["args"], call_id(index)) for index, call in enumerate(CALLS)]
     )
 
 

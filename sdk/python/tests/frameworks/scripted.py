@@ -23,6 +23,11 @@ def pay_back(order: int, amount: int) -> str:
     return f"paid {amount}"
 
 
+def call_id(index: int) -> str:
+    """Returns an id of a call that differs in each process, as with a real model."""
+    return f"call_{os.getpid()}_{index}"
+
+
 def last_text(results: list[str]) -> str:
     """Returns the last text of the model: everything that the model learned from its calls."""
     return "learned: " + " | ".join(results)
