@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import unittest
 from typing import Any
@@ -135,6 +136,25 @@ class Streams(ServerCase):
                 return
             done.wait(0.005)
         self.fail("the condition did not become true")
+
+
+@unittest.skipUnless(hasattr(os, "fork"), "the system has no fork")
+class Forks(ServerCase):
+    def test_a_forked_process_opens_a_stream_of_its_own(self) -> None:
+        """A server of applications creates the client, and then forks."""
+        with Proxy(self.server.url) as proxy:
+            client = self.client(proxy.url)
+            self.person("answer", text="x")
+            self.assertEqual(client.ask_sync("?"), "x")
+            child = os.fork()
+            if child == 0:
+                try:
+                    is_right = client.ask_sync("?", timeout=20) == "x" and asyncio.run(client.ask("?", timeout=20)) == "x"
+                    os._exit(0 if is_right else 1)
+                except BaseException:
+                    os._exit(2)
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+            self.assertEqual(proxy.count("GET /v1/agent/decisions"), 2)
 
 
 class Restarts(unittest.TestCase):

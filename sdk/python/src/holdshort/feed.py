@@ -10,8 +10,10 @@ import dataclasses
 import http.client
 import json
 import logging
+import os
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import Future, InvalidStateError
 from typing import IO, Any
@@ -34,6 +36,8 @@ _LINGER = 30.0
 """Seconds for which the stream stays open after the last wait."""
 
 Interrupt = dict[str, Any]
+
+_feeds: weakref.WeakSet[Feed] = weakref.WeakSet()
 
 
 class _Lost(Exception):
@@ -58,17 +62,22 @@ class Feed:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._once = dataclasses.replace(config, retry_for=0)
+        self._cursor: str | None = None
+        self._is_closed = False
+        self.connections = 0
+        """Number of streams that were opened so far."""
+        self._begin()
+        _feeds.add(self)
+
+    def _begin(self) -> None:
+        """Sets the state without a stream and without waits: of a new feed, and of a copy in a forked process."""
         self._lock = threading.Lock()
         self._waits: dict[str, set[Future[Interrupt]]] = {}
         self._thread: threading.Thread | None = None
         self._connected: Future[None] = Future()
-        self._cursor: str | None = None
         self._idle_since = time.monotonic()
-        self._is_closed = False
         self._reading = 0
         self._has_access_ended = False
-        self.connections = 0
-        """Number of streams that were opened so far."""
 
     def connect(self) -> Future[None]:
         """Starts the stream if there is none. The future is done once the stream is open or the first try failed."""
@@ -292,3 +301,13 @@ def _copy(future: Future[None]) -> Future[None]:
 
     future.add_done_callback(done)
     return copy
+
+
+def _begin_all() -> None:
+    for feed in _feeds:
+        feed._begin()
+
+
+# A forked process has no threads: its first wait opens a stream of its own.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_all)

@@ -2,17 +2,22 @@
 
     app = App(name="shop", root_agent=agent, plugins=[HoldshortPlugin(["refund"])])
 
-With a `ResumabilityConfig` and a stored session, `unfinished(session)` is the invocation to resume after a restart.
+`run` of this module also continues after a restart.
 """
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
+from google.adk import Runner
+from google.adk.events import Event
 from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.sessions import Session
 from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.tool_context import ToolContext
+from google.genai import types
 
 from .client import Client
 from .framework import QUESTION, Call, Holds, Reply, Rules
@@ -22,10 +27,29 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-__all__ = ["QUESTION", "HoldshortPlugin", "unfinished"]
+__all__ = ["QUESTION", "HoldshortPlugin", "run"]
 
 
-def unfinished(session: Session | None) -> str | None:
+async def run(
+    runner: Runner, new_message: str | types.Content, *, user_id: str, session_id: str, **options: Any
+) -> AsyncGenerator[Event, None]:
+    """Runs an agent like `Runner.run_async`, and yields its events.
+
+    If calls of the session have no response yet, as after a restart, their invocation is resumed instead, and
+    `new_message` is ignored. This needs a `ResumabilityConfig` and a session service that stores sessions.
+    """
+    session = await runner.session_service.get_session(
+        app_name=runner.app_name, user_id=user_id, session_id=session_id
+    )
+    begin: dict[str, Any] = {"invocation_id": _unfinished(session)}
+    if begin["invocation_id"] is None:
+        begin = {"new_message": types.UserContent(new_message) if isinstance(new_message, str) else new_message}
+    async with aclosing(runner.run_async(user_id=user_id, session_id=session_id, **begin, **options)) as events:
+        async for event in events:
+            yield event
+
+
+def _unfinished(session: Session | None) -> str | None:
     """Returns the id of the last invocation of a session if calls of it have no response yet."""
     open_calls: dict[str, str] = {}
     for event in session.events if session else []:

@@ -8,6 +8,7 @@ generator's `finally` blocks clean up.
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -43,7 +44,22 @@ class Wait:
 Step = Do | Sleep | Wait
 Procedure = Generator[Step, Any, T]
 
-_requests = ThreadPoolExecutor(max_workers=8, thread_name_prefix="holdshort-request")
+
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=8, thread_name_prefix="holdshort-request")
+
+
+_requests = _pool()
+
+
+def _replace_pool() -> None:
+    global _requests
+    _requests = _pool()
+
+
+# A forked process has no threads.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_replace_pool)
 
 
 def run(procedure: Procedure[T]) -> T:

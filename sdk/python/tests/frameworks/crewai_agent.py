@@ -7,6 +7,7 @@ from typing import Any
 
 os.environ.update(CREWAI_DISABLE_TELEMETRY="true", OTEL_SDK_DISABLED="true", CREWAI_TRACING_ENABLED="false")
 from crewai import BaseLLM
+from crewai.tools import tool
 
 from scripted import CALLS, last_text, pay_back, show, task
 
@@ -27,13 +28,6 @@ class Scripted(BaseLLM):
         return False
 
 
-model = Scripted(model="scripted")
-# guide
-from crewai import Agent, Crew, Task
-from crewai.tools import tool
-from holdshort.crewai import QUESTION, hold
-
-
 @tool("refund")
 def refund(order: int, amount: int) -> str:
     """Pays money back."""
@@ -45,6 +39,11 @@ def ask_human(question: str) -> str:
     """Asks a person."""
     raise NotImplementedError
 
+
+model = Scripted(model="scripted")
+# guide
+from crewai import Agent, Crew, Task
+from holdshort.crewai import QUESTION, hold
 
 hold({"refund": True, "ask_human": QUESTION}, session=task)
 clerk = Agent(role="clerk", goal="refund", backstory="A clerk.", llm=model, tools=[refund, ask_human])

@@ -10,7 +10,7 @@ from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
-from scripted import CALLS, WORK, call_id, last_text, pay_back, show, task
+from scripted import CALLS, call_id, last_text, pay_back, show, task
 
 warnings.simplefilter("ignore")
 
@@ -31,28 +31,28 @@ class Scripted(BaseLlm):
 model = Scripted(model="scripted")
 
 
+def refund(order: int, amount: int) -> str:
+    """Pays money back."""
+    return pay_back(order, amount)
+
+
+def ask_human(question: str) -> str:
+    """Asks a person."""
+    raise NotImplementedError
+
+
 async def main() -> None:
     # guide
     from google.adk import Agent, Runner
     from google.adk.apps import App, ResumabilityConfig
     from google.adk.sessions.sqlite_session_service import SqliteSessionService
-    from holdshort.google_adk import QUESTION, HoldshortPlugin, unfinished
-
-    def refund(order: int, amount: int) -> str:
-        """Pays money back."""
-        return pay_back(order, amount)
-
-    def ask_human(question: str) -> str:
-        """Asks a person."""
-        raise NotImplementedError
+    from holdshort.google_adk import QUESTION, HoldshortPlugin, run
 
     agent = Agent(name="clerk", model=model, tools=[refund, ask_human])
-    plugins = [HoldshortPlugin({"refund": True, "ask_human": QUESTION})]
-    app = App(name="shop", root_agent=agent, plugins=plugins, resumability_config=ResumabilityConfig(is_resumable=True))
-    runner = Runner(app=app, session_service=SqliteSessionService(f"{WORK}/sessions.db"), auto_create_session=True)
-    session = await runner.session_service.get_session(app_name="shop", user_id="anna", session_id=task)
-    resume = {"invocation_id": unfinished(session)} if unfinished(session) else {"new_message": types.UserContent("Refund")}
-    events = [event async for event in runner.run_async(user_id="anna", session_id=task, **resume)]
+    held = HoldshortPlugin({"refund": True, "ask_human": QUESTION})
+    app = App(name="shop", root_agent=agent, plugins=[held], resumability_config=ResumabilityConfig(is_resumable=True))
+    runner = Runner(app=app, session_service=SqliteSessionService("sessions.db"), auto_create_session=True)
+    events = [event async for event in run(runner, "Refund order 4711", user_id="anna", session_id=task)]
     # end
     show([part.text for event in events if event.content for part in event.content.parts if part.text][-1])
 

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from langchain.tools import tool
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from scripted import CALLS, WORK, call_id, last_text, pay_back, show, task
+from scripted import CALLS, call_id, last_text, pay_back, show, task
 
 
 class Model(BaseChatModel):
@@ -25,27 +26,33 @@ class Model(BaseChatModel):
         return "scripted"
 
 
-model = Model()
-with SqliteSaver.from_conn_string(f"{WORK}/checkpoints.db") as checkpointer:
-    # guide
-    from langchain.agents import create_agent
-    from langchain.tools import tool
-    from holdshort.langchain import QUESTION, HoldshortMiddleware
+@tool
+def refund(order: int, amount: int) -> str:
+    """Pays money back."""
+    return pay_back(order, amount)
 
-    @tool
-    def refund(order: int, amount: int) -> str:
-        """Pays money back."""
-        return pay_back(order, amount)
 
-    @tool
-    def ask_human(question: str) -> str:
-        """Asks a person."""
-        raise NotImplementedError
+@tool
+def ask_human(question: str) -> str:
+    """Asks a person."""
+    raise NotImplementedError
 
-    held = HoldshortMiddleware({"refund": True, "ask_human": QUESTION}, tools=[refund])
-    agent = create_agent(model, [refund, ask_human], middleware=[held], checkpointer=checkpointer)
-    thread = {"configurable": {"thread_id": task}}
-    begin = None if agent.get_state(thread).next else {"messages": [("user", "Refund order 4711")]}
-    result = agent.invoke(begin, thread, durability="sync")
-    # end
-    show(result["messages"][-1].text)
+
+def main() -> None:
+    model = Model()
+    with SqliteSaver.from_conn_string("checkpoints.db") as checkpointer:
+        # guide
+        from langchain.agents import create_agent
+        from holdshort.langchain import QUESTION, HoldshortMiddleware
+
+        held = HoldshortMiddleware({"refund": True, "ask_human": QUESTION}, tools=[refund])
+        agent = create_agent(model, [refund, ask_human], middleware=[held], checkpointer=checkpointer)
+        thread = {"configurable": {"thread_id": task}}
+        begin = None if agent.get_state(thread).next else {"messages": [("user", "Refund order 4711")]}
+        result = agent.invoke(begin, thread, durability="sync")
+        # end
+        show(result["messages"][-1].text)
+
+
+if __name__ == "__main__":
+    main()

@@ -4,10 +4,10 @@ import asyncio
 import json
 from typing import Any
 
-from agents import Model, ModelResponse, RunConfig, Usage, set_tracing_disabled
+from agents import Model, ModelResponse, Usage, function_tool, set_tracing_disabled
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
-from scripted import CALLS, WORK, call_id, last_text, pay_back, show, task
+from scripted import CALLS, call_id, last_text, pay_back, show, task
 
 set_tracing_disabled(True)
 
@@ -34,23 +34,25 @@ class Scripted(Model):
 model = Scripted()
 
 
+@function_tool
+def refund(order: int, amount: int) -> str:
+    """Pays money back."""
+    return pay_back(order, amount)
+
+
+@function_tool
+def ask_human(question: str) -> str:
+    """Asks a person."""
+    raise NotImplementedError
+
+
 async def main() -> None:
     # guide
-    from agents import Agent, function_tool
+    from agents import Agent
     from holdshort.openai_agents import asks, held, run
 
-    @function_tool
-    def refund(order: int, amount: int) -> str:
-        """Pays money back."""
-        return pay_back(order, amount)
-
-    @function_tool
-    def ask_human(question: str) -> str:
-        """Asks a person."""
-        raise NotImplementedError
-
     agent = Agent(name="clerk", model=model, tools=[held(refund), asks(ask_human)])
-    result = await run(agent, "Refund order 4711", session=task, state=f"{WORK}/{task}.json")
+    result = await run(agent, "Refund order 4711", session=task, state=f"{task}.json")
     # end
     show(result.final_output)
 

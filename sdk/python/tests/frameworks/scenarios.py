@@ -103,6 +103,12 @@ class Scenarios(unittest.TestCase):
         except FileNotFoundError:
             return []
 
+    def wait_for_effects(self, count: int) -> None:
+        deadline = time.monotonic() + TIMEOUT
+        while len(self.effects) < count:
+            self.assertLess(time.monotonic(), deadline, "the tool did not run")
+            time.sleep(0.02)
+
     def decided(self, option: str, **more: Any) -> tuple[str, dict[str, Any]]:
         process = self.start()
         card = self.next_request(process)

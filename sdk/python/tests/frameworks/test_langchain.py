@@ -1,7 +1,25 @@
-"""LangChain with the real framework."""
+"""LangChain and LangGraph with the real frameworks: batched, per call, and in a graph of one's own."""
 
-from scenarios import Scenarios
+from scenarios import REFUND, Scenarios
 
 
 class LangChain(Scenarios):
     program = "langchain_agent.py"
+
+
+class LangChainPerCall(Scenarios):
+    program = "langchain_per_call_agent.py"
+
+    def test_a_decided_call_runs_while_another_waits(self) -> None:
+        process = self.start(REFUND, {"name": "refund", "args": {"order": 7, "amount": 1}})
+        first, second = self.next_request(process), self.next_request(process)
+        self.server.decide(first["id"], "approve")
+        self.wait_for_effects(1)
+        self.assertEqual(self.server.read(second["id"])["status"], "open")
+        self.server.decide(second["id"], "approve")
+        self.final(process)
+        self.assertEqual(len(self.effects), 2)
+
+
+class LangGraph(Scenarios):
+    program = "langgraph_agent.py"
