@@ -1,7 +1,7 @@
 """Microsoft Agent Framework: tools that a person approves, and a run that continues after a restart.
 
     agent = Agent(client, tools=[refund], middleware=[HoldshortMiddleware(["refund"])])
-    response = await run(agent, "Refund order 4711", session="task-4711", state="task-4711.json")
+    response = await run(agent, "Refund order 4711", task="task-4711", state="task-4711.json")
 
 The tools have `approval_mode="always_require"`. The framework runs an approved call with its original arguments only,
 so *edit* is not offered.
@@ -70,23 +70,23 @@ class HoldshortMiddleware(FunctionMiddleware):
 
 
 async def run(
-    agent: Agent[Any], input: Any, *, session: str, state: str | os.PathLike[str] | None = None, **options: Any
+    agent: Agent[Any], input: Any, *, task: str, state: str | os.PathLike[str] | None = None, **options: Any
 ) -> AgentResponse[Any]:
     """Runs an agent with held tools until its final response.
 
-    All calls of one reply of the model are asked at once. `session` identifies the task: it must be the same after a
+    All calls of one reply of the model are asked at once. `task` identifies the work: it must be the same after a
     restart. While people decide, the session is in the file `state`, and a restart continues there; `input` is then
     ignored. `options` go to `agent.run`.
     """
     path = Path(state) if state is not None else None
     saved = _load(path)
-    thread, requests = saved or (agent.create_session(session_id=session), [])
+    thread, requests = saved or (agent.create_session(session_id=task), [])
     errors: list[Exception] = []
     token = _errors.set(errors)
     try:
         following = await _decided(agent, thread, requests) if saved else input
         while True:
-            response = await agent.run(following, session=thread, **options)
+            response: AgentResponse[Any] = await agent.run(following, session=thread, **options)
             if errors:
                 raise errors[0]
             requests = response.user_input_requests

@@ -1,6 +1,6 @@
 """CrewAI: hooks that hold tool calls until a person decides.
 
-    hold(["refund"], session="task-4711")
+    hold(["refund"], task="task-4711")
 
 CrewAI runs a tool if a hook fails. So a failure of the approval blocks the call, and the model is told.
 """
@@ -36,15 +36,15 @@ log = logging.getLogger("holdshort")
 
 
 def hold(
-    rules: Rules, *, session: str | None = None, client: Client | None = None, **fields: Unpack[RequestFields]
+    rules: Rules, *, task: str | None = None, client: Client | None = None, **fields: Unpack[RequestFields]
 ) -> Held:
     """Holds tool calls of all crews of this process until a person decides.
 
-    `rules` are names of tools as the model sees them, or a dictionary of rules by name. `session` identifies the work:
-    with the same session after a restart, equal calls of equal tasks continue with the same requests. Without it, a
+    `rules` are names of tools as the model sees them, or a dictionary of rules by name. `task` identifies the work: with
+    the same task after a restart, equal calls of equal crew tasks continue with the same requests. Without it, a
     restart asks again.
     """
-    held = Held(Holds("crewai", rules, client, fields), session or uuid.uuid4().hex)
+    held = Held(Holds("crewai", rules, client, fields), task or uuid.uuid4().hex)
     register_before_tool_call_hook(held.before)
     register_after_tool_call_hook(held.after)
     return held
@@ -53,9 +53,9 @@ def hold(
 class Held:
     """The registered hooks."""
 
-    def __init__(self, holds: Holds, session: str) -> None:
+    def __init__(self, holds: Holds, task: str) -> None:
         self._holds = holds
-        self._session = session
+        self._task = task
         self._lock = threading.Lock()
         self._calls: Counter[str] = Counter()
         self._outcome: contextvars.ContextVar[Any] = contextvars.ContextVar("holdshort_crewai", default=None)
@@ -96,12 +96,12 @@ class Held:
     def _call(self, context: ToolCallHookContext) -> Call:
         """Returns the call. CrewAI gives no id that survives a restart, so equal calls of a task are counted."""
         arguments = dict(context.tool_input)
-        task = getattr(context.task, "key", "") or ""
-        same = digest([task, context.tool_name, arguments])
+        crew_task = getattr(context.task, "key", "") or ""
+        same = digest([crew_task, context.tool_name, arguments])
         with self._lock:
             self._calls[same] += 1
             number = self._calls[same]
-        return Call(context.tool_name, arguments, self._session, f"{same}/{number}", _schema(context.tool))
+        return Call(context.tool_name, arguments, self._task, f"{same}/{number}", _schema(context.tool))
 
 
 def _schema(tool: Any) -> dict[str, Any] | None:

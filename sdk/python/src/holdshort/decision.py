@@ -51,7 +51,7 @@ def check_approved(interrupt: dict[str, Any], link: str) -> None:
     outcome = (interrupt.get("resolution") or {}).get("outcome")
     if outcome == "approved":
         return
-    raise _error(interrupt, outcome)(about(interrupt, link))
+    raise _error(outcome)(about(interrupt, link))
 
 
 def check_answered(interrupt: dict[str, Any], link: str) -> None:
@@ -59,13 +59,12 @@ def check_answered(interrupt: dict[str, Any], link: str) -> None:
     resolution = interrupt.get("resolution") or {}
     if resolution.get("outcome") == "answered" and resolution.get("option") != "skip":
         return
-    kind = Skipped if resolution.get("option") == "skip" else None
-    if kind is None or resolution.get("outcome") != "answered":
-        kind = _error(interrupt, resolution.get("outcome"))
+    is_skipped = resolution.get("outcome") == "answered"
+    kind = Skipped if is_skipped else _error(resolution.get("outcome"))
     raise kind(about(interrupt, link))
 
 
-def _error(interrupt: dict[str, Any], outcome: str | None) -> type[NoPermission]:
+def _error(outcome: str | None) -> type[NoPermission]:
     known: dict[str | None, type[NoPermission]] = {
         "rejected": Rejected,
         "answered": Responded,

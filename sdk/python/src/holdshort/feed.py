@@ -193,8 +193,8 @@ class Feed:
             token = self._config.read_token()
             try:
                 answer = requests.open_stream(self._config.url + _PATH, token, self._cursor, _SILENCE)
-            except NetworkError as error:
-                raise _Lost(str(error)) from None
+            except NetworkError as failure:
+                raise _Lost(str(failure)) from None
             if not isinstance(answer, Response):
                 return answer
             error = api_error(answer.status, answer.body if isinstance(answer.body, dict) else {})

@@ -178,7 +178,7 @@ class _Gated:
                 values[name] = approval.arguments[name]
             elif name not in values and parameter.default is parameter.empty:
                 raise InvalidValue(f"/{name}", "is missing from the arguments that a person gave")
-        return inspect.BoundArguments(self._signature, values)  # type: ignore[arg-type]
+        return inspect.BoundArguments(self._signature, values)
 
 
 class _Under:

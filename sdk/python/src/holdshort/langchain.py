@@ -17,6 +17,7 @@ from langchain_core.tools import BaseTool
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.types import Command
+from pydantic import BaseModel
 
 from .client import Client
 from .framework import QUESTION, Call, Holds, Reply, Rules, Run, add_note
@@ -55,7 +56,7 @@ class HoldshortMiddleware(AgentMiddleware[Any, Any]):
         given = rules if isinstance(rules, Mapping) else list(rules)
         known = [each for each in [*given, *tools] if isinstance(each, BaseTool)]
         self._schemas = {tool.name: _schema(tool) for tool in known}
-        named: Rules = given if isinstance(given, Mapping) else [getattr(each, "name", each) for each in given]
+        named: Rules = given if isinstance(given, Mapping) else [_name(each) for each in given]
         self._holds = Holds("langgraph", named, client, fields)
         self._per_call = per_call
 
@@ -112,9 +113,16 @@ def _messages(state: Any) -> list[Any]:
     return list(state.get("messages", []) if isinstance(state, Mapping) else getattr(state, "messages", []))
 
 
+def _name(rule: Any) -> str:
+    return rule.name if isinstance(rule, BaseTool) else str(rule)
+
+
 def _schema(tool: BaseTool) -> Mapping[str, Any] | None:
+    """Returns the JSON Schema of a tool's arguments. `None` for schemas of pydantic 1."""
     schema = tool.tool_call_schema
-    return schema if isinstance(schema, dict) else schema.model_json_schema()
+    if isinstance(schema, dict):
+        return schema
+    return schema.model_json_schema() if issubclass(schema, BaseModel) else None
 
 
 def _changed(request: ToolCallRequest, run: Run) -> ToolCallRequest:

@@ -1,7 +1,7 @@
 """OpenAI Agents SDK: tools that a person approves, and a run that continues after a restart.
 
     agent = Agent(name="clerk", tools=[held(refund)])
-    result = await run(agent, "Refund order 4711", session="task-4711", state="task-4711.json")
+    result = await run(agent, "Refund order 4711", task="task-4711", state="task-4711.json")
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .request_fields import RequestFields
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_session: contextvars.ContextVar[str | None] = contextvars.ContextVar("holdshort_session", default=None)
+_task: contextvars.ContextVar[str | None] = contextvars.ContextVar("holdshort_task", default=None)
 
 
 def held(
@@ -45,16 +45,15 @@ def asks(tool: FunctionTool, *, client: Client | None = None, **fields: Unpack[R
 
 
 async def run(
-    agent: Agent[Any], input: Any, *, session: str, state: str | os.PathLike[str] | None = None, **options: Any
+    agent: Agent[Any], input: Any, *, task: str, state: str | os.PathLike[str] | None = None, **options: Any
 ) -> RunResult:
     """Runs an agent with held tools until its final output.
 
-    All calls of one reply of the model are asked at once. `session` identifies the task: it must be the same after a
-    restart. While people decide, the run is stored in the file `state`, and a restart continues there; `input` is
+    All calls of one reply of the model are asked at once. `task` identifies the work: it must be the same after a restart. While people decide, the run is stored in the file `state`, and a restart continues there; `input` is
     then ignored. `options` go to `Runner.run`.
     """
     path = Path(state) if state is not None else None
-    token = _session.set(session)
+    token = _task.set(task)
     try:
         begin: Any = input
         saved = await _load(agent, path)
@@ -72,7 +71,7 @@ async def run(
             path.unlink(missing_ok=True)
         return result
     finally:
-        _session.reset(token)
+        _task.reset(token)
 
 
 class _Invoke:
@@ -94,8 +93,8 @@ class _Invoke:
         return add_note(result, outcome.note)
 
     def call(self, arguments: dict[str, Any], identity: str) -> Call:
-        session = _session.get() or uuid.uuid4().hex
-        return Call(self._name, arguments, session, identity, self.schema)
+        task = _task.get() or uuid.uuid4().hex
+        return Call(self._name, arguments, task, identity, self.schema)
 
 
 def _copy(tool: FunctionTool, holds: Holds) -> FunctionTool:

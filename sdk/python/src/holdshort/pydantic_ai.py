@@ -46,8 +46,8 @@ def approvals(
     async def handle(context: RunContext[Any], requests: DeferredToolRequests) -> DeferredToolResults:
         if path is not None:
             write_private(path, ModelMessagesTypeAdapter.dump_json(context.messages))
-        session = context.conversation_id or context.run_id or ""
-        return await decide(requests, session=session, client=client, **fields)
+        conversation = context.conversation_id or context.run_id or ""
+        return await decide(requests, task=conversation, client=client, **fields)
 
     return _Approvals(handler=handle, store=path)
 
@@ -71,17 +71,17 @@ class _Approvals(HandleDeferredToolCalls[Any]):
 
 
 async def decide(
-    requests: DeferredToolRequests, *, session: str, client: Client | None = None, **fields: Unpack[RequestFields]
+    requests: DeferredToolRequests, *, task: str, client: Client | None = None, **fields: Unpack[RequestFields]
 ) -> DeferredToolResults:
     """Asks about all requests at once, waits for all decisions, and uses the approvals.
 
-    Pass the results to the agent right away. `session` must be the same after a restart.
+    Pass the results to the agent right away. `task` identifies the work: it must be the same after a restart.
     """
     results = DeferredToolResults()
     questions = Holds("pydantic-ai", {"*": QUESTION}, client, fields)
-    asked = [(questions, _call(part, session)) for part in requests.calls]
+    asked = [(questions, _call(part, task)) for part in requests.calls]
     for part in requests.approvals:
-        asked.append((_holds(requests.metadata.get(part.tool_call_id) or {}, client, fields), _call(part, session)))
+        asked.append((_holds(requests.metadata.get(part.tool_call_id) or {}, client, fields), _call(part, task)))
     await asyncio.gather(*(holds.decide_all([call]) for holds, call in asked))
     for holds, call in asked:
         outcome = await holds.before(call)
@@ -107,5 +107,5 @@ def _holds(metadata: dict[str, Any], client: Client | None, fields: RequestField
     return Holds("pydantic-ai", {"*": needed}, client, fields)
 
 
-def _call(part: ToolCallPart, session: str) -> Call:
-    return Call(part.tool_name, part.args_as_dict(), session, part.tool_call_id)
+def _call(part: ToolCallPart, task: str) -> Call:
+    return Call(part.tool_name, part.args_as_dict(), task, part.tool_call_id)

@@ -43,7 +43,7 @@ async def main() -> None:
 
     held = HoldshortMiddleware({"refund": True, "ask_human": QUESTION})
     agent = Agent(model, tools=[refund, ask_human], middleware=[held])
-    response = await run(agent, "Refund order 4711", session=task, state=f"{task}.json")
+    response = await run(agent, "Refund order 4711", task=task, state=f"{task}.json")
     # end
     show(response.text)
 

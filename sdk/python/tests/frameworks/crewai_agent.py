@@ -45,7 +45,7 @@ model = Scripted(model="scripted")
 from crewai import Agent, Crew, Task
 from holdshort.crewai import QUESTION, hold
 
-hold({"refund": True, "ask_human": QUESTION}, session=task)
+hold({"refund": True, "ask_human": QUESTION}, task=task)
 clerk = Agent(role="clerk", goal="refund", backstory="A clerk.", llm=model, tools=[refund, ask_human])
 work = Task(description="Refund order 4711", expected_output="a receipt", agent=clerk)
 result = Crew(agents=[clerk], tasks=[work]).kickoff()

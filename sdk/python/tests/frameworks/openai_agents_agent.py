@@ -52,7 +52,7 @@ async def main() -> None:
     from holdshort.openai_agents import asks, held, run
 
     agent = Agent(name="clerk", model=model, tools=[held(refund), asks(ask_human)])
-    result = await run(agent, "Refund order 4711", session=task, state=f"{task}.json")
+    result = await run(agent, "Refund order 4711", task=task, state=f"{task}.json")
     # end
     show(result.final_output)
 
