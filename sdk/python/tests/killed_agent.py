@@ -1,6 +1,6 @@
 """Agent that `test_killed.py` kills and starts again. The tool appends a line to a file.
 
-Arguments: URL, token, key, file of the tool, synchronous (`sync`) or asynchronous (`async`).
+Arguments: URL, token, key, order, file of the tool, synchronous (`sync`) or asynchronous (`async`).
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import sys
 
 import holdshort
 
-url, token, key, effects, mode = sys.argv[1:]
+url, token, key, number, effects, mode = sys.argv[1:]
 stop_at = os.environ.get("STOP_AT")
 client = holdshort.Client(url, token)
 
@@ -35,7 +35,7 @@ async def refund_async(order: int) -> str:
 
 
 try:
-    result = refund(4711) if mode == "sync" else asyncio.run(refund_async(4711))
+    result = refund(int(number)) if mode == "sync" else asyncio.run(refund_async(int(number)))
     stop("after the tool")
     print(result)
 except holdshort.ApprovalUsed:

@@ -30,7 +30,7 @@ def fault_once(path: str, phase: str, fault: Exception) -> Callable[[str, str], 
 
 FAULTS = {
     "408": problem(408, "request_timeout"),
-    "429": problem(429, "too_many_requests", Retry_After="1"),
+    "429": problem(429, "too_many_requests", Retry_After="0.1"),
     "500": problem(500, "internal"),
     "503": problem(503, "busy", Retry_After="0"),
     "502 of a proxy": Answer(502, "<html>"),

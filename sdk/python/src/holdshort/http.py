@@ -42,9 +42,13 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 @functools.cache
-def _opener() -> urllib.request.OpenerDirector:
-    https = urllib.request.HTTPSHandler(context=ssl.create_default_context())
-    return urllib.request.build_opener(_NoRedirects, https)
+def _opener(scheme: str) -> urllib.request.OpenerDirector:
+    """Returns the opener for a scheme. Only `https` reads the certificates of the system, which takes some time."""
+    if scheme != "https":
+        return urllib.request.build_opener(_NoRedirects)
+    return urllib.request.build_opener(
+        _NoRedirects, urllib.request.HTTPSHandler(context=ssl.create_default_context())
+    )
 
 
 def send(method: str, url: str, token: str, body: Any = None, key: str | None = None) -> Response:
@@ -86,7 +90,7 @@ def _open(method: str, url: str, token: str, headers: Mapping[str, str], data: b
     request.add_header("User-Agent", f"holdshort-python/{VERSION}")
     # Not sent to another host: redirects are refused.
     request.add_unredirected_header("Authorization", f"Bearer {token}")
-    return _opener().open(request, timeout=timeout)
+    return _opener(request.type).open(request, timeout=timeout)
 
 
 def _refused(error: urllib.error.HTTPError) -> Response:
