@@ -216,6 +216,15 @@ class BadInput(ServerCase):
         self.assertTrue(caught.exception.errors[0].pointer.startswith("/assignment"), caught.exception.errors)
         self.assertEqual(caught.exception.code, "invalid_request")
 
+    def test_keys(self) -> None:
+        for key in ["", " x", "ü", "a\nb", "x" * 256]:
+            with self.subTest(key), self.assertRaises(holdshort.InvalidValue) as caught:
+                self.client().ask_sync("?", key=key)
+            self.assertEqual(caught.exception.pointer, "/key")
+        made = [holdshort.idempotency_key(*parts) for parts in [("f", "a", "b/c"), ("f", "a/b", "c"), ("f", "a", "b/c")]]
+        self.assertEqual((made[0], len(set(made))), (made[2], 2))
+        self.assertLess(len(holdshort.idempotency_key("f", "ü" * 1000, "c")), 255)
+
     def test_a_token_that_may_not_ask(self) -> None:
         with self.assertRaises(holdshort.NotAuthenticated):
             Client(self.server.url, "hs_ag_wrong").ask_sync("?")

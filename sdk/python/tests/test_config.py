@@ -55,9 +55,10 @@ class Settings(unittest.TestCase):
     def test_addresses(self) -> None:
         self.assertEqual(Client().config.url, "http://127.0.0.1:7349")
         self.assertEqual(Client("https://example.org/", "x").config.link("int_1"), "https://example.org/inbox/int_1")
-        for address in ["example.org", "ftp://example.org", "http://", "http://user:secret@example.org", "http://a?b"]:
+        for address in ["example.org", "ftp://example.org", "http://", "http://user:secret@example.org", "ftp://user:secret@a", "http://a?b"]:
             with self.subTest(address), self.assertRaises(ConfigError) as caught:
                 Client(address, "x")
+            self.assertNotIn("secret", str(caught.exception))
             self.assertEqual(caught.exception.setting, "HOLDSHORT_URL")
 
     def test_no_secret_in_a_repr(self) -> None:

@@ -18,6 +18,7 @@ from .config import Config, TokenSource, configure
 from .decision import Approval, about, check_answered, check_approved
 from .errors import ApprovalDiffers, InvalidRequest, InvalidValue, WaitTimeout
 from .feed import CONNECT_TIME, Feed
+from .keys import check_key
 from .request_fields import RequestFields, checked_fields
 from .schema import json_schema, read_answer
 from .steps import Procedure, Wait, run, run_async
@@ -305,6 +306,8 @@ class Client:
         registered. So no decision is lost in between, whether the request is new or was decided long ago.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
+        if key is not None:
+            check_key(key)
         try:
             yield Wait(self._feed.connect(), CONNECT_TIME)
         except TimeoutError:

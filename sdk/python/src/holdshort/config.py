@@ -39,10 +39,10 @@ def configure(url: str | None, token: str | TokenSource | None, retry_for: float
     """Returns the settings of a client. Reads `HOLDSHORT_URL` and the token's variables if an argument is missing."""
     chosen = (url or os.environ.get("HOLDSHORT_URL") or DEFAULT_URL).rstrip("/")
     parts = urlsplit(chosen)
+    if "@" in parts.netloc:
+        raise ConfigError("HOLDSHORT_URL", "contains a name or password; set HOLDSHORT_AGENT_TOKEN instead")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
         raise ConfigError("HOLDSHORT_URL", f"`{chosen}` is not the address of a server, such as {DEFAULT_URL}")
-    if parts.username or parts.password:
-        raise ConfigError("HOLDSHORT_URL", "contains a name or password; set HOLDSHORT_AGENT_TOKEN instead")
     return Config(chosen, _token_source(token), retry_for)
 
 

@@ -132,7 +132,7 @@ class Feed:
                 self._fail(error)
             _finish(self._connected)
             if self._is_needed():
-                self._read_again()
+                self._read_again(self._once)
                 time.sleep(retry.delay(failures, pause_after))
                 failures += 1
 
@@ -218,9 +218,9 @@ class Feed:
         with self._lock:
             if not self._waits:
                 return
-        threading.Thread(target=self._read_again, name="holdshort-read", daemon=True).start()
+        threading.Thread(target=self._read_again, args=(self._config,), name="holdshort-read", daemon=True).start()
 
-    def _read_again(self) -> None:
+    def _read_again(self, config: Config) -> None:
         """Reads each interrupt that somebody waits for. A later reading replaces an earlier one."""
         with self._lock:
             self._reading += 1
@@ -233,7 +233,7 @@ class Feed:
                 if interrupt not in self._waits:
                     continue
             try:
-                self._resolve(run(retry.request(self._once, "GET", f"/v1/interrupts/{interrupt}")))
+                self._resolve(run(retry.request(config, "GET", f"/v1/interrupts/{interrupt}")))
             except NotFound as error:
                 self._fail(error, interrupt)
             except HoldshortError as error:
