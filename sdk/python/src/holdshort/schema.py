@@ -86,7 +86,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     import typing
 
     try:
-        return typing.get_type_hints(function)
+        return typing.get_type_hints(function, include_extras=True)
     except Exception:  # A name in an annotation may be unknown at run time.
         return {}
 
