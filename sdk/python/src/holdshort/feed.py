@@ -23,6 +23,7 @@ from . import retry
 from .config import Config
 from .errors import ApiError, HoldshortError, NotFound, api_error
 from .http import NetworkError, Response
+from .sse import read_events
 from .steps import run
 
 log = logging.getLogger("holdshort")
@@ -166,7 +167,7 @@ class Feed:
         stream = self._open()
         self.connections += 1
         try:
-            for name, identity, data in _events(stream):
+            for name, identity, data in read_events(stream):
                 if name == "position" or name == "decision":
                     self._cursor = identity or self._cursor
                 if name == "position":
@@ -255,29 +256,6 @@ class Feed:
             waits = [wait for each in ids for wait in self._waits.pop(each, set())]
         for wait in waits:
             _finish(wait, error=error)
-
-
-def _events(stream: IO[bytes]) -> Iterator[tuple[str, str | None, str]]:
-    """Parses server-sent events: name, id and data. A comment is an event with an empty name."""
-    name, identity, data = "", None, ""
-    for raw in stream:
-        line = raw.decode("utf-8").rstrip("\r\n")
-        if not line:
-            if data:
-                yield name, identity, data
-            name, identity, data = "", None, ""
-            continue
-        if line.startswith(":"):
-            yield "", None, ""
-            continue
-        field, _, value = line.partition(":")
-        value = value.removeprefix(" ")
-        if field == "event":
-            name = value
-        elif field == "id":
-            identity = value
-        elif field == "data":
-            data = f"{data}\n{value}" if data else value
 
 
 def _finish(future: Future[Any], value: Any = None, error: Exception | None = None) -> None:
