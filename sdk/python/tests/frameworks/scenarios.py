@@ -38,8 +38,6 @@ class Scenarios(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        if not cls.program:
-            raise unittest.SkipTest("the base of the stories")
         cls.server = Server()
         cls.addClassCleanup(cls.server.__exit__)
 

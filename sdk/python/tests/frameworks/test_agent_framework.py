@@ -1,8 +1,8 @@
 """Microsoft Agent Framework with the real framework."""
 
-from scenarios import Scenarios
+import scenarios
 
 
-class AgentFramework(Scenarios):
+class AgentFramework(scenarios.Scenarios):
     program = "agent_framework_agent.py"
     can_edit = False

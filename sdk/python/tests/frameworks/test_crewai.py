@@ -1,9 +1,9 @@
 """CrewAI with the real framework."""
 
-from scenarios import Scenarios
+import scenarios
 
 
-class CrewAI(Scenarios):
+class CrewAI(scenarios.Scenarios):
     program = "crewai_agent.py"
     waits_at_once = False
     fails_if_nobody_can_be_asked = False

@@ -1,7 +1,7 @@
 """Google ADK with the real framework."""
 
-from scenarios import Scenarios
+import scenarios
 
 
-class GoogleADK(Scenarios):
+class GoogleADK(scenarios.Scenarios):
     program = "google_adk_agent.py"

@@ -1,13 +1,14 @@
 """LangChain and LangGraph with the real frameworks: batched, per call, and in a graph of one's own."""
 
-from scenarios import REFUND, Scenarios
+import scenarios
+from scenarios import REFUND
 
 
-class LangChain(Scenarios):
+class LangChain(scenarios.Scenarios):
     program = "langchain_agent.py"
 
 
-class LangChainPerCall(Scenarios):
+class LangChainPerCall(scenarios.Scenarios):
     program = "langchain_per_call_agent.py"
 
     def test_a_decided_call_runs_while_another_waits(self) -> None:
@@ -21,5 +22,5 @@ class LangChainPerCall(Scenarios):
         self.assertEqual(len(self.effects), 2)
 
 
-class LangGraph(Scenarios):
+class LangGraph(scenarios.Scenarios):
     program = "langgraph_agent.py"

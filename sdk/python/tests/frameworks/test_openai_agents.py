@@ -1,7 +1,7 @@
 """OpenAI Agents SDK with the real framework."""
 
-from scenarios import Scenarios
+import scenarios
 
 
-class OpenAIAgents(Scenarios):
+class OpenAIAgents(scenarios.Scenarios):
     program = "openai_agents_agent.py"

@@ -1,7 +1,7 @@
 """Pydantic AI with the real framework."""
 
-from scenarios import Scenarios
+import scenarios
 
 
-class PydanticAI(Scenarios):
+class PydanticAI(scenarios.Scenarios):
     program = "pydantic_ai_agent.py"
