@@ -1,0 +1,255 @@
+/**
+ * The decisions of one server: a single event stream for any number of waits.
+ *
+ * The stream opens before the first question is asked and closes after the last wait. Each connection continues after
+ * the last event of the one before. In addition, each new connection reads every open wait again, so that no decision
+ * depends on the server's memory of the stream.
+ */
+
+import { backoffMs, sleep } from "./backoff.js";
+import { HoldshortError } from "./errors.js";
+import { readEvents, type ServerEvent } from "./event-stream.js";
+import { isFinal, readProblem, type Server } from "./server.js";
+import type { Interrupt, Problem } from "./wire.js";
+
+/** A connection without a byte for this time is lost. The server sends a ping every 15 seconds. */
+const SILENCE_MS = 45_000;
+
+/** Time for which the stream stays open after the last wait. */
+const LINGER_MS = 300;
+
+/** Longest time for which a question waits for the stream. Without the stream, the wait is read again. */
+const START_MS = 5_000;
+
+/** Number of waits that are read again at the same time. */
+const READERS = 8;
+
+interface Wait {
+  resolve(interrupt: Interrupt): void;
+  reject(error: unknown): void;
+}
+
+export class Decisions {
+  readonly #server: Server;
+  readonly #log: (line: string) => void;
+  /** Waits by the id of their interrupt. */
+  readonly #waits = new Map<string, Set<Wait>>();
+  /** Decisions that were heard while a question was being asked, by the id of their interrupt. */
+  readonly #heard = new Map<string, Interrupt>();
+  /** Number of questions that are being asked or waited for. */
+  #users = 0;
+  /** Number of questions whose request is under way. */
+  #asking = 0;
+  /** Number of connections so far, including the present one. */
+  #connections = 0;
+  #lastEventId = "";
+  #stream: { stop: AbortController; started: Promise<void> } | undefined;
+  #linger: NodeJS.Timeout | undefined;
+
+  constructor(server: Server, log: (line: string) => void) {
+    this.#server = server;
+    this.#log = log;
+  }
+
+  /**
+   * Asks a question with `ask`, and returns its interrupt once it is resolved. `opened` is called if the interrupt is
+   * still open after the request.
+   */
+  async decide(
+    ask: () => Promise<Interrupt>,
+    opened: (interrupt: Interrupt) => void,
+    signal?: AbortSignal,
+  ): Promise<Interrupt> {
+    this.#users += 1;
+    this.#asking += 1;
+    let asking = true;
+    const asked = () => {
+      if (!asking) return;
+      asking = false;
+      this.#asking -= 1;
+      if (this.#asking === 0) this.#heard.clear();
+    };
+    try {
+      await raceAbort(this.#start(), signal);
+      const connection = this.#connections;
+      const interrupt = await ask();
+      if (interrupt.status === "resolved") return interrupt;
+      const heard = this.#heard.get(interrupt.id);
+      if (heard !== undefined) return heard;
+      const resolved = this.#wait(interrupt.id, signal);
+      // `opened` may throw, and then nobody listens to the wait any more.
+      resolved.catch(() => {});
+      asked();
+      opened(interrupt);
+      // A decision between two connections may have been heard by neither of them.
+      if (connection === 0 || connection !== this.#connections) void this.#reread([interrupt.id]);
+      return await resolved;
+    } finally {
+      asked();
+      this.#users -= 1;
+      if (this.#users === 0) this.#linger = setTimeout(() => this.#stop(), LINGER_MS);
+    }
+  }
+
+  /** Opens the stream if it is not open. Resolves when it is open, or when the first attempt has failed. */
+  #start(): Promise<void> {
+    clearTimeout(this.#linger);
+    if (this.#stream === undefined) {
+      const stop = new AbortController();
+      const { promise, resolve } = deferred();
+      setTimeout(resolve, START_MS).unref();
+      this.#stream = { stop, started: promise };
+      void this.#follow(stop.signal, resolve);
+    }
+    return this.#stream.started;
+  }
+
+  #stop(): void {
+    this.#stream?.stop.abort();
+    this.#stream = undefined;
+    this.#lastEventId = "";
+    this.#connections = 0;
+  }
+
+  #wait(id: string, signal: AbortSignal | undefined): Promise<Interrupt> {
+    return new Promise((resolve, reject) => {
+      const waits = this.#waits.get(id) ?? new Set<Wait>();
+      this.#waits.set(id, waits);
+      const end = <T>(then: (value: T) => void) => (value: T) => {
+        waits.delete(wait);
+        if (waits.size === 0 && this.#waits.get(id) === waits) this.#waits.delete(id);
+        signal?.removeEventListener("abort", abort);
+        then(value);
+      };
+      const wait: Wait = { resolve: end(resolve), reject: end(reject) };
+      const abort = () => wait.reject(signal?.reason);
+      waits.add(wait);
+      if (signal?.aborted) abort();
+      else signal?.addEventListener("abort", abort, { once: true });
+    });
+  }
+
+  #settle(interrupt: Interrupt): void {
+    if (interrupt.status !== "resolved") return;
+    if (this.#asking > 0) this.#heard.set(interrupt.id, interrupt);
+    for (const wait of [...(this.#waits.get(interrupt.id) ?? [])]) wait.resolve(interrupt);
+  }
+
+  /** Connects again and again until the stream is stopped. */
+  async #follow(stop: AbortSignal, started: () => void): Promise<void> {
+    let failures = 0;
+    while (!stop.aborted) {
+      let reason: string;
+      try {
+        await this.#connection(stop, () => {
+          failures = 0;
+          started();
+        });
+        reason = "the server closed it";
+      } catch (error) {
+        if (stop.aborted) return;
+        if (isFinal(error)) return this.#fail(error, started);
+        if (isUnknownPosition(error)) this.#lastEventId = "";
+        reason = (error as Error).message;
+      }
+      if (stop.aborted) return;
+      failures += 1;
+      const waiting = [...this.#waits.keys()];
+      // One lost connection is normal: a server restarts, a proxy ends long requests.
+      if (failures > 1) this.#log(`holdshort: no stream of decisions (${reason}); ${waiting.length} waits go on`);
+      if (failures > 1) await this.#reread(waiting);
+      started();
+      await sleep(backoffMs(failures), stop).catch(() => {});
+    }
+  }
+
+  /** Follows the stream until the connection ends. */
+  async #connection(stop: AbortSignal, opened: () => void): Promise<void> {
+    const silence = new AbortController();
+    const abort = () => silence.abort(stop.reason);
+    stop.addEventListener("abort", abort, { once: true });
+    const late = () => silence.abort(new Error(`nothing received for ${SILENCE_MS} ms`));
+    let timer = setTimeout(late, SILENCE_MS);
+    try {
+      const headers: Record<string, string> = this.#lastEventId ? { "last-event-id": this.#lastEventId } : {};
+      const response = await this.#server.open("/v1/agent/decisions", headers, silence.signal);
+      for await (const event of readEvents(response.body as unknown as AsyncIterable<Uint8Array>)) {
+        clearTimeout(timer);
+        timer = setTimeout(late, SILENCE_MS);
+        if (event === undefined) continue;
+        if (event.name === "position") {
+          this.#connections += 1;
+          opened();
+          void this.#reread([...this.#waits.keys()]);
+        }
+        if (!(await this.#receive(event))) return;
+      }
+    } finally {
+      clearTimeout(timer);
+      stop.removeEventListener("abort", abort);
+    }
+  }
+
+  /** Handles an event. Returns false if the connection has to be opened again with a new token. */
+  async #receive({ name, id, data }: ServerEvent): Promise<boolean> {
+    if (name === "problem") {
+      const problem = JSON.parse(data) as Problem;
+      const error = await readProblem(Response.json(problem, { status: problem.status }));
+      if (problem.code !== "access_ended") throw error;
+      this.#server.forgetToken();
+      return false;
+    }
+    if (name === "decision") this.#settle((JSON.parse(data) as { interrupt: Interrupt }).interrupt);
+    this.#lastEventId = id;
+    return true;
+  }
+
+  /** Reads interrupts again, and settles their waits. */
+  async #reread(ids: string[]): Promise<void> {
+    const reader = async () => {
+      for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
+        const waits = this.#waits.get(id);
+        if (waits === undefined) continue;
+        try {
+          this.#settle(await this.#server.send<Interrupt>({ method: "GET", path: `/v1/interrupts/${id}` }));
+        } catch (error) {
+          const { status } = error as { status?: number };
+          // Without an answer, the next connection reads again.
+          if (status === 404 || isFinal(error)) for (const wait of [...waits]) wait.reject(error);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(READERS, ids.length) }, reader));
+  }
+
+  /** Ends all waits, because no later attempt can succeed. */
+  #fail(error: unknown, started: () => void): void {
+    this.#stop();
+    started();
+    for (const waits of [...this.#waits.values()]) for (const wait of [...waits]) wait.reject(error);
+  }
+}
+
+/** Returns true if the server does not know the position, such as after a restore of another data folder. */
+function isUnknownPosition(error: unknown): boolean {
+  return error instanceof HoldshortError && error.code === "invalid_header";
+}
+
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+async function raceAbort(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return promise;
+  signal.throwIfAborted();
+  let abort = () => {};
+  const aborted = new Promise<void>((_, reject) => {
+    abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+  });
+  await Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", abort));
+}
