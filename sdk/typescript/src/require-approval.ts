@@ -47,8 +47,11 @@ export function wrap<Arguments extends object, Rest extends unknown[], Result>(
 ): Wrapped<Arguments, Rest, Result> {
   const { tool: name = tool.name, when, key, onUsed, onResponded, ...fields } = options;
   if (name === "") throw new NotConfigured("the function has no name: pass `tool`");
-  return async (args, ...rest) => {
-    const approveAndRun = async (reason: string, details?: Record<string, unknown>) => {
+  return async (args, ...rest): Promise<Awaited<Result>> => {
+    const approveAndRun = async (
+      reason: string,
+      details?: Record<string, unknown>,
+    ): Promise<Awaited<Result>> => {
       const callKey = typeof key === "function" ? key(args, ...rest) : key;
       let approval: Approval<Arguments>;
       try {
@@ -60,11 +63,11 @@ export function wrap<Arguments extends object, Rest extends unknown[], Result>(
           respondable: onResponded !== undefined,
         });
       } catch (error) {
-        if (error instanceof ApprovalUsed && onUsed) return onUsed(error, args);
-        if (error instanceof Responded && onResponded) return onResponded(error.result);
+        if (error instanceof ApprovalUsed && onUsed) return await onUsed(error, args);
+        if (error instanceof Responded && onResponded) return await onResponded(error.result);
         throw error;
       }
-      return runUnder(approval, () => tool(approval.arguments, ...rest));
+      return await runUnder(approval, () => tool(approval.arguments, ...rest));
     };
     const reason = when ? await when(args, ...rest) : true;
     if (reason) return approveAndRun(typeof reason === "string" ? reason : "");

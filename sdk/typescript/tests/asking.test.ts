@@ -1,7 +1,7 @@
 /** Questions and approvals against a real server. */
 
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
+import { after, before, test } from "node:test";
 import {
   ApprovalUsed,
   Cancelled,
@@ -21,12 +21,11 @@ import {
 } from "holdshort-sdk";
 import { inspect } from "node:util";
 import { z } from "zod";
-import { serve, type TestServer } from "./server.js";
+import { TestServer } from "./server.js";
 
-let server: TestServer;
-before(async () => {
-  server = await serve();
-});
+const server = new TestServer();
+before(() => server.start());
+after(() => server.end());
 
 test("a question without a schema is answered with a text", async () => {
   const onAsked = server.decides({ option: "answer", text: "eu-west" });
@@ -206,7 +205,7 @@ test("arguments that change after the request are not run", async () => {
   );
 });
 
-test("a rule of the person applies to each key once: another content is refused", async () => {
+test("a key is for one content, and one use", async () => {
   const client = server.client();
   const key = ["story", "reused"];
   await client.approve("git", { n: 1 }, { key, onAsked: server.decides({ option: "approve" }) });
@@ -259,6 +258,7 @@ test("a tool asks in its middle, with what it has found", async () => {
     },
     {
       tool: "remove",
+      when: () => false,
       onAsked: async ({ id }) => {
         const { message, payload } = await server.api("GET", `/v1/interrupts/${id}`);
         assert.deepEqual([message, payload.newest], ["41000 rows of orders", "2026-11-29"]);

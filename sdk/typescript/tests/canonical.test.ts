@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { canonicalJson, digest, NotJson } from "holdshort-sdk";
-import { type Json, serve } from "./server.js";
+import { type Json, TestServer } from "./server.js";
 
 /** Values, their canonical JSON and its SHA-256, as RFC 8785 and independent tools give them. */
 const VECTORS: [unknown, string, string][] = [
@@ -49,7 +49,7 @@ test("values have the canonical text of RFC 8785", () => {
     [5e-324, "5e-324"],
     [-0, "0"],
     [9007199254740991, "9007199254740991"],
-    [1.0000000000000001e-6, "0.000001"],
+    [0.000001, "0.000001"],
     [9.999999999999997e-7, "9.999999999999997e-7"],
     // As in `JSON.stringify`
     [{ a: undefined, b: new Date(0) }, '{"b":"1970-01-01T00:00:00.000Z"}'],
@@ -85,8 +85,10 @@ test("a value that is not JSON is named with its place", () => {
   }
 });
 
-test("the server computes the same digests", async () => {
-  const server = await serve();
+test("the server computes the same digests", async (t) => {
+  const server = new TestServer();
+  t.after(() => server.end());
+  await server.start();
   for (let seed = 1; seed <= 40; seed += 1) {
     const call = { tool: "tool", arguments: randomObject(seed) };
     let read: Json;

@@ -1,18 +1,19 @@
 /** The stream of decisions: one per process, and no decision is missed. */
 
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { after, before, test } from "node:test";
 import { Network } from "./faults.js";
-import { serve, type TestServer } from "./server.js";
+import { TestServer } from "./server.js";
 
 const ASK = "POST /v1/interrupts";
 const READ = "GET /v1/interrupts/{id}";
 const STREAM = "GET /v1/agent/decisions";
 
-let server: TestServer;
-before(async () => {
-  server = await serve();
-});
+const server = new TestServer();
+before(() => server.start());
+after(() => server.end());
 
 const answer = (text: string) => ({ option: "answer", text });
 
@@ -131,8 +132,6 @@ test("a position that the server does not know is forgotten", async () => {
 });
 
 test("the process ends after the last wait", async () => {
-  const { spawn } = await import("node:child_process");
-  const { once } = await import("node:events");
   const script = `
     import { Holdshort } from "holdshort-sdk";
     const client = new Holdshort({ log: false });
@@ -147,8 +146,6 @@ test("the process ends after the last wait", async () => {
 });
 
 test("SIGTERM withdraws nothing", async () => {
-  const { spawn } = await import("node:child_process");
-  const { once } = await import("node:events");
   const script = `
     import { Holdshort } from "holdshort-sdk";
     await new Holdshort({ log: false }).ask("Terminated?", { onAsked: ({ id }) => console.log(id) });

@@ -1,7 +1,7 @@
 /** A `fetch` that counts requests and makes some of them fail. */
 
 /** What happens to a request: a status, no connection, or a response that is lost after the server has acted. */
-export type Fault = number | "refused" | "lost" | { status: number; headers?: HeadersInit; body?: unknown };
+export type Fault = number | "refused" | "lost" | { status: number; headers?: Record<string, string>; body?: unknown };
 
 export class Network {
   /** Requests so far, such as `POST /v1/interrupts`. Ids are replaced by `{id}`. */

@@ -5,16 +5,15 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { before, test } from "node:test";
+import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { serve, type TestServer } from "./server.js";
+import { TestServer } from "./server.js";
 
 const AGENT = fileURLToPath(new URL("killed-agent.js", import.meta.url));
 
-let server: TestServer;
-before(async () => {
-  server = await serve();
-});
+const server = new TestServer();
+before(() => server.start());
+after(() => server.end());
 
 /** Runs the agent. Returns its last line, and true if it was killed. */
 async function agent(...args: string[]): Promise<{ line: string; killed: boolean }> {

@@ -3,19 +3,18 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { before, test } from "node:test";
+import { after, before, test } from "node:test";
 import { Holdshort, Refused, Unauthenticated, Unreachable } from "holdshort-sdk";
 import { type Fault, Network } from "./faults.js";
-import { serve, type TestServer } from "./server.js";
+import { TestServer } from "./server.js";
 
 const ASK = "POST /v1/interrupts";
 const USE = "POST /v1/interrupts/{id}/consume";
 const STREAM = "GET /v1/agent/decisions";
 
-let server: TestServer;
-before(async () => {
-  server = await serve();
-});
+const server = new TestServer();
+before(() => server.start());
+after(() => server.end());
 
 /** Asks for an approval, with these faults. Returns the number of requests for each of the two changes. */
 async function approve(title: string, faults: [string, Fault][]): Promise<[number, number]> {

@@ -8,7 +8,6 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { after } from "node:test";
 import { Holdshort, type Settings } from "holdshort-sdk";
 
 const PROGRAM = process.env.HOLDSHORT_PROGRAM;
@@ -37,6 +36,8 @@ export class TestServer {
       stderr += bytes;
     });
     this.#child = child;
+    // A test process that dies ends its server.
+    process.once("exit", () => child.kill("SIGKILL"));
     const ended = once(child, "exit").then(() => undefined);
     const said = (await Promise.race([once(createInterface(child.stdout), "line"), ended])) as [string] | undefined;
     assert(said, `the server did not start\n${stderr}`);
@@ -96,14 +97,6 @@ export class TestServer {
     await this.kill();
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-/** Starts a server for the tests of a file. */
-export async function serve(): Promise<TestServer> {
-  const server = new TestServer();
-  after(() => server.end());
-  await server.start();
-  return server;
 }
 
 async function freePort(): Promise<number> {
