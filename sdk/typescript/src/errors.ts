@@ -69,6 +69,11 @@ export class Unauthenticated extends Refused {}
 
 /** The approval was used before: the work was started by this key once, and must not be started again. */
 export class ApprovalUsed extends Refused {
+  constructor(problem: Problem) {
+    const at = problem.approval?.used?.at ?? "an earlier time";
+    super({ ...problem, detail: `the approval was used at ${at}: the work may be done, and must not be started again` });
+  }
+
   get usedAt(): string | undefined {
     return this.problem.approval?.used?.at;
   }

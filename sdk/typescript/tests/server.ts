@@ -88,6 +88,20 @@ export class TestServer {
     return items.filter((each: Json) => each.title === title);
   }
 
+  /** Returns the open requests, as soon as there are `count`. */
+  async open(count: number): Promise<Json[]> {
+    for (;;) {
+      const { items } = await this.api("GET", "/v1/interrupts?status=open");
+      if (items.length >= count) return items;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  /** Returns the first open request, as soon as there is one. */
+  async nextOpen(): Promise<Json> {
+    return (await this.open(1))[0];
+  }
+
   /** Returns a client with the agent's token and without log lines. */
   client(settings: Settings = {}): Holdshort {
     return new Holdshort({ url: this.url, token: this.agent, log: false, ...settings });
