@@ -3,9 +3,7 @@
 import { tool } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { z } from "zod";
-
-/** Calls that have run. */
-export const ran: unknown[] = [];
+import { generate, ran } from "../script.js";
 
 export const tools = {
   search: tool({
@@ -26,43 +24,4 @@ export const tools = {
   }),
 };
 
-export interface Call {
-  id: string;
-  tool: string;
-  args: object;
-}
-
-/** Replies that the model gives next: calls of tools, or a text. */
-const replies: (Call[] | string)[] = [];
-/** Last message of each request to the model. */
-export const requests: unknown[] = [];
-
-export function play(...script: (Call[] | string)[]): void {
-  replies.splice(0, replies.length, ...script);
-  ran.length = 0;
-  requests.length = 0;
-}
-
-const none = { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0, text: 1, reasoning: 0 };
-
-export const model = new MockLanguageModelV4({
-  doGenerate: async ({ prompt }) => {
-    requests.push(prompt.at(-1));
-    const reply = replies.shift();
-    if (reply === undefined) throw new Error("the script of the model has ended");
-    const isText = typeof reply === "string";
-    return {
-      content: isText
-        ? [{ type: "text", text: reply }]
-        : reply.map((call) => ({
-            type: "tool-call" as const,
-            toolCallId: call.id,
-            toolName: call.tool,
-            input: JSON.stringify(call.args),
-          })),
-      finishReason: { unified: isText ? "stop" : "tool-calls", raw: undefined },
-      usage: { inputTokens: none, outputTokens: none },
-      warnings: [],
-    };
-  },
-});
+export const model = new MockLanguageModelV4({ doGenerate: async ({ prompt }) => generate(prompt) });

@@ -5,7 +5,8 @@ import { after, before, beforeEach, test } from "node:test";
 import { generateText, type ModelMessage, stepCountIs, streamText } from "ai";
 import { gateTools } from "holdshort-sdk/ai";
 import { TestServer } from "../../server.js";
-import { model, play, ran, requests, tools } from "./agent.js";
+import { play, ran, requests, usage } from "../script.js";
+import { model, tools } from "./agent.js";
 import { proceed } from "./vercel-ai-deferred.js";
 import { answer } from "./vercel-ai-waits.js";
 
@@ -111,8 +112,6 @@ test("deferred parallel calls are separate cards at the same time", async () => 
 
 test("`streamText` waits too", async () => {
   const { convertArrayToReadableStream, MockLanguageModelV4 } = await import("ai/test");
-  const none = { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0, text: 1, reasoning: 0 };
-  const usage = { inputTokens: none, outputTokens: none };
   play();
   const streaming = new MockLanguageModelV4({
     doStream: [
