@@ -1,4 +1,4 @@
-/** An approval that a person or a rule gave, and its use. */
+// An approval that a person or a rule gave, and its use.
 
 import { randomUUID } from "node:crypto";
 import { digest } from "./canonical.js";

@@ -1,4 +1,4 @@
-/** Waiting between two attempts: exponential with full jitter, so that many agents do not return at once. */
+// Waiting between two attempts: exponential with full jitter, so that many agents do not return at once.
 
 const BASE_MS = 200;
 const MAX_MS = 10_000;

@@ -1,4 +1,4 @@
-/** Canonical JSON (RFC 8785) and its SHA-256 digest. */
+// Canonical JSON (RFC 8785) and its SHA-256 digest.
 
 import { createHash } from "node:crypto";
 import { NotJson } from "./errors.js";

@@ -1,4 +1,4 @@
-/** The client: asks people, waits for their decisions, and uses approvals. */
+// The client: asks people, waits for their decisions, and uses approvals.
 
 import { randomUUID } from "node:crypto";
 import { Approval } from "./approval.js";

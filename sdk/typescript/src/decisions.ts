@@ -1,10 +1,8 @@
-/**
- * The decisions of one server: a single event stream for any number of waits.
- *
- * The stream opens before the first question is asked and closes after the last wait. Each connection continues after
- * the last event of the one before. In addition, each new connection reads every open wait again, so that no decision
- * depends on the server's memory of the stream.
- */
+// The decisions of one server: a single event stream for any number of waits.
+//
+// The stream opens before the first question is asked and closes after the last wait. Each connection continues after
+// the last event of the one before. In addition, each new connection reads every open wait again, so that no decision
+// depends on the server's memory of the stream.
 
 import { backoffMs, sleep } from "./backoff.js";
 import { HoldshortError } from "./errors.js";

@@ -1,4 +1,4 @@
-/** Errors of the SDK. Each class has a stable `code` to branch on. */
+// Errors of the SDK. Each class has a stable `code` to branch on.
 
 import type { Interrupt, Problem } from "./wire.js";
 

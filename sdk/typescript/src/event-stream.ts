@@ -1,4 +1,4 @@
-/** Server-sent events. */
+// Server-sent events.
 
 export interface ServerEvent {
   /** Id of the event, or of an earlier event of the stream. */

@@ -1,9 +1,7 @@
-/**
- * Asks people for approvals and answers, through a Holdshort server.
- *
- * The functions use the environment: `HOLDSHORT_URL`, and `HOLDSHORT_AGENT_TOKEN` or `HOLDSHORT_AGENT_TOKEN_FILE`.
- * Create a {@link Holdshort} for other settings.
- */
+// Asks people for approvals and answers, through a Holdshort server.
+//
+// The functions use the environment: `HOLDSHORT_URL`, and `HOLDSHORT_AGENT_TOKEN` or `HOLDSHORT_AGENT_TOKEN_FILE`.
+// Create a {@link Holdshort} for other settings.
 
 import type { Approval } from "./approval.js";
 import { type ApproveOptions, type AskOptions, Holdshort } from "./client.js";

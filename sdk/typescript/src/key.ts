@@ -1,4 +1,4 @@
-/** Idempotency keys. A request that is repeated with its key is asked once, also after a crash. */
+// Idempotency keys. A request that is repeated with its key is asked once, also after a crash.
 
 import { createHash } from "node:crypto";
 

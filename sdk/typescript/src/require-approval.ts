@@ -1,4 +1,4 @@
-/** Functions that run only after an approval. */
+// Functions that run only after an approval.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Approval } from "./approval.js";

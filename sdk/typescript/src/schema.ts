@@ -1,4 +1,4 @@
-/** Schemas of answers: JSON Schema as it is, or zod and other libraries that implement Standard Schema. */
+// Schemas of answers: JSON Schema as it is, or zod and other libraries that implement Standard Schema.
 
 import { jsonCopy } from "./canonical.js";
 import { InvalidAnswer, NotConfigured } from "./errors.js";

@@ -1,4 +1,4 @@
-/** Requests to the server, with retries. Owns the token, which is never part of a log line, an error or an object. */
+// Requests to the server, with retries. Owns the token, which is never part of a log line, an error or an object.
 
 import { backoffMs, retryAfterMs, sleep } from "./backoff.js";
 import { HoldshortError, type Refused, refused, Unauthenticated, Unreachable } from "./errors.js";

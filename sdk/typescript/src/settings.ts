@@ -1,4 +1,4 @@
-/** Settings of a client, from its options and the environment. */
+// Settings of a client, from its options and the environment.
 
 import { readFile } from "node:fs/promises";
 import { NotConfigured } from "./errors.js";

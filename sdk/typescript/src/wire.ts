@@ -1,4 +1,4 @@
-/** Shapes of the HTTP API that the SDK reads and writes. Members that the SDK does not use are left out. */
+// Shapes of the HTTP API that the SDK reads and writes. Members that the SDK does not use are left out.
 
 /** Tool call that the agent runs itself. An approval is bound to exactly this call. */
 export interface Call {

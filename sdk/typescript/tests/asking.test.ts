@@ -1,4 +1,4 @@
-/** Questions and approvals against a real server. */
+// Questions and approvals against a real server.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

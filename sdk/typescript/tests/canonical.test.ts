@@ -1,3 +1,5 @@
+// Canonical JSON and digests, by the vectors of RFC 8785, other implementations and the server.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { canonicalJson, digest, NotJson } from "holdshort-sdk";

@@ -1,4 +1,4 @@
-/** The stream of decisions: one per process, and no decision is missed. */
+// The stream of decisions: one per process, and no decision is missed.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -108,27 +108,36 @@ test("without a stream the waits are read", async () => {
 });
 
 test("a position that the server does not know is forgotten", async () => {
-  const positions: (string | null)[] = [];
+  const connections: { position: string | null; status: number }[] = [];
   const client = server.client({
-    fetch: (input, init) => {
+    fetch: async (input, init) => {
       const headers = new Headers(init?.headers);
       if (!String(input).endsWith("/v1/agent/decisions")) return fetch(input, init);
-      positions.push(headers.get("last-event-id"));
-      // The second connection names a position of another data folder.
-      if (positions.length === 2) headers.set("last-event-id", "p999999999");
-      return fetch(input, { ...init, headers });
+      const position = headers.get("last-event-id");
+      // After the restart, the position is one of another data folder.
+      if (position !== null) headers.set("last-event-id", "p999999999");
+      const response = await fetch(input, { ...init, headers });
+      connections.push({ position, status: response.status });
+      return response;
     },
   });
   const waiting = client.ask("Unknown position?", {
     onAsked: async ({ id }) => {
       await server.restart();
-      while (positions.length < 3) await new Promise(setImmediate);
+      while (connections.length < 3) await new Promise(setImmediate);
       await server.decide(id, answer("heard"));
     },
   });
   assert.equal(await waiting, "heard");
-  assert.deepEqual([positions[0], positions[2]], [null, null]);
-  assert.match(positions[1] ?? "", /^p[0-9]+$/);
+  assert.match(connections[1]?.position ?? "", /^p[0-9]+$/);
+  assert.deepEqual(
+    connections.map(({ position, status }) => [position === null, status]),
+    [
+      [true, 200],
+      [false, 400],
+      [true, 200],
+    ],
+  );
 });
 
 test("the process ends after the last wait", async () => {

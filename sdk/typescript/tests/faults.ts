@@ -1,4 +1,4 @@
-/** A `fetch` that counts requests and makes some of them fail. */
+// A `fetch` that counts requests and makes some of them fail.
 
 /** What happens to a request: a status, no connection, or a response that is lost after the server has acted. */
 export type Fault = number | "refused" | "lost" | { status: number; headers?: Record<string, string>; body?: unknown };

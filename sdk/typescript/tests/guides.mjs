@@ -8,5 +8,8 @@ mkdirSync(folder, { recursive: true });
 for (const guide of guides) {
   const blocks = [...readFileSync(guide, "utf8").matchAll(/^```ts (\S+)\n(.*?)^```$/gms)];
   if (blocks.length === 0) throw new Error(`${guide} has no block \`\`\`ts NAME`);
-  for (const [, name, code] of blocks) writeFileSync(join(folder, `${basename(guide, ".md")}-${name}.ts`), code);
+  for (const [, name, code] of blocks) {
+    const page = basename(guide);
+    writeFileSync(join(folder, `${page.replace(/\.md$/, "")}-${name}.ts`), `// The block ${name} of ${page}\n${code}`);
+  }
 }

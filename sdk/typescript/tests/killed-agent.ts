@@ -1,4 +1,4 @@
-/** An agent that kills itself at one of its steps. `killed.test.ts` starts it, again and again with the same keys. */
+// An agent that kills itself at one of its steps. `killed.test.ts` starts it, again and again with the same keys.
 
 import { appendFileSync } from "node:fs";
 import { ApprovalUsed, Holdshort } from "holdshort-sdk";

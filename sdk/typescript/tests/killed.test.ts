@@ -1,4 +1,4 @@
-/** SIGKILL at each step of an agent. Started again with the same keys, it hears the decision, and works at most once. */
+// SIGKILL at each step of an agent. Started again with the same keys, it hears the decision, and works at most once.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

@@ -1,4 +1,4 @@
-/** Failures of the network and of the server: every request has its effect once. */
+// Failures of the network and of the server: every request has its effect once.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** The real server, with its own folder and port. The binary is named by `HOLDSHORT_PROGRAM`. */
+// The real server, with its own folder and port. The binary is named by `HOLDSHORT_PROGRAM`.
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";

@@ -1,7 +1,5 @@
-/**
- * Adapter for the Vercel AI SDK 7 (`ai`): a `toolApproval` that asks through Holdshort, and tools that use the approval
- * right before they run.
- */
+// Adapter for the Vercel AI SDK 7 (`ai`): a `toolApproval` that asks through Holdshort, and tools that use the approval
+// right before they run.
 
 import type { Schema } from "../schema.js";
 import { editSchema, Gate, type GateOptions, noteFor, type ToolCall, type Verdict } from "./gate.js";

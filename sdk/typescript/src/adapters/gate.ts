@@ -1,4 +1,4 @@
-/** What the adapters share: which calls need approval, one decision per call, and its use before the tool runs. */
+// What the adapters share: which calls need approval, one decision per call, and its use before the tool runs.
 
 import type { Approval } from "../approval.js";
 import { Holdshort, type WaitOptions } from "../client.js";

@@ -1,4 +1,4 @@
-/** Adapter for Mastra 1 (`@mastra/core`): tools that run only approved calls, and the continuation of suspended runs. */
+// Adapter for Mastra 1 (`@mastra/core`): tools that run only approved calls, and the continuation of suspended runs.
 
 import type { Schema } from "../schema.js";
 import { editSchema, Gate, type GateOptions, noteFor, type ToolCall } from "./gate.js";

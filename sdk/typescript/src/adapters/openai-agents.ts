@@ -1,7 +1,5 @@
-/**
- * Adapter for the OpenAI Agents SDK (`@openai/agents`): function tools that run only approved calls, and the decisions
- * on the interruptions of a run.
- */
+// Adapter for the OpenAI Agents SDK (`@openai/agents`): function tools that run only approved calls, and the decisions
+// on the interruptions of a run.
 
 import { ApprovalUsed, NotUsable } from "../errors.js";
 import type { Schema } from "../schema.js";

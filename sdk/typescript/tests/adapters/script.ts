@@ -1,4 +1,4 @@
-/** A model that plays a script: what it replies, what it has read, and which calls have run. */
+// A model that plays a script: what it replies, what it has read, and which calls have run.
 
 export interface Call {
   id: string;

@@ -1,4 +1,4 @@
-/** The adapter for the AI SDK, with the code of the guide, the real `ai` and a model that plays a script. */
+// The adapter for the AI SDK, with the code of the guide, the real `ai` and a model that plays a script.
 
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";

@@ -1,4 +1,4 @@
-/** The agent of the tests: two tools, and a model that plays a script. */
+// The agent of the tests: two tools, and a model that plays a script.
 
 import type { MastraModelConfig } from "@mastra/core/llm";
 import { createTool } from "@mastra/core/tools";

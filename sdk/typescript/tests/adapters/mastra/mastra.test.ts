@@ -1,4 +1,4 @@
-/** The adapter for Mastra, with the code of the guide, the real `@mastra/core` and a model that plays a script. */
+// The adapter for Mastra, with the code of the guide, the real `@mastra/core` and a model that plays a script.
 
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";

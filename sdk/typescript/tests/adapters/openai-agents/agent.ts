@@ -1,4 +1,4 @@
-/** The agent of the tests: two tools, and a model that plays a script. */
+// The agent of the tests: two tools, and a model that plays a script.
 
 import { type Model, type ModelRequest, type ModelResponse, tool, Usage } from "@openai/agents";
 import { z } from "zod";
