@@ -147,11 +147,11 @@ export class Expired extends NotGranted {
   }
 }
 
-/** The request was withdrawn, or its run was cancelled. */
+/** The request was withdrawn or superseded, or its run was cancelled. Also an outcome that this version does not know. */
 export class Cancelled extends NotGranted {
   constructor(interrupt: Interrupt, link: string) {
-    const { cause, text } = interrupt.resolution ?? {};
-    super("cancelled", `the request was cancelled (${cause})${text ? `: ${text}` : ""}`, interrupt, link);
+    const { outcome, cause, text } = interrupt.resolution ?? {};
+    super("cancelled", `the request was ${outcome} (${cause})${text ? `: ${text}` : ""}`, interrupt, link);
   }
 }
 

@@ -7,6 +7,9 @@ export interface ServerEvent {
   readonly data: string;
 }
 
+/** Longest event. An interrupt has at most 256 KiB of payload, and as much again after an edit. */
+const EVENT_LENGTH = 8 * 1024 * 1024;
+
 /** Yields the events of a stream, and `undefined` for each chunk of bytes without one, such as a ping. */
 export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent | undefined> {
   const decoder = new TextDecoder();
@@ -16,6 +19,7 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerat
     rest += decoder.decode(bytes, { stream: true });
     const blocks = rest.split(/\r?\n\r?\n/);
     rest = blocks.pop() ?? "";
+    if (rest.length > EVENT_LENGTH) throw new Error(`an event is longer than ${EVENT_LENGTH} characters`);
     for (const block of blocks) {
       const event = parse(block, id);
       id = event.id;

@@ -43,4 +43,4 @@ const result = await run?.().catch((error: unknown) => {
   throw error;
 });
 step("heard");
-process.stdout.write(`${result}\n`);
+process.stdout.write(`${result}: ${steps}\n`);

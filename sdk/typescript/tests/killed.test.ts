@@ -39,7 +39,7 @@ function decideWhenOpen(title: string, decision: object): () => Promise<void> {
     while (running) {
       const open = (await server.titled(title)).find((each) => each.status === "open");
       if (open) return void (await server.decide(open.id, decision));
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await new Promise((resolve) => setTimeout(resolve, 30));
     }
   })();
   return async () => {
@@ -48,21 +48,24 @@ function decideWhenOpen(title: string, decision: object): () => Promise<void> {
   };
 }
 
-/** Kills a new agent at each step in turn, and starts it again. Returns the steps. */
-async function killAtEachStep(kind: string, check: (step: string, key: string, again: string) => void): Promise<string[]> {
-  const steps: string[] = [];
-  for (let at = 1; ; at += 1) {
-    const key = `${kind} ${at}`;
-    const file = join(server.folder, `${kind}-${at}`);
-    const first = await agent(kind, key, String(at), file);
-    if (!first.killed) return steps;
-    steps.push(first.line);
-    const again = await agent(kind, key, "0", file);
-    assert(!again.killed);
-    check(first.line, file, again.line);
-    const asked = await server.titled(key);
-    assert.deepEqual([asked.length, asked[0].status], [1, "resolved"], `killed at ${first.line}`);
-  }
+/** Kills a new agent at each step, and starts it again. Returns the steps. */
+async function killAtEachStep(kind: string, check: (step: string, file: string, again: string) => void): Promise<string[]> {
+  const { line } = await agent(kind, `${kind} without a kill`, "0", join(server.folder, kind));
+  const steps = Number(line.split(": ").at(-1));
+  return Promise.all(
+    Array.from({ length: steps }, async (_, i) => {
+      const key = `${kind} ${i + 1}`;
+      const file = join(server.folder, key);
+      const first = await agent(kind, key, `${i + 1}`, file);
+      assert(first.killed, key);
+      const again = await agent(kind, key, "0", file);
+      assert(!again.killed, key);
+      check(first.line, file, again.line.replace(/: [0-9]+$/, ""));
+      const asked = await server.titled(key);
+      assert.deepEqual([asked.length, asked[0].status], [1, "resolved"], `killed at ${first.line}`);
+      return first.line;
+    }),
+  );
 }
 
 test("a question is asked once, and its answer heard after each kill", async () => {
