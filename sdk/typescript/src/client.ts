@@ -223,14 +223,21 @@ async function editSchema(schema: Schema<unknown>): Promise<{ response_schema?: 
   return Buffer.byteLength(JSON.stringify(response_schema)) <= SCHEMA_BYTES ? { response_schema } : {};
 }
 
-/** Streams of this process. Clients with the same server and the same token share one. */
-const streams: { url: string; token: Settings["token"]; fetch: Settings["fetch"]; decisions: Decisions }[] = [];
+/**
+ * Streams of this process, by the functions for requests and for the token, then by the address and the token. Clients
+ * with the same settings share one. Functions that nobody holds any more take their streams with them.
+ */
+const streams = new WeakMap<object, WeakMap<object, Map<string, Decisions>>>();
+const NONE = {};
 
-function sharedDecisions(server: Server, { token, fetch }: Settings, log: (line: string) => void): Decisions {
-  const known = streams.find((each) => each.url === server.url && each.token === token && each.fetch === fetch);
-  if (known !== undefined) return known.decisions;
-  const decisions = new Decisions(server, log);
-  streams.push({ url: server.url, token, fetch, decisions });
+function sharedDecisions(server: Server, { token, fetch = NONE as never }: Settings, log: (line: string) => void): Decisions {
+  const byToken = streams.get(fetch) ?? new WeakMap<object, Map<string, Decisions>>();
+  streams.set(fetch, byToken);
+  const source = typeof token === "function" ? token : NONE;
+  const byAddress = byToken.get(source) ?? new Map<string, Decisions>();
+  byToken.set(source, byAddress);
+  const address = JSON.stringify([server.url, typeof token === "string" ? token : ""]);
+  const decisions = byAddress.get(address) ?? new Decisions(server, log);
+  byAddress.set(address, decisions);
   return decisions;
 }
-

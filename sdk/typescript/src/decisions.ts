@@ -5,9 +5,9 @@
 // depends on the server's memory of the stream.
 
 import { backoffMs, sleep } from "./backoff.js";
-import { HoldshortError } from "./errors.js";
+import { HoldshortError, Refused, refused } from "./errors.js";
 import { readEvents, type ServerEvent } from "./event-stream.js";
-import { isFinal, readProblem, type Server } from "./server.js";
+import { isFinal, type Server } from "./server.js";
 import type { Interrupt, Problem } from "./wire.js";
 
 /** A connection without a byte for this time is lost. The server sends a ping every 15 seconds. */
@@ -43,6 +43,10 @@ export class Decisions {
   #lastEventId = "";
   #stream: { stop: AbortController; started: Promise<void> } | undefined;
   #linger: NodeJS.Timeout | undefined;
+  /** Interrupts to read again. */
+  readonly #stale = new Set<string>();
+  /** Number of readers at work. */
+  #readers = 0;
 
   constructor(server: Server, log: (line: string) => void) {
     this.#server = server;
@@ -80,7 +84,7 @@ export class Decisions {
       asked();
       opened(interrupt);
       // A decision between two connections may have been heard by neither of them.
-      if (connection === 0 || connection !== this.#connections) void this.#reread([interrupt.id]);
+      if (connection === 0 || connection !== this.#connections) this.#reread([interrupt.id]);
       return await resolved;
     } finally {
       asked();
@@ -138,6 +142,7 @@ export class Decisions {
     let failures = 0;
     while (!stop.aborted) {
       let reason: string;
+      let retryAfter = 0;
       try {
         await this.#connection(stop, () => {
           failures = 0;
@@ -148,16 +153,18 @@ export class Decisions {
         if (stop.aborted) return;
         if (isFinal(error)) return this.#fail(error, started);
         if (isUnknownPosition(error)) this.#lastEventId = "";
+        if (error instanceof Refused) retryAfter = error.retryAfterMs;
         reason = (error as Error).message;
       }
       if (stop.aborted) return;
       failures += 1;
-      const waiting = [...this.#waits.keys()];
       // One lost connection is normal: a server restarts, a proxy ends long requests.
-      if (failures > 1) this.#log(`holdshort: no stream of decisions (${reason}); ${waiting.length} waits go on`);
-      if (failures > 1) await this.#reread(waiting);
+      if (failures > 1) {
+        this.#log(`holdshort: no stream of decisions (${reason}); waits go on: ${this.#waits.size}`);
+        this.#reread(this.#waits.keys());
+      }
       started();
-      await sleep(backoffMs(failures), stop).catch(() => {});
+      await sleep(backoffMs(failures, retryAfter), stop).catch(() => {});
     }
   }
 
@@ -178,9 +185,9 @@ export class Decisions {
         if (event.name === "position") {
           this.#connections += 1;
           opened();
-          void this.#reread([...this.#waits.keys()]);
+          this.#reread(this.#waits.keys());
         }
-        if (!(await this.#receive(event))) return;
+        if (!this.#receive(event)) return;
       }
     } finally {
       clearTimeout(timer);
@@ -189,11 +196,10 @@ export class Decisions {
   }
 
   /** Handles an event. Returns false if the connection has to be opened again with a new token. */
-  async #receive({ name, id, data }: ServerEvent): Promise<boolean> {
+  #receive({ name, id, data }: ServerEvent): boolean {
     if (name === "problem") {
       const problem = JSON.parse(data) as Problem;
-      const error = await readProblem(Response.json(problem, { status: problem.status }));
-      if (problem.code !== "access_ended") throw error;
+      if (problem.code !== "access_ended") throw refused(problem);
       this.#server.forgetToken();
       return false;
     }
@@ -203,21 +209,31 @@ export class Decisions {
   }
 
   /** Reads interrupts again, and settles their waits. */
-  async #reread(ids: string[]): Promise<void> {
-    const reader = async () => {
-      for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
-        const waits = this.#waits.get(id);
-        if (waits === undefined) continue;
-        try {
-          this.#settle(await this.#server.send<Interrupt>({ method: "GET", path: `/v1/interrupts/${id}` }));
-        } catch (error) {
-          const { status } = error as { status?: number };
-          // Without an answer, the next connection reads again.
-          if (status === 404 || isFinal(error)) for (const wait of [...waits]) wait.reject(error);
-        }
+  #reread(ids: Iterable<string>): void {
+    for (const id of ids) this.#stale.add(id);
+    while (this.#readers < Math.min(READERS, this.#stale.size)) {
+      this.#readers += 1;
+      void this.#read().finally(() => {
+        this.#readers -= 1;
+      });
+    }
+  }
+
+  async #read(): Promise<void> {
+    for (;;) {
+      const [id] = this.#stale;
+      if (id === undefined) return;
+      this.#stale.delete(id);
+      const waits = this.#waits.get(id);
+      if (waits === undefined) continue;
+      try {
+        this.#settle(await this.#server.send<Interrupt>({ method: "GET", path: `/v1/interrupts/${id}` }));
+      } catch (error) {
+        // Without an answer, the next attempt to connect reads again.
+        const isGone = error instanceof Refused && error.status === 404;
+        if (isGone || isFinal(error)) for (const wait of [...waits]) wait.reject(error);
       }
-    };
-    await Promise.all(Array.from({ length: Math.min(READERS, ids.length) }, reader));
+    }
   }
 
   /** Ends all waits, because no later attempt can succeed. */

@@ -41,10 +41,14 @@ export class Unreachable extends HoldshortError {
   }
 }
 
-/** The server refused a request. `code` is the code of the problem: https documents at `/docs/errors/{code}`. */
+/** The server refused a request. `code` is the code of the problem: see `/docs/errors/{code}` of the server. */
 export class Refused extends HoldshortError {
   readonly status: number;
-  constructor(readonly problem: Problem) {
+  constructor(
+    readonly problem: Problem,
+    /** Time that the server asks to wait before a repeat, in milliseconds. */
+    readonly retryAfterMs = 0,
+  ) {
     super(problem.code, problem.detail ?? problem.title ?? `the server answered ${problem.status}`);
     this.status = problem.status;
   }
@@ -88,7 +92,7 @@ export class NotUsable extends Refused {}
 /** The interrupt was resolved before it could be withdrawn. */
 export class AlreadyResolved extends Refused {}
 
-const BY_CODE: Record<string, new (problem: Problem) => Refused> = {
+const BY_CODE: Record<string, new (problem: Problem, retryAfterMs: number) => Refused> = {
   invalid_request: InvalidRequest,
   idempotency_key_reused: KeyReused,
   unauthenticated: Unauthenticated,
@@ -103,8 +107,8 @@ const BY_CODE: Record<string, new (problem: Problem) => Refused> = {
 };
 
 /** Returns the error for a problem. */
-export function refused(problem: Problem): Refused {
-  return new (BY_CODE[problem.code] ?? Refused)(problem);
+export function refused(problem: Problem, retryAfterMs = 0): Refused {
+  return new (BY_CODE[problem.code] ?? Refused)(problem, retryAfterMs);
 }
 
 /** A person or the server decided, but did not grant what was asked. */

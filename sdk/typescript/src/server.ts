@@ -86,7 +86,7 @@ export class Server {
       if (response.ok) return { value: (await response.json()) as T };
       const error = await readProblem(response);
       if (!isTemporary(response.status)) throw error;
-      return { error, retryAfterMs: retryAfterMs(response.headers.get("retry-after")) };
+      return { error, retryAfterMs: error.retryAfterMs };
     } catch (cause) {
       request.signal?.throwIfAborted();
       if (cause instanceof HoldshortError) throw cause;
@@ -131,13 +131,14 @@ function isTemporary(status: number): boolean {
 }
 
 /** Reads the problem of a refused request. A proxy's error page becomes a problem with the code `http_STATUS`. */
-export async function readProblem(response: Response): Promise<Refused> {
+async function readProblem(response: Response): Promise<Refused> {
   const body: unknown = await response.json().catch(() => undefined);
+  const wait = retryAfterMs(response.headers.get("retry-after"));
   if (typeof body === "object" && body !== null && "code" in body && typeof body.code === "string") {
-    return refused({ ...(body as Problem), status: response.status });
+    return refused({ ...(body as Problem), status: response.status }, wait);
   }
-  const code = `http_${response.status}`;
-  return refused({ status: response.status, code, detail: `the server answered with status ${response.status}` });
+  const detail = `the server answered with status ${response.status}`;
+  return refused({ status: response.status, code: `http_${response.status}`, detail }, wait);
 }
 
 /** Returns true if waiting longer cannot help: the server does not know the token, or does not let it read. */

@@ -3,20 +3,18 @@
 import { appendFileSync } from "node:fs";
 import { ApprovalUsed, Holdshort } from "holdshort-sdk";
 
-const [kind = "", key = "", at = "0", file = ""] = process.argv.slice(2);
-let steps = 0;
+const [kind = "", key = "", fatal = "", file = ""] = process.argv.slice(2);
 
-/** Counts a step of the process, and ends it there without a word if the test says so. */
+/** Prints a step of the process, and ends it there if the test says so. */
 function step(name: string): void {
-  steps += 1;
-  if (steps !== Number(at)) return;
   process.stdout.write(`${name}\n`);
+  if (name !== fatal) return;
   process.kill(process.pid, "SIGKILL");
   for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
 }
 
 const client = new Holdshort({
-  log: (line) => step(line.replace(/:.*/s, "")),
+  log: (line) => step(line.replace(/ on .*/s, "")),
   fetch: async (input, init) => {
     const name = `${init?.method ?? "GET"} ${new URL(String(input)).pathname.replace(/int_\w+/, "{id}")}`;
     step(`before ${name}`);
@@ -43,4 +41,4 @@ const result = await run?.().catch((error: unknown) => {
   throw error;
 });
 step("heard");
-process.stdout.write(`${result}: ${steps}\n`);
+process.stdout.write(`${result}\n`);

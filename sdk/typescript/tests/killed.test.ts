@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { TestServer } from "./server.js";
@@ -15,93 +16,79 @@ const server = new TestServer();
 before(() => server.start());
 after(() => server.end());
 
-/** Runs the agent. Returns its last line, and true if it was killed. */
-async function agent(...args: string[]): Promise<{ line: string; killed: boolean }> {
+const WAITS = "holdshort: waiting for a decision";
+
+/**
+ * Runs the agent, and decides once it waits, or once it has ended. Returns its last line, and true if it was killed.
+ */
+async function agent(kind: string, key: string, fatal: string, file: string): Promise<{ line: string; killed: boolean }> {
   const env = { ...process.env, HOLDSHORT_URL: server.url, HOLDSHORT_AGENT_TOKEN: server.agent };
-  const child = spawn(process.execPath, [AGENT, ...args], { env, stdio: ["ignore", "pipe", "inherit"] });
-  let out = "";
-  child.stdout.on("data", (bytes) => {
-    out += bytes;
-  });
-  // Decides as soon as the question is open, also if nobody waits for it any more.
-  const [key = ""] = args.slice(1);
-  const stop = decideWhenOpen(key, args[0] === "ask" ? { option: "answer", text: "yes" } : { option: "approve" });
-  const [code, signal] = await once(child, "exit");
-  await stop();
+  const child = spawn(process.execPath, [AGENT, kind, key, fatal, file], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const exit = once(child, "exit");
+  let line = "";
+  for await (line of createInterface(child.stdout)) if (line === WAITS) await decide(kind, key);
+  const [code, signal] = await exit;
   assert(signal === "SIGKILL" || code === 0, `${code} ${signal}`);
-  return { line: out.trim().split("\n").at(-1) ?? "", killed: signal === "SIGKILL" };
+  await decide(kind, key);
+  return { line, killed: signal === "SIGKILL" };
 }
 
-/** Decides on the request with this title as soon as it is open. */
-function decideWhenOpen(title: string, decision: object): () => Promise<void> {
-  let running = true;
-  const loop = (async () => {
-    while (running) {
-      const open = (await server.titled(title)).find((each) => each.status === "open");
-      if (open) return void (await server.decide(open.id, decision));
-      await new Promise((resolve) => setTimeout(resolve, 30));
-    }
-  })();
-  return async () => {
-    running = false;
-    await loop;
-  };
+/** Decides on the agent's request if it is open. */
+async function decide(kind: string, key: string): Promise<void> {
+  const [request] = await server.titled(key);
+  if (request?.status !== "open") return;
+  await server.decide(request.id, kind === "ask" ? { option: "answer", text: "yes" } : { option: "approve" });
 }
 
-/** Kills a new agent at each step, and starts it again. Returns the steps. */
-async function killAtEachStep(kind: string, check: (step: string, file: string, again: string) => void): Promise<string[]> {
-  const { line } = await agent(kind, `${kind} without a kill`, "0", join(server.folder, kind));
-  const steps = Number(line.split(": ").at(-1));
+/** Kills an agent at each of the steps, and starts it again. Returns what the second agent says, and the runs. */
+async function killAt(kind: string, steps: readonly string[]): Promise<[step: string, says: string, runs: number][]> {
   return Promise.all(
-    Array.from({ length: steps }, async (_, i) => {
-      const key = `${kind} ${i + 1}`;
+    steps.map(async (step, i) => {
+      const key = `${kind} ${i}`;
       const file = join(server.folder, key);
-      const first = await agent(kind, key, `${i + 1}`, file);
-      assert(first.killed, key);
-      const again = await agent(kind, key, "0", file);
-      assert(!again.killed, key);
-      check(first.line, file, again.line.replace(/: [0-9]+$/, ""));
+      const first = await agent(kind, key, step, file);
+      assert.deepEqual(first, { line: step, killed: true });
+      const again = await agent(kind, key, "", file);
       const asked = await server.titled(key);
-      assert.deepEqual([asked.length, asked[0].status], [1, "resolved"], `killed at ${first.line}`);
-      return first.line;
+      assert.deepEqual([again.killed, asked.length, asked[0].status], [false, 1, "resolved"], step);
+      return [step, again.line, existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").length : 0] satisfies [string, string, number];
     }),
   );
 }
 
 test("a question is asked once, and its answer heard after each kill", async () => {
-  const steps = await killAtEachStep("ask", (step, _, again) => assert.equal(again, "yes", step));
-  assert.deepEqual(steps, [
+  const steps = [
     "before GET /v1/agent/decisions",
     "after GET /v1/agent/decisions",
     "before POST /v1/interrupts",
     "after POST /v1/interrupts",
-    "holdshort",
+    WAITS,
     "heard",
-  ]);
+  ];
+  assert.deepEqual(
+    await killAt("ask", steps),
+    steps.map((step) => [step, "yes", 0]),
+  );
 });
 
 test("approved work runs at most once, whenever the process is killed", async () => {
-  const mayHaveRun = ["after POST /v1/interrupts/{id}/consume", "before the work", "after the work", "heard"];
-  const steps = await killAtEachStep("approve", (step, file, again) => {
-    const runs = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
-    if (mayHaveRun.includes(step)) {
-      assert.equal(again, "used before", step);
-      assert.equal(runs.length, step === "after the work" || step === "heard" ? 1 : 0, step);
-    } else {
-      assert.equal(again, "ran 7", step);
-      assert.deepEqual(runs, ["ran 7"], step);
-    }
-  });
-  assert.deepEqual(steps, [
-    "before GET /v1/agent/decisions",
-    "after GET /v1/agent/decisions",
-    "before POST /v1/interrupts",
-    "after POST /v1/interrupts",
-    "holdshort",
-    "before POST /v1/interrupts/{id}/consume",
-    "after POST /v1/interrupts/{id}/consume",
-    "before the work",
-    "after the work",
-    "heard",
-  ]);
+  const rows: [step: string, says: string, runs: number][] = [
+    ["before GET /v1/agent/decisions", "ran 7", 1],
+    ["after GET /v1/agent/decisions", "ran 7", 1],
+    ["before POST /v1/interrupts", "ran 7", 1],
+    ["after POST /v1/interrupts", "ran 7", 1],
+    [WAITS, "ran 7", 1],
+    ["before POST /v1/interrupts/{id}/consume", "ran 7", 1],
+    ["after POST /v1/interrupts/{id}/consume", "used before", 0],
+    ["before the work", "used before", 0],
+    ["after the work", "used before", 1],
+    ["heard", "used before", 1],
+  ];
+  assert.deepEqual(
+    await killAt(
+      "approve",
+      rows.map(([step]) => step),
+    ),
+    rows,
+  );
 });
