@@ -12,11 +12,11 @@ import { Server } from "./server.js";
 import type { Settings } from "./settings.js";
 import { type AskFields, askFields, type Call, type Interrupt } from "./wire.js";
 
-/** How to ask and wait. */
+/** Options of a request and of its wait. */
 export interface WaitOptions {
   /**
    * Idempotency key, or its parts, such as the conversation and the id of the call. A process that starts again with
-   * the same key gets the decision on the first request. Without it, each call asks anew.
+   * the same key gets the decision on the first request. Without it, each call opens a new request.
    */
   key?: string | readonly string[];
   /** Milliseconds to wait for the decision. The request then stays open, and {@link WaitTimeout} is thrown. */
@@ -230,7 +230,11 @@ async function editSchema(schema: Schema<unknown>): Promise<{ response_schema?: 
 const streams = new WeakMap<object, WeakMap<object, Map<string, Decisions>>>();
 const NONE = {};
 
-function sharedDecisions(server: Server, { token, fetch = NONE as never }: Settings, log: (line: string) => void): Decisions {
+function sharedDecisions(
+  server: Server,
+  { token, fetch = NONE as never }: Settings,
+  log: (line: string) => void,
+): Decisions {
   const byToken = streams.get(fetch) ?? new WeakMap<object, Map<string, Decisions>>();
   streams.set(fetch, byToken);
   const source = typeof token === "function" ? token : NONE;

@@ -45,7 +45,7 @@ export class Decisions {
   #linger: NodeJS.Timeout | undefined;
   /** Interrupts to read again. */
   readonly #stale = new Set<string>();
-  /** Number of readers at work. */
+  /** Number of active readers. */
   #readers = 0;
 
   constructor(server: Server, log: (line: string) => void) {
@@ -117,12 +117,14 @@ export class Decisions {
     return new Promise((resolve, reject) => {
       const waits = this.#waits.get(id) ?? new Set<Wait>();
       this.#waits.set(id, waits);
-      const end = <T>(then: (value: T) => void) => (value: T) => {
-        waits.delete(wait);
-        if (waits.size === 0 && this.#waits.get(id) === waits) this.#waits.delete(id);
-        signal?.removeEventListener("abort", abort);
-        then(value);
-      };
+      const end =
+        <T>(then: (value: T) => void) =>
+        (value: T) => {
+          waits.delete(wait);
+          if (waits.size === 0 && this.#waits.get(id) === waits) this.#waits.delete(id);
+          signal?.removeEventListener("abort", abort);
+          then(value);
+        };
       const wait: Wait = { resolve: end(resolve), reject: end(reject) };
       const abort = () => wait.reject(signal?.reason);
       waits.add(wait);

@@ -75,7 +75,10 @@ export class Unauthenticated extends Refused {}
 export class ApprovalUsed extends Refused {
   constructor(problem: Problem) {
     const at = problem.approval?.used?.at ?? "an earlier time";
-    super({ ...problem, detail: `the approval was used at ${at}: the work may be done, and must not be started again` });
+    super({
+      ...problem,
+      detail: `the approval was used at ${at}: the work may be done, and must not be started again`,
+    });
   }
 
   get usedAt(): string | undefined {
@@ -139,19 +142,21 @@ export abstract class NotGranted extends HoldshortError {
 export class Rejected extends NotGranted {
   constructor(interrupt: Interrupt, link: string) {
     const { by = [], text, cause } = interrupt.resolution ?? {};
+    const rule = interrupt.risk?.reasons.find((reason) => reason.code === "rule")?.text;
     const who = cause === "rule" ? "a rule" : by.join(", ") || "a person";
-    super("rejected", `rejected by ${who}${text ? `: ${text}` : ""}`, interrupt, link);
+    const why = text ?? (cause === "rule" ? rule : undefined);
+    super("rejected", `rejected by ${who}${why ? `: ${why}` : ""}`, interrupt, link);
   }
 }
 
-/** Nobody decided before the request expired. */
+/** The request expired without a decision. */
 export class Expired extends NotGranted {
   constructor(interrupt: Interrupt, link: string) {
-    super("expired", "nobody decided before the request expired", interrupt, link);
+    super("expired", "the request expired without a decision", interrupt, link);
   }
 }
 
-/** The request was withdrawn or superseded, or its run was cancelled. Also an outcome that this version does not know. */
+/** The request was withdrawn or superseded, its run was cancelled, or this version does not know the outcome. */
 export class Cancelled extends NotGranted {
   constructor(interrupt: Interrupt, link: string) {
     const { outcome, cause, text } = interrupt.resolution ?? {};

@@ -31,10 +31,7 @@ export function ask<Output>(
   question: string,
   options: AskOptions & { schema: StandardSchema<Output> },
 ): Promise<Output>;
-export function ask<Output = unknown>(
-  question: string,
-  options: AskOptions & { schema: JsonSchema },
-): Promise<Output>;
+export function ask<Output = unknown>(question: string, options: AskOptions & { schema: JsonSchema }): Promise<Output>;
 export async function ask(question: string, options?: AskOptions & { schema?: Schema<unknown> }): Promise<unknown> {
   return holdshort().ask(question, options as AskOptions);
 }

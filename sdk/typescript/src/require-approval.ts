@@ -8,8 +8,10 @@ import { ApprovalRequired, ApprovalUsed, NotConfigured, Responded } from "./erro
 /** Result of a predicate: the reason why approval is required, or true. Anything falsy requires no approval. */
 export type Reason = string | boolean | undefined | null;
 
-export interface RequireOptions<Arguments extends object, Rest extends unknown[], Result>
-  extends Omit<ApproveOptions<Arguments>, "key" | "use" | "reason" | "respondable"> {
+export interface RequireOptions<Arguments extends object, Rest extends unknown[], Result> extends Omit<
+  ApproveOptions<Arguments>,
+  "key" | "use" | "reason" | "respondable"
+> {
   /** Name of the tool on the card and in rules. Defaults to the name of the function. */
   tool?: string;
   /** Returns the reason why a call needs approval. Without it, every call does. */
@@ -48,10 +50,7 @@ export function wrap<Arguments extends object, Rest extends unknown[], Result>(
   const { tool: name = tool.name, when, key, onUsed, onResponded, ...fields } = options;
   if (name === "") throw new NotConfigured("the function has no name: pass `tool`");
   return async (args, ...rest): Promise<Awaited<Result>> => {
-    const approveAndRun = async (
-      reason: string,
-      details?: Record<string, unknown>,
-    ): Promise<Awaited<Result>> => {
+    const approveAndRun = async (reason: string, details?: Record<string, unknown>): Promise<Awaited<Result>> => {
       const callKey = typeof key === "function" ? key(args, ...rest) : key;
       let approval: Approval<Arguments>;
       try {

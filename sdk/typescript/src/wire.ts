@@ -55,6 +55,7 @@ export interface Interrupt {
   readonly title: string;
   readonly payload?: unknown;
   readonly options: readonly { readonly id: string; readonly needs_edit?: boolean }[];
+  readonly risk?: { readonly reasons: readonly { readonly code: string; readonly text: string }[] };
   readonly expires_at?: string | null;
   readonly resolution?: Resolution | null;
   readonly approval?: {

@@ -1,6 +1,8 @@
 // Questions and approvals against a real server.
 
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import {
   ApprovalUsed,
@@ -51,9 +53,15 @@ test("a JSON Schema gives data, and a schema of texts gives a text", async () =>
   const onAsked = server.decides({ option: "answer", edit: { hour: 14 } });
   assert.deepEqual(await client.ask("When?", { schema: slot, onAsked }), { hour: 14 });
   const day = { enum: ["mon", "tue"] };
-  const answer = await client.ask("Which day?", { schema: day, onAsked: server.decides({ option: "answer", text: "tue" }) });
+  const answer = await client.ask("Which day?", {
+    schema: day,
+    onAsked: server.decides({ option: "answer", text: "tue" }),
+  });
   assert.equal(answer, "tue");
-  const truth = await client.ask("Sure?", { schema: { type: "boolean" }, onAsked: server.decides({ option: "answer", edit: false }) });
+  const truth = await client.ask("Sure?", {
+    schema: { type: "boolean" },
+    onAsked: server.decides({ option: "answer", edit: false }),
+  });
   assert.equal(truth, false);
 });
 
@@ -119,13 +127,17 @@ test("edited arguments are the arguments", async () => {
 
 test("an edit that does not fit the schema is refused, and the request stays open", async () => {
   const schema = z.object({ branches: z.number().int() });
-  await server.client().approve("git", { branches: 41 }, {
-    schema,
-    onAsked: async ({ id }) => {
-      await assert.rejects(server.decide(id, { option: "edit", edit: { branches: "many" } }), /\/edit\/branches/);
-      await server.decide(id, { option: "approve" });
+  await server.client().approve(
+    "git",
+    { branches: 41 },
+    {
+      schema,
+      onAsked: async ({ id }) => {
+        await assert.rejects(server.decide(id, { option: "edit", edit: { branches: "many" } }), /\/edit\/branches/);
+        await server.decide(id, { option: "approve" });
+      },
     },
-  });
+  );
 });
 
 test("a call offers an edit and a result only to callers that can use them", async () => {
@@ -152,11 +164,20 @@ test("refusal, expiry, withdrawal and a result are four types", async () => {
     client.approve("git", { branches: 41 }, { respondable: true, onAsked, ...more });
   await assert.rejects(approve(server.decides({ option: "reject", text: "too many" })), (error) => {
     assert(error instanceof Rejected);
-    assert.deepEqual([error.words, error.by, error.message], ["too many", ["operator"], "rejected by operator: too many"]);
+    assert.deepEqual(
+      [error.words, error.by, error.message],
+      ["too many", ["operator"], "rejected by operator: too many"],
+    );
     return true;
   });
-  await assert.rejects(approve(() => {}, { expiresInMs: 1 }), Expired);
-  await assert.rejects(approve(({ id }) => void client.withdraw(id, "done by hand")), Cancelled);
+  await assert.rejects(
+    approve(() => {}, { expiresInMs: 1 }),
+    Expired,
+  );
+  await assert.rejects(
+    approve(({ id }) => void client.withdraw(id, "done by hand")),
+    Cancelled,
+  );
   await assert.rejects(
     approve(server.decides({ option: "respond", text: "0 branches deleted" })),
     (error) => error instanceof Responded && error.result === "0 branches deleted",
@@ -286,20 +307,54 @@ test("a function whose approval was used before does not run again", async () =>
   assert.throws(() => client.requireApproval((() => async () => {})()), NotConfigured);
 });
 
+test("rules of the installation decide without a person", async (t) => {
+  const ruled = new TestServer();
+  t.after(() => ruled.end());
+  const file = join(ruled.folder, "rules.yaml");
+  const rules = ["{tools: [look_up], do: allow}", "{tools: [drop_table], do: forbid, reason: Tables stay.}"];
+  writeFileSync(file, `rules:\n${rules.map((rule) => `  - ${rule}\n`).join("")}`, { mode: 0o600 });
+  await ruled.start("--rules", file);
+  const onAsked = () => assert.fail("a person is asked");
+  const allowed = await ruled.client().approve("look_up", { order: 1 }, { onAsked });
+  assert.deepEqual([allowed.cause, allowed.by], ["rule", []]);
+  await assert.rejects(ruled.client().approve("drop_table", { table: "t" }, { onAsked }), (error) => {
+    assert(error instanceof Rejected);
+    return error.message === "rejected by a rule: Tables stay.";
+  });
+});
+
+test("a frozen agent cannot use an approval", async () => {
+  const client = server.client();
+  const approval = await client.approve(
+    "git",
+    { n: 1 },
+    { use: false, onAsked: server.decides({ option: "approve" }) },
+  );
+  await server.api("POST", "/v1/system/freeze", { reason: "an exercise" });
+  await assert.rejects(approval.use(), (error) => error instanceof NotUsable && error.code === "frozen");
+  await server.api("POST", "/v1/system/unfreeze", {});
+  await approval.use();
+});
+
 test("wrong fields are named, and wrong settings say what to set", async () => {
   const client = server.client();
-  await assert.rejects(client.ask(" "), (error) => error instanceof InvalidRequest && error.errors[0]?.pointer === "/title");
+  await assert.rejects(
+    client.ask(" "),
+    (error) => error instanceof InvalidRequest && error.errors[0]?.pointer === "/title",
+  );
   await assert.rejects(client.ask("When?", { assignment: { approvers: ["nobody"] } }), InvalidRequest);
   await assert.rejects(client.approve("git", { n: 1n }), { code: "not_json", pointer: "/arguments/n" });
   await assert.rejects(server.client({ token: "wrong" }).ask("When?"), Unauthenticated);
   await assert.rejects(server.client({ token: "" }).ask("When?"), NotConfigured);
   await assert.rejects(server.client({ token: "two\nlines" }).ask("When?"), NotConfigured);
   await assert.rejects(
-    server.client({
-      token: () => {
-        throw new TypeError("no vault");
-      },
-    }).ask("When?"),
+    server
+      .client({
+        token: () => {
+          throw new TypeError("no vault");
+        },
+      })
+      .ask("When?"),
     NotConfigured,
   );
   for (const url of ["nonsense", "ftp://example.org", "http://me:secret@example.org"]) {

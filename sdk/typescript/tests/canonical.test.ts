@@ -83,7 +83,11 @@ test("a value that is not JSON is named with its place", () => {
     [loop, "/self".repeat(64)],
   ];
   for (const [value, pointer] of rows) {
-    assert.throws(() => canonicalJson(value), (error) => error instanceof NotJson && error.pointer === pointer, pointer);
+    assert.throws(
+      () => canonicalJson(value),
+      (error) => error instanceof NotJson && error.pointer === pointer,
+      pointer,
+    );
   }
 });
 

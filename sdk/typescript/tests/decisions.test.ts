@@ -34,7 +34,10 @@ test("300 waits of two clients share one stream, and read nothing else", async (
   );
   await all;
   await Promise.all(asked.map((id, i) => server.decide(id, answer(`${i}`))).reverse());
-  assert.deepEqual(await answers, Array.from({ length: 300 }, (_, i) => `${i}`));
+  assert.deepEqual(
+    await answers,
+    Array.from({ length: 300 }, (_, i) => `${i}`),
+  );
   assert.deepEqual([network.count(STREAM), network.count(ASK), network.count(READ)], [1, 300, 0]);
   assert.equal(network.requests[0], STREAM, "the stream opens before the first question");
 });
@@ -149,7 +152,10 @@ test("the process ends after the last wait", async () => {
     console.log("done");
   `;
   const env = { ...process.env, HOLDSHORT_URL: server.url, HOLDSHORT_AGENT_TOKEN: server.agent };
-  const child = spawn(process.execPath, ["--input-type=module", "-e", script], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const [code] = await once(child, "exit");
   assert.equal(code, 0);
 });
@@ -160,7 +166,10 @@ test("SIGTERM withdraws nothing", async () => {
     await new Holdshort({ log: false }).ask("Terminated?", { onAsked: ({ id }) => console.log(id) });
   `;
   const env = { ...process.env, HOLDSHORT_URL: server.url, HOLDSHORT_AGENT_TOKEN: server.agent };
-  const child = spawn(process.execPath, ["--input-type=module", "-e", script], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const [id] = await once(child.stdout, "data");
   child.kill("SIGTERM");
   const [, signal] = await once(child, "exit");

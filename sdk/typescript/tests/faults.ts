@@ -1,6 +1,6 @@
 // A `fetch` that counts requests and makes some of them fail.
 
-/** What happens to a request: a status, no connection, or a response that is lost after the server has acted. */
+/** Fault of a request: a status, no connection, or a response that is lost after the server has acted. */
 export type Fault = number | "refused" | "lost" | { status: number; headers?: Record<string, string>; body?: unknown };
 
 export class Network {
@@ -32,7 +32,10 @@ export class Network {
     if (fault === "refused") throw new TypeError("fetch failed");
     if (typeof fault === "number") return new Response("", { status: fault });
     if (typeof fault === "object") {
-      return Response.json(fault.body ?? {}, { status: fault.status, ...(fault.headers && { headers: fault.headers }) });
+      return Response.json(fault.body ?? {}, {
+        status: fault.status,
+        ...(fault.headers && { headers: fault.headers }),
+      });
     }
     const response = await fetch(input, init);
     if (fault === "lost") {

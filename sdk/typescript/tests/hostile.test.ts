@@ -2,7 +2,15 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type Approval, ApprovalUsed, Cancelled, idempotencyKey, InvalidAnswer, InvalidRequest, NotUsable } from "holdshort-sdk";
+import {
+  type Approval,
+  ApprovalUsed,
+  Cancelled,
+  idempotencyKey,
+  InvalidAnswer,
+  InvalidRequest,
+  NotUsable,
+} from "holdshort-sdk";
 import { z } from "zod";
 import { TestServer } from "./server.js";
 
@@ -29,18 +37,29 @@ test("a newer server may add members, events and options", async () => {
       ? text.replace("event: position", 'id: p0\nevent: rate\ndata: {"left": 5}\n\nevent: position')
       : text.replace(/^\{/, '{"members": {"of": "a later version"},'),
   );
-  const approval = await server.client({ fetch: newer }).approve("git", { n: 1 }, {
-    onAsked: server.decides({ option: "approve" }),
-  });
+  const approval = await server.client({ fetch: newer }).approve(
+    "git",
+    { n: 1 },
+    {
+      onAsked: server.decides({ option: "approve" }),
+    },
+  );
   assert.equal(approval.by[0], "operator");
 });
 
 test("an outcome that this version does not know is no approval", async () => {
   const newer = changing((text) => text.replaceAll('"outcome":"approved"', '"outcome":"postponed"'));
-  const waiting = server.client({ fetch: newer }).approve("git", { n: 1 }, {
-    onAsked: server.decides({ option: "approve" }),
-  });
-  await assert.rejects(waiting, (error) => error instanceof Cancelled && /was postponed \(decision\)/.test(error.message));
+  const waiting = server.client({ fetch: newer }).approve(
+    "git",
+    { n: 1 },
+    {
+      onAsked: server.decides({ option: "approve" }),
+    },
+  );
+  await assert.rejects(
+    waiting,
+    (error) => error instanceof Cancelled && /was postponed \(decision\)/.test(error.message),
+  );
 });
 
 test("a server that hides an edit cannot make the original run", async () => {
@@ -91,7 +110,10 @@ test("a schema of 200 fields is a form, and one that is too large still checks t
   const large = approve("word ".repeat(20), ({ id }) => server.decide(id, edit("seven")));
   await assert.rejects(large, (error) => error instanceof InvalidAnswer && error.issues.length === 1);
   const question = server.client().ask("Set?", { schema: fields(200, "word ".repeat(20)) });
-  await assert.rejects(question, (error) => error instanceof InvalidRequest && error.errors[0]?.pointer === "/response_schema");
+  await assert.rejects(
+    question,
+    (error) => error instanceof InvalidRequest && error.errors[0]?.pointer === "/response_schema",
+  );
 });
 
 test("of two processes with one key, one gets the approval", async () => {
@@ -105,7 +127,9 @@ test("of two processes with one key, one gets the approval", async () => {
   };
   const approve = () => client().approve("git", { n: 1 }, { key, title: "rivals", onAsked });
   const results = await Promise.allSettled([approve(), approve()]);
-  const granted = results.filter((result): result is PromiseFulfilledResult<Approval<{ n: number }>> => "value" in result);
+  const granted = results.filter(
+    (result): result is PromiseFulfilledResult<Approval<{ n: number }>> => "value" in result,
+  );
   const refused = results.filter((result) => result.status === "rejected");
   assert.deepEqual([granted.length, refused.length], [1, 1]);
   assert(refused[0]?.reason instanceof ApprovalUsed);
@@ -113,7 +137,17 @@ test("of two processes with one key, one gets the approval", async () => {
 });
 
 test("different parts give different keys, which every server accepts", () => {
-  const parts = [["a", "b"], ["a/b"], ["a", "b", ""], ["", "a", "b"], ["ä b"], ["\ud800"], ["\udc00"], [""], ["x".repeat(999)]];
+  const parts = [
+    ["a", "b"],
+    ["a/b"],
+    ["a", "b", ""],
+    ["", "a", "b"],
+    ["ä b"],
+    ["\ud800"],
+    ["\udc00"],
+    [""],
+    ["x".repeat(999)],
+  ];
   const keys = parts.map((each) => idempotencyKey(...each));
   assert.equal(new Set(keys).size, parts.length);
   for (const key of keys) assert.match(key, /^[\x21-\x7e]{1,255}$/);

@@ -5,7 +5,7 @@ import { ApprovalUsed, Holdshort } from "holdshort-sdk";
 
 const [kind = "", key = "", fatal = "", file = ""] = process.argv.slice(2);
 
-/** Prints a step of the process, and ends it there if the test says so. */
+/** Prints a step of the process, and ends it there if it is the fatal step. */
 function step(name: string): void {
   process.stdout.write(`${name}\n`);
   if (name !== fatal) return;

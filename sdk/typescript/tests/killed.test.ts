@@ -21,7 +21,12 @@ const WAITS = "holdshort: waiting for a decision";
 /**
  * Runs the agent, and decides once it waits, or once it has ended. Returns its last line, and true if it was killed.
  */
-async function agent(kind: string, key: string, fatal: string, file: string): Promise<{ line: string; killed: boolean }> {
+async function agent(
+  kind: string,
+  key: string,
+  fatal: string,
+  file: string,
+): Promise<{ line: string; killed: boolean }> {
   const env = { ...process.env, HOLDSHORT_URL: server.url, HOLDSHORT_AGENT_TOKEN: server.agent };
   const child = spawn(process.execPath, [AGENT, kind, key, fatal, file], { env, stdio: ["ignore", "pipe", "inherit"] });
   const exit = once(child, "exit");
@@ -51,7 +56,11 @@ async function killAt(kind: string, steps: readonly string[]): Promise<[step: st
       const again = await agent(kind, key, "", file);
       const asked = await server.titled(key);
       assert.deepEqual([again.killed, asked.length, asked[0].status], [false, 1, "resolved"], step);
-      return [step, again.line, existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").length : 0] satisfies [string, string, number];
+      return [step, again.line, existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").length : 0] satisfies [
+        string,
+        string,
+        number,
+      ];
     }),
   );
 }

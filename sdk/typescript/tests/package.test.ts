@@ -16,13 +16,17 @@ test("the package installs from its file, and works without zod and without fram
   const run = (program: string, ...args: string[]) => execFileSync(program, args, { cwd: folder, encoding: "utf8" });
   const packed = run("npm", "pack", "--json", "--ignore-scripts", "--pack-destination", folder, ROOT);
   const [{ filename, files, version }] = JSON.parse(packed);
-  const strange = files.filter(({ path }: { path: string }) => !/^(dist\/.*\.(js|d\.ts)|package\.json|README\.md|LICENSE)$/.test(path));
+  const strange = files.filter(
+    ({ path }: { path: string }) => !/^(dist\/.*\.(js|d\.ts)|package\.json|README\.md|LICENSE)$/.test(path),
+  );
   assert.deepEqual(strange, []);
   writeFileSync(join(folder, "package.json"), '{"private": true, "type": "module"}');
   run("npm", "install", "--offline", "--no-audit", "--no-fund", `./${filename}`);
   assert.deepEqual(run("ls", "node_modules").trim(), "holdshort-sdk");
   const imports = ["holdshort-sdk", "holdshort-sdk/ai", "holdshort-sdk/mastra", "holdshort-sdk/openai-agents"];
-  const script = imports.map((name, i) => `import * as m${i} from "${name}"; if (Object.keys(m${i}).length === 0) throw 0;`);
+  const script = imports.map(
+    (name, i) => `import * as m${i} from "${name}"; if (Object.keys(m${i}).length === 0) throw 0;`,
+  );
   run(process.execPath, "--input-type=module", "-e", script.join("\n"));
   const types = `
     import { approve, ask, type Approval, requireApproval } from "holdshort-sdk";
@@ -40,7 +44,9 @@ test("the package installs from its file, and works without zod and without fram
   `;
   writeFileSync(join(folder, "types.ts"), types);
   const flags = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "es2022", "--module", "nodenext"];
-  const checked = spawnSync(process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc"), ...flags, "types.ts"], { cwd: folder });
+  const checked = spawnSync(process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc"), ...flags, "types.ts"], {
+    cwd: folder,
+  });
   assert.equal(String(checked.stdout), "");
   const cargo = execFileSync("grep", ["-m1", "^version", join(ROOT, "../../Cargo.toml")], { encoding: "utf8" });
   assert.equal(cargo.trim(), `version = "${version}"`, "the SDK has the version of the server");

@@ -39,7 +39,11 @@ test("a request is repeated after 408, 429, 5xx and network errors", async () =>
 test("a repeat has the key of the first request", async () => {
   const network = new Network([ASK, "lost"], [USE, "lost"]);
   const client = server.client({ fetch: network.fetch });
-  await client.approve("git", { n: 1 }, { key: ["ai", "chat/7", "call 1"], onAsked: server.decides({ option: "approve" }) });
+  await client.approve(
+    "git",
+    { n: 1 },
+    { key: ["ai", "chat/7", "call 1"], onAsked: server.decides({ option: "approve" }) },
+  );
   const keys = (request: string) =>
     network.headers.filter((_, i) => network.requests[i] === request).map((headers) => headers.get("idempotency-key"));
   assert.deepEqual(keys(ASK), ["ai/chat%2F7/call%201", "ai/chat%2F7/call%201"]);
@@ -98,12 +102,16 @@ test("a rotated token is read again", async () => {
       writeFileSync(file, secret);
     };
     // The stream of decisions ends with the old token, and opens again with the new one.
-    const approval = await client.approve("git", { n: 1 }, {
-      onAsked: async ({ id }) => {
-        await rotate();
-        await server.decide(id, { option: "approve" });
+    const approval = await client.approve(
+      "git",
+      { n: 1 },
+      {
+        onAsked: async ({ id }) => {
+          await rotate();
+          await server.decide(id, { option: "approve" });
+        },
       },
-    });
+    );
     assert.equal(approval.by[0], "operator");
     assert(network.count(STREAM) >= 2);
     const lost = client.ask("When?", {

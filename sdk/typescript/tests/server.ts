@@ -23,12 +23,12 @@ export class TestServer {
   #port = 0;
   #child: ChildProcess | undefined;
 
-  async start(): Promise<void> {
+  async start(...more: string[]): Promise<void> {
     assert(PROGRAM, "set HOLDSHORT_PROGRAM to the path of the holdshort binary");
     this.#port ||= await freePort();
     const data = join(this.folder, "data");
     mkdirSync(data, { recursive: true });
-    const args = ["serve", "--json", "--data", data, "--listen", `127.0.0.1:${this.#port}`];
+    const args = ["serve", "--json", "--data", data, "--listen", `127.0.0.1:${this.#port}`, ...more];
     const env = { PATH: process.env.PATH, HOME: this.folder, TMPDIR: this.folder };
     const child = spawn(PROGRAM, args, { cwd: this.folder, env, stdio: ["ignore", "pipe", "pipe"] });
     let stderr = "";

@@ -1,4 +1,4 @@
-// What the adapters share: which calls need approval, one decision per call, and its use before the tool runs.
+// Code that all adapters share: which calls need approval, one decision for each call, and its use
 
 import type { Approval } from "../approval.js";
 import { Holdshort, type WaitOptions } from "../client.js";
@@ -76,7 +76,7 @@ export class Gate {
     return typeof predicate === "function" ? predicate(call.args) : predicate;
   }
 
-  /** Asks about a call without waiting. The verdict is `open` until somebody decides. */
+  /** Asks about a call without waiting. The verdict is `open` until a person decides. */
   async peek(call: ToolCall): Promise<Verdict> {
     return (await this.#verdicts.get(call.id)) ?? this.#verdict(call, 0);
   }
@@ -170,5 +170,7 @@ export function noteFor(verdict: Verdict): string | undefined {
 
 /** Returns the schema of a tool's arguments if the SDK can read it. */
 export function editSchema(schema: unknown): Schema<object> | undefined {
-  return (typeof schema === "object" || typeof schema === "function") && schema !== null ? (schema as Schema<object>) : undefined;
+  return (typeof schema === "object" || typeof schema === "function") && schema !== null
+    ? (schema as Schema<object>)
+    : undefined;
 }

@@ -41,7 +41,10 @@ interface ToolContext {
 }
 
 /** Returns the tools for an agent. */
-export function gateTools<Tools extends Record<string, object>>(tools: Tools, options: MastraOptions): MastraGate<Tools> {
+export function gateTools<Tools extends Record<string, object>>(
+  tools: Tools,
+  options: MastraOptions,
+): MastraGate<Tools> {
   return new MastraGate(tools, options);
 }
 

@@ -54,7 +54,7 @@ export class OpenAIAgentsGate<Tools extends readonly object[]> {
 
   /**
    * Waits for the decisions on the calls that interrupt the run, and enters them in its state. Returns false if no call
-   * interrupts the run, so that there is nothing to continue.
+   * interrupts the run.
    */
   async settle(state: object): Promise<boolean> {
     const run = state as RunState;
@@ -68,7 +68,7 @@ export class OpenAIAgentsGate<Tools extends readonly object[]> {
   }
 }
 
-/** Returns the tool with an `invoke` that runs only approved calls. Other tools, such as hosted ones, stay as they are. */
+/** Returns the tool with an `invoke` that runs only approved calls. Returns hosted tools unchanged. */
 function gated(gate: Gate, tool: FunctionTool, deferred: boolean): object {
   if (tool.type !== "function") return tool;
   const { name, invoke } = tool;

@@ -140,7 +140,10 @@ test("a call that a killed process has started does not run again", async () => 
   assert.equal(refunding, undefined, "nothing is asked before `finish` or `resume`");
   // The first process has used the approval and was killed before Mastra saved the result.
   const context = { agent: { toolCallId: "call-1" } } as never;
-  await Promise.all([gate.tools.refund.execute?.({ order: 4711, amount: 500 }, context), decide({ option: "approve" })]);
+  await Promise.all([
+    gate.tools.refund.execute?.({ order: 4711, amount: 500 }, context),
+    decide({ option: "approve" }),
+  ]);
   assert.deepEqual(ran, [["refund", 4711, 500]]);
   await proceed(...start(storage));
   assert.deepEqual(ran, [["refund", 4711, 500]]);
