@@ -6,11 +6,11 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { Holdshort, type Settings } from "holdshort-sdk";
 
-const PROGRAM = process.env.HOLDSHORT_PROGRAM;
+const PROGRAM = process.env.HOLDSHORT_PROGRAM && resolve(process.env.HOLDSHORT_PROGRAM);
 
 /** JSON of the API, as tests read it. */
 export type Json = any;

@@ -95,6 +95,24 @@ test("a person provides the result", async () => {
   });
 });
 
+test("parallel calls are separate cards at the same time", async () => {
+  play([refund(500, "a"), refund(600, "b")], "done");
+  const decisions = (async () => {
+    for (const { id, payload } of await server.open(2)) {
+      await server.decide(id, { option: payload.arguments.amount === 500 ? "approve" : "reject" });
+    }
+  })();
+  await Promise.all([answer(conversation, "Refund 4711."), decisions]);
+  assert.deepEqual(ran, [["refund", 4711, 500]]);
+});
+
+test("deferred parallel calls are decided one after the other", async () => {
+  play([refund(500, "a"), refund(600, "b")], "done");
+  const deciding = decide({ option: "approve" }, { option: "reject", text: "once is enough" });
+  await Promise.all([proceed(...start(new InMemoryStore()), "Refund 4711."), deciding]);
+  assert.deepEqual(ran, [["refund", 4711, 500]]);
+});
+
 test("a deferred run is finished after each of its decisions", async () => {
   play([refund(500)], [refund(600, "call-2")], "done");
   const edit = { option: "edit", edit: { order: 4711, amount: 60 } };
