@@ -161,7 +161,7 @@ export class Decisions {
       if (stop.aborted) return;
       failures += 1;
       // One lost connection is normal: a server restarts, a proxy ends long requests.
-      if (failures > 1) {
+      if (failures > 1 && this.#waits.size > 0) {
         this.#log(`holdshort: no stream of decisions (${reason}); waits go on: ${this.#waits.size}`);
         this.#reread(this.#waits.keys());
       }

@@ -22,6 +22,8 @@ export class TestServer {
   #operator = "";
   #port = 0;
   #child: ChildProcess | undefined;
+  /** Requests of the operator that have no response yet. */
+  readonly #pending = new Set<Promise<Json>>();
 
   async start(...more: string[]): Promise<void> {
     assert(PROGRAM, "set HOLDSHORT_PROGRAM to the path of the holdshort binary");
@@ -62,7 +64,15 @@ export class TestServer {
   }
 
   /** Sends a request as the operator. */
-  async api(method: string, path: string, body?: unknown): Promise<Json> {
+  api(method: string, path: string, body?: unknown): Promise<Json> {
+    const answer = this.#send(method, path, body);
+    this.#pending.add(answer);
+    const done = () => this.#pending.delete(answer);
+    answer.then(done, done);
+    return answer;
+  }
+
+  async #send(method: string, path: string, body?: unknown): Promise<Json> {
     const response = await fetch(this.url + path, {
       method,
       headers: { authorization: `Bearer ${this.#operator}`, "content-type": "application/json" },
@@ -108,6 +118,8 @@ export class TestServer {
   }
 
   async end(): Promise<void> {
+    // A client hears a decision before the operator has the response.
+    await Promise.allSettled(this.#pending);
     await this.kill();
     rmSync(this.folder, { recursive: true, force: true });
   }
