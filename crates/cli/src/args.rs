@@ -6,6 +6,8 @@ mod checkpoints;
 mod decide;
 mod deliveries;
 mod freeze;
+mod hook;
+mod hook_setup;
 mod keep_content;
 mod otlp;
 mod people;
@@ -24,6 +26,8 @@ pub(crate) use checkpoints::{KeepCheckpoints, checkpoint_every};
 pub(crate) use decide::Decide;
 pub(crate) use deliveries::Deliveries;
 pub(crate) use freeze::FreezeOf;
+pub(crate) use hook::Hook;
+pub(crate) use hook_setup::{HookInstall, HookStatus, HookUninstall};
 pub(crate) use keep_content::keep_content;
 pub(crate) use otlp::otlp_endpoint;
 pub(crate) use people::{Groups, Keys, People, Reassign, Snooze};
@@ -408,6 +412,9 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: Option<Keys>,
     },
+    /// Hooks of coding agents, such as Claude Code: install, uninstall, check
+    #[command(subcommand)]
+    Hook(Hook),
     /// Freeze everything, or one run, workflow or agent: no new tool call or model call starts
     ///
     /// Without --run, --workflow and --agent, everything is frozen. Calls that are already running finish, and you can

@@ -7,7 +7,7 @@ pub(crate) const REHEARSES: &str = "A rehearsal: the agents' words are scripted.
 
 pub(crate) mod card;
 pub(crate) mod chat;
-mod diff;
+pub(crate) mod diff;
 pub(crate) mod earlier_answers;
 pub(crate) mod edit;
 pub(crate) mod follow;

@@ -9,7 +9,7 @@ use holdshort_store::postgres;
 use serde_json::{Value, json};
 
 use super::serve::{self, sandbox};
-use super::{Scene, system, workflows};
+use super::{Scene, hook, system, workflows};
 use crate::args::{ModelArgs, Serve, StoreArgs};
 use crate::client::{self, Client};
 use crate::config_file::{self, EffectiveSettings};
@@ -64,19 +64,27 @@ pub(super) async fn doctor(scene: &Scene, config: Option<PathBuf>, model: ModelA
         "server": server(scene).await,
         "programs": {"git": shell::program("git"), "python3": shell::program("python3")},
         "editor": edit::editor(),
+        "hooks": hook::reports(scene).await?,
     });
     if scene.json {
         print_json(&report)?;
     } else {
         print_report(&report);
     }
-    // A server with this configuration would refuse to start.
+    // A server with this configuration would refuse to start, or a hook does not hold.
     Ok(if refused(&report) { Exit::Usage } else { Exit::Ok })
 }
 
 fn refused(report: &Value) -> bool {
     let is_there = |pointer: &str| report.pointer(pointer).is_some_and(|found| !found.is_null());
-    is_there("/config/problem") || is_there("/certificate/problem") || report["model"]["wrong"] == true
+    is_there("/config/problem")
+        || is_there("/certificate/problem")
+        || report["model"]["wrong"] == true
+        || has_broken_hook(report)
+}
+
+fn has_broken_hook(report: &Value) -> bool {
+    report["hooks"].as_array().into_iter().flatten().any(|hook| hook["holds"] == false)
 }
 
 /// Reads everything that `serve` reads before it starts. Errors of the certificate and of the model are ignored here,
@@ -257,6 +265,24 @@ fn print_report(report: &Value) {
         match string(&format!("/programs/{program}")) {
             Some(path) => line(true, program, path),
             None => line(false, program, &format!("not found; `{} demo` uses it", holdshort())),
+        }
+    }
+    for hook in report["hooks"].as_array().into_iter().flatten() {
+        let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+        let cli = text(hook, "cli");
+        let mut lines = Vec::new();
+        for check in hook["checks"].as_array().into_iter().flatten() {
+            match check["state"].as_str() {
+                Some("good") => {}
+                Some("warning") => lines.push((Mark::Absent, text(check, "text"))),
+                _ => lines.push((Mark::Bad, text(check, "text"))),
+            }
+        }
+        if hook["holds"] == true {
+            lines.insert(0, (Mark::Good, format!("holds in {}", text(hook, "root"))));
+        }
+        for (index, (mark, said)) in lines.iter().enumerate() {
+            marked(*mark, if index == 0 { "hook" } else { "" }, &format!("{cli}: {said}"));
         }
     }
     let editor = string("/editor");

@@ -15,6 +15,7 @@ mod events;
 mod evidence;
 pub mod folder;
 mod groups;
+pub(crate) mod hook;
 mod inbox;
 mod journal;
 mod keeping;
@@ -108,6 +109,7 @@ pub(crate) async fn perform(args: Args, packs: Packs) -> anyhow::Result<Exit> {
         Verb::Withdraw { interrupt } => assign::withdraw(&scene, &interrupt).await,
         Verb::Hold { run, reason, lift } => keeping::hold(&scene, &run, reason, lift).await,
         Verb::Erase { run, subject } => keeping::erase(&scene, run, subject).await,
+        Verb::Hook(verb) => Box::pin(hook::hook(&scene, verb)).await,
         Verb::Freeze { of, reason } => system::freeze(&scene, of, reason).await,
         Verb::Unfreeze { of } => system::unfreeze(&scene, of).await,
         Verb::Audit(Audit::Head { store }) => audit::head(&scene, &store).await,

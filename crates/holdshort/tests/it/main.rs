@@ -13,6 +13,7 @@ mod demo;
 mod errors;
 mod examples;
 mod freezes;
+mod hook_install;
 mod keys;
 mod logs;
 mod models;
