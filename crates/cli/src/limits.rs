@@ -24,7 +24,7 @@ pub(crate) const CHANNEL_DELIVERIES: usize = 20;
 pub(crate) const SETTINGS_BYTES: u64 = 1_024 * 1_024;
 /// Maximum bytes of the configuration or of the installation record of a hook. A larger file is refused.
 pub(crate) const HOOK_FILE_BYTES: u64 = 256 * 1_024;
-/// Maximum milliseconds in which a coding agent must print its version. After that its hook is not installed.
-pub(crate) const VERSION_MS: u64 = 30_000;
-/// Maximum milliseconds in which the server must answer a check of a hook. After that the check fails.
+/// Maximum time in which a coding agent must print its version. After that its hook is not installed.
+pub(crate) const VERSION_MS: u64 = 60_000;
+/// Maximum time in which the server must answer a check of a hook. After that the check fails.
 pub(crate) const HOOK_CHECK_MS: u64 = 10_000;

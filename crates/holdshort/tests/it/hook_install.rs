@@ -67,7 +67,7 @@ impl Person {
     }
 
     fn run(&self, arguments: &[&str]) -> CommandOutput {
-        CommandOutput::from_output(self.command(real(), arguments).output().unwrap())
+        CommandOutput::from_output(self.command(&real(), arguments).output().unwrap())
     }
 
     fn install(&self, cli: &str) -> CommandOutput {
@@ -89,6 +89,11 @@ impl Person {
     fn mode(path: &Path) -> u32 {
         fs::metadata(path).unwrap().permissions().mode() & 0o7777
     }
+}
+
+/// Returns the words of an output, whatever the width of its lines.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn settings(path: &Path) -> Value {
@@ -149,7 +154,7 @@ fn a_hook_is_shown_installed_checked_and_removed_without_a_trace() {
     assert!(
         !installed.out.contains(secret.trim()) && !fs::read_to_string(&file).unwrap().contains(secret.trim())
     );
-    let mut as_agent = person.command(real(), &["keys", "--json"]);
+    let mut as_agent = person.command(&real(), &["keys", "--json"]);
     let refused =
         CommandOutput::from_output(as_agent.env("HOLDSHORT_TOKEN", secret.trim()).output().unwrap());
     assert!(refused.err.contains("forbidden_role"), "the key can ask and never decide: {refused:?}");
@@ -159,9 +164,9 @@ fn a_hook_is_shown_installed_checked_and_removed_without_a_trace() {
     );
 
     let status = person.run(&["hook", "status"]);
-    assert!(status.code == 0 && status.out.starts_with("Claude Code: the hook holds\n"), "{status:?}");
+    assert!(status.code == 0 && flat(&status.out).starts_with("Claude Code: the hook holds "), "{status:?}");
     let doctor = person.run(&["doctor"]);
-    assert!(doctor.code == 0 && doctor.out.contains("claude: holds in"), "{doctor:?}");
+    assert!(doctor.code == 0 && flat(&doctor.out).contains("claude: holds in"), "{doctor:?}");
 
     let before = fs::metadata(&file).unwrap();
     let again = person.install("claude");
@@ -178,7 +183,7 @@ fn a_hook_is_shown_installed_checked_and_removed_without_a_trace() {
     let gone = person.run(&["hook", "uninstall", "claude", "--yes"]);
     assert!(gone.code == 2 && gone.err.contains("is not installed"), "{gone:?}");
     let status = person.run(&["hook", "status", "claude"]);
-    assert!(status.code == 1 && status.out.contains("is not installed"), "{status:?}");
+    assert!(status.code == 1 && flat(&status.out).contains("is not installed"), "{status:?}");
 }
 
 #[test]
@@ -202,8 +207,8 @@ fn each_agent_gets_its_own_form_and_leaves_nothing_behind() {
     assert_eq!(person.live_keys(), 4);
     // Codex runs a hook only after the person trusted it.
     let status = person.run(&["hook", "status"]);
-    assert!(status.code == 1 && status.out.contains("Codex: the hook does NOT hold"), "{status:?}");
-    assert_eq!(status.out.matches("enter `/hooks`, and trust it").count(), 2, "{status:?}");
+    assert!(status.code == 1 && flat(&status.out).contains("Codex: the hook does NOT hold"), "{status:?}");
+    assert_eq!(flat(&status.out).matches("enter `/hooks`, and trust it").count(), 2, "{status:?}");
     for (cli, _, file, _) in table {
         let removed = person.run(&["hook", "uninstall", cli, "--yes"]);
         assert_eq!((removed.code, &*removed.err), (0, ""), "{cli}: {removed:?}");
@@ -229,7 +234,7 @@ fn a_person_at_a_terminal_is_asked_first() {
         if is_installed {
             terminal.expect("The hook of Claude Code is installed.");
         } else {
-            terminal.expect("you did not agree; nothing was changed");
+            terminal.expect("you did not agree");
         }
         terminal.end();
         assert_eq!(fs::read_to_string(&file).unwrap() != SETTINGS, is_installed);
@@ -337,7 +342,7 @@ fn a_version_on_which_a_hook_can_not_hold_is_refused() {
     }
     fs::remove_file(person.at("bin/claude")).unwrap();
     // Only this folder, so that no real program is found.
-    let mut command = person.command(real(), &["hook", "install", "claude", "--yes"]);
+    let mut command = person.command(&real(), &["hook", "install", "claude", "--yes"]);
     let ran = CommandOutput::from_output(command.env("PATH", person.at("bin")).output().unwrap());
     assert!(ran.code == 2 && ran.err.contains("`claude` is not in PATH"), "{ran:?}");
     for (cli, version) in [("codex", "codex-cli 0.130.0"), ("gemini", "0.26.0"), ("cursor", "2.4.0")] {
@@ -372,10 +377,16 @@ fn switches_and_other_hooks_are_refused_wherever_they_are() {
     let kept = person.run(&["hook", "install", "claude", "--yes", "--keep-other-hooks"]);
     assert!(kept.code == 0 && kept.err.contains("you accepted that it changes no call"), "{kept:?}");
     let status = person.run(&["hook", "status"]);
-    assert!(status.code == 0 && status.out.contains("you accepted that it changes no call"), "{status:?}");
+    assert!(
+        status.code == 0 && flat(&status.out).contains("you accepted that it changes no call"),
+        "{status:?}"
+    );
     person.write("project/.claude/settings.json", &other.replace("rewrite.sh", "another.sh"));
     let status = person.run(&["hook", "status"]);
-    assert!(status.code == 1 && status.out.contains("`another.sh`"), "only the accepted one: {status:?}");
+    assert!(
+        status.code == 1 && flat(&status.out).contains("`another.sh`"),
+        "only the accepted one: {status:?}"
+    );
 }
 
 #[test]
@@ -384,7 +395,7 @@ fn installations_at_once_make_one_hook_and_one_key() {
     let _serving = person.home.serve(&[]);
     let file = person.write(".claude/settings.json", SETTINGS);
     let start = |_| -> Child {
-        let mut command = person.command(real(), &["hook", "install", "claude", "--yes"]);
+        let mut command = person.command(&real(), &["hook", "install", "claude", "--yes"]);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     };
     let started: Vec<Child> = (0..4).map(start).collect();
@@ -403,12 +414,10 @@ fn installations_at_once_make_one_hook_and_one_key() {
 /// Expects that `status` and `doctor` report a hook that does not hold, with this text.
 fn broken(person: &Person, what: &str, said: &str) {
     let status = person.run(&["hook", "status"]);
-    assert!(status.code == 1 && status.out.contains(said), "{what}: {status:?}");
+    assert!(status.code == 1 && flat(&status.out).contains(said), "{what}: {status:?}");
     assert!(status.out.starts_with("Claude Code: the hook does NOT hold\n"), "{what}: {status:?}");
     let doctor = person.run(&["doctor"]);
-    let is_said =
-        doctor.out.replace('\n', " ").split_whitespace().collect::<Vec<_>>().join(" ").contains(said);
-    assert!(doctor.code == 2 && is_said, "{what}: {doctor:?}");
+    assert!(doctor.code == 2 && flat(&doctor.out).contains(said), "{what}: {doctor:?}");
     let report: Value = serde_json::from_str(&person.run(&["hook", "status", "--json"]).out).unwrap();
     assert_eq!(report[0]["holds"], false, "{what}: {report}");
 }
@@ -431,7 +440,7 @@ fn status_and_doctor_say_when_a_hook_no_longer_holds() {
     let holds = |what: &str| {
         let status = person.run(&["hook", "status"]);
         assert_eq!(status.code, 0, "{what}: {status:?}");
-        status.out
+        flat(&status.out)
     };
     holds("installed");
 
@@ -538,4 +547,65 @@ fn without_a_server_or_with_a_used_name_nothing_is_changed() {
     let report: Value = serde_json::from_str(&named.out).expect(&named.err);
     assert_eq!((&report["key"]["name"], &report["changed"]), (&json!("laptop"), &json!(true)));
     assert!(report["diff"].as_str().unwrap().contains("+    \"PreToolUse\": ["), "{report}");
+}
+
+#[test]
+fn a_project_or_an_extension_that_weakens_a_hook_is_reported() {
+    let person = Person::new();
+    let _serving = person.home.serve(&[]);
+    for (cli, version) in [("codex", "codex-cli 0.171.0"), ("gemini", "0.54.4"), ("cursor", "2.6.11")] {
+        person.has_version(cli, version);
+        assert_eq!(person.install(cli).code, 0, "{cli}");
+    }
+    let group =
+        |event: &str| json!({"hooks": {event: [{"hooks": [{"type": "command", "command": "other.sh"}]}]}});
+    let untrusted = json!({person.project().display().to_string(): "DO_NOT_TRUST"});
+    let flat_hook = json!({"version": 1, "hooks": {"preToolUse": [{"command": "other.sh"}]}});
+    let table = [
+        (
+            "codex",
+            "project/.codex/config.toml",
+            "[features]\nhooks = false".to_owned(),
+            "`features.hooks` to false",
+        ),
+        (
+            "codex",
+            ".codex/hooks.json",
+            group("PreToolUse").to_string(),
+            "another hook for PreToolUse: `other.sh`",
+        ),
+        (
+            "gemini",
+            "project/.gemini/settings.json",
+            json!({"hooksConfig": {"enabled": false}}).to_string(),
+            "`hooksConfig.enabled`",
+        ),
+        ("gemini", ".gemini/trustedFolders.json", untrusted.to_string(), "says DO_NOT_TRUST"),
+        (
+            "gemini",
+            ".gemini/extensions/x/hooks/hooks.json",
+            group("BeforeTool").to_string(),
+            "another hook for BeforeTool: `other.sh`",
+        ),
+        (
+            "cursor",
+            "project/.cursor/hooks.json",
+            flat_hook.to_string(),
+            "another hook for preToolUse: `other.sh`",
+        ),
+    ];
+    for (cli, file, text, said) in table {
+        let bad = || {
+            let report: Value =
+                serde_json::from_str(&person.run(&["hook", "status", cli, "--json"]).out).unwrap();
+            let checks = report[0]["checks"].as_array().unwrap().clone();
+            let bad = checks.into_iter().filter(|check| check["state"] == "bad");
+            bad.map(|check| check["text"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let is_said = |texts: &[String]| texts.iter().any(|text| text.contains(said));
+        assert!(!is_said(&bad()), "{file}");
+        let path = person.write(file, &text);
+        assert!(is_said(&bad()), "{file}: {:?}", bad());
+        fs::remove_file(path).unwrap();
+    }
 }

@@ -185,7 +185,10 @@ pub(super) fn inspect(format: Format, text: &str, entry: Option<&HookEntry>) -> 
     let settings = match format {
         Format::Settings | Format::Requirements => parse(text)?,
         Format::HookList => {
-            serde_json::from_str(text).map_err(|error| format!("is not valid JSON: {error}"))?
+            let list: Json =
+                serde_json::from_str(text).map_err(|error| format!("is not valid JSON: {error}"))?;
+            serde_json::from_value(without_nulls(list))
+                .map_err(|_| "does not contain an object".to_owned())?
         }
     };
     let mut inspection = Inspection { hooks: hooks(&settings, entry)?, ..Inspection::default() };
@@ -214,6 +217,18 @@ pub(super) fn inspect(format: Format, text: &str, entry: Option<&HookEntry>) -> 
         }
     }
     Ok(inspection)
+}
+
+/// Removes members that are null. Codex reads them as absent, and TOML has no null.
+fn without_nulls(value: Json) -> Json {
+    match value {
+        Json::Object(members) => {
+            let members = members.into_iter().filter(|(_, member)| !member.is_null());
+            Json::Object(members.map(|(name, member)| (name, without_nulls(member))).collect())
+        }
+        Json::Array(items) => Json::Array(items.into_iter().map(without_nulls).collect()),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => value,
+    }
 }
 
 fn hooks(settings: &Table, entry: Option<&HookEntry>) -> Result<Vec<FoundHook>, String> {

@@ -440,6 +440,22 @@ fn switches_that_turn_hooks_off_and_settings_without_a_second_line_are_found() {
 }
 
 #[test]
+fn hooks_in_the_list_of_codex_are_found() {
+    let list = |text: &str| inspect(CodingCli::Codex, Format::HookList, text, None);
+    let text = r#"{"description": null, "hooks": {"PreToolUse": [{"matcher": null, "hooks": [{"type": "command", "command": "a"}]}]}}"#;
+    let hook = FoundHook {
+        event: "PreToolUse".to_owned(),
+        shown: "a".to_owned(),
+        is_exact: false,
+        position: (0, 0),
+    };
+    assert_eq!(list(text).unwrap().hooks, [hook]);
+    for (text, said) in [("{", "is not valid JSON"), ("[]", "does not contain an object")] {
+        assert!(list(text).unwrap_err().contains(said), "{text}");
+    }
+}
+
+#[test]
 fn codex_trust_is_the_digest_of_the_hook_at_its_position() {
     let entry = entry(CodingCli::Codex);
     let text = added(CodingCli::Codex, "[[hooks.PreToolUse]]\nhooks = []\n");
