@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::verbs::hook::CodingCli;
+use crate::verbs::hook::coding_cli::CodingCli;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct HookInstall {

@@ -15,7 +15,7 @@ use super::record::{self, InstallRecord};
 use super::settings::codex::{self, Trust};
 use super::settings::{self, Folders, Format, FoundHook, HookEntry, Inspection, Source};
 use super::versions::{self, FoundCli};
-use super::{agent_key, extensions, safe_places};
+use super::{agent_key, command_line, extensions, safe_places};
 use crate::program_name::holdshort;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -66,7 +66,7 @@ pub(crate) struct Subject<'a> {
 impl Subject<'_> {
     /// Returns true for the command line of this hook, also with an earlier path of the program.
     pub(crate) fn is_ours(&self, command: &str) -> bool {
-        super::is_ours(command, self.cli, &self.hooks.config(self.cli))
+        command_line::is_ours(command, self.cli, &self.hooks.config(self.cli))
     }
 }
 

@@ -14,6 +14,7 @@ use rustix::fs::{Access, access};
 use rustix::process::geteuid;
 
 use super::coding_cli::CodingCli;
+use super::settings::Folders;
 use crate::data_dir::DataDir;
 use crate::exit::usage;
 use crate::limits::SETTINGS_BYTES;
@@ -95,6 +96,14 @@ pub(crate) fn remove(path: &Path) -> anyhow::Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Returns the folders of the settings of this user.
+pub(crate) fn settings_folders() -> anyhow::Result<Folders> {
+    let variable =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path: &PathBuf| path.is_absolute());
+    let home = variable("HOME").ok_or_else(|| usage("HOME is not set: the settings cannot be found"))?;
+    Ok(Folders::from_variables(home, &variable))
 }
 
 fn sync_folder(folder: &Path) {

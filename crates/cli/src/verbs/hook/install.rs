@@ -14,6 +14,7 @@ use serde_json::json;
 use super::agent_key;
 use super::checks::{self, Check, State, Subject};
 use super::coding_cli::CodingCli;
+use super::command_line;
 use super::config::{self, HookConfig, RootIdentity};
 use super::files::{self, HookFolder, SettingsFile};
 use super::protected;
@@ -34,7 +35,7 @@ use crate::verbs::Scene;
 
 pub(super) async fn install(scene: &Scene, args: &HookInstall) -> anyhow::Result<Exit> {
     let cli = args.cli;
-    let folders = super::folders()?;
+    let folders = files::settings_folders()?;
     let data = DataDir::resolve(scene.reach.data.as_deref())?;
     let hooks = HookFolder::in_data(&data);
     let root = root(args, &folders.home)?;
@@ -69,8 +70,11 @@ pub(super) async fn install(scene: &Scene, args: &HookInstall) -> anyhow::Result
         _ => accepted,
     };
     let subject = Subject { accepted: &accepted, ..subject };
-    let command =
-        format!("{}{}", quoted(&program.display().to_string()), super::arguments(cli, &hooks.config(cli)));
+    let command = format!(
+        "{}{}",
+        quoted(&program.display().to_string()),
+        command_line::arguments(cli, &hooks.config(cli))
+    );
     let entry = HookEntry { cli, command, version: found.version };
     let (bad, warnings): (Vec<Check>, Vec<Check>) =
         checks::around(&subject, Some(&entry)).into_iter().partition(|check| check.state == State::Bad);

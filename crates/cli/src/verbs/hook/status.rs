@@ -4,7 +4,7 @@ use holdshort_protocol::plain;
 
 use super::checks::{self, Report, State};
 use super::coding_cli::CodingCli;
-use super::files::HookFolder;
+use super::files::{self, HookFolder};
 use crate::args::HookStatus;
 use crate::data_dir::DataDir;
 use crate::exit::Exit;
@@ -35,7 +35,7 @@ pub(crate) async fn reports(scene: &Scene) -> anyhow::Result<Vec<Report>> {
     if !hooks.path.exists() {
         return Ok(reports);
     }
-    let folders = super::folders()?;
+    let folders = files::settings_folders()?;
     for cli in CodingCli::ALL {
         reports.extend(checks::report(cli, &folders, &hooks).await?);
     }

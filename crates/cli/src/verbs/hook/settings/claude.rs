@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::json::{self, NewHook, Syntax};
-use super::{Added, Folders, HookEntry, Inspection, Source, source};
+use super::types::{Added, Folders, HookEntry, Inspection, Source, source};
 use crate::verbs::hook::versions::CLAUDE_ON_FAILURE;
 
 pub(super) const SYNTAX: Syntax = Syntax { has_comments: false, has_groups: true, switches: &[] };

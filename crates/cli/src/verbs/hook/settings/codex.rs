@@ -9,7 +9,7 @@ use holdshort_core::digest::Digest;
 use serde_json::{Value as Json, json};
 use toml::{Table, Value};
 
-use super::{Added, Folders, Format, FoundHook, HookEntry, Inspection, Source, source};
+use super::types::{Added, Folders, Format, FoundHook, HookEntry, Inspection, Source, source};
 
 pub(super) const EVENTS: &[&str] = &["PreToolUse", "PermissionRequest"];
 

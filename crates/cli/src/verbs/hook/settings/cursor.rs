@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::json::{self, NewHook, Syntax};
-use super::{Added, Folders, HookEntry, Inspection, Source, source};
+use super::types::{Added, Folders, HookEntry, Inspection, Source, source};
 
 pub(super) const SYNTAX: Syntax = Syntax { has_comments: false, has_groups: false, switches: &[] };
 pub(super) const EVENTS: &[&str] = &["beforeShellExecution", "beforeMCPExecution", "preToolUse"];

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::json::{self, NewHook, Syntax};
-use super::{Added, Folders, HookEntry, Inspection, Source, source};
+use super::types::{Added, Folders, HookEntry, Inspection, Source, source};
 
 pub(super) const SYNTAX: Syntax =
     Syntax { has_comments: true, has_groups: true, switches: &["enabled", "disabled", "notifications"] };

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Number, Value};
 
-use super::{Added, FoundHook, Step};
+use super::types::{Added, FoundHook, Step};
 
 /// Object of the settings that contains the lists of hooks.
 const HOOKS: &str = "hooks";
