@@ -480,10 +480,15 @@ fn status_and_doctor_say_when_a_hook_no_longer_holds() {
     broken(&person, "key that others can read", "is readable by others");
     fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
     let config = person.hook_file("claude.json");
-    let kept = fs::read(&config).unwrap();
     fs::write(&config, "{}").unwrap();
     broken(&person, "configuration", "is not a hook configuration");
-    fs::write(&config, kept).unwrap();
+    assert_eq!(install().code, 0);
+    // As after an installation that ended before its last step.
+    fs::remove_file(&config).unwrap();
+    fs::write(&file, SETTINGS).unwrap();
+    broken(&person, "no configuration", "cannot be read");
+    assert_eq!((install().code, person.keys().len()), (0, 1), "the key is used again");
+    holds("a configuration again");
 
     fs::rename(person.project(), person.at("moved")).unwrap();
     fs::create_dir(person.project()).unwrap();
@@ -509,7 +514,8 @@ fn status_and_doctor_say_when_a_hook_no_longer_holds() {
     let removed = person.run(&["hook", "uninstall", "claude", "--yes"]);
     assert!(removed.code == 1 && removed.err.contains("was not revoked"), "{removed:?}");
     assert!(removed.err.contains("holdshort keys revoke key_"), "{removed:?}");
-    assert!(!person.hook_file("claude.key").exists() && !file.exists());
+    assert!(!person.hook_file("claude.key").exists());
+    assert_eq!(fs::read_to_string(&file).unwrap(), SETTINGS);
 }
 
 #[test]

@@ -165,7 +165,7 @@ fn refuse(cli: CodingCli, bad: Vec<Check>) -> anyhow::Result<()> {
     ))))
 }
 
-/// Earlier installation. Without a configuration, the installation was interrupted.
+/// Earlier installation. Without a configuration, the installation was interrupted, or its file was damaged.
 struct Earlier {
     record: InstallRecord,
     config: Option<HookConfig>,
@@ -174,10 +174,10 @@ struct Earlier {
 /// Returns the earlier installation. Refuses to change its root without a word.
 fn earlier(cli: CodingCli, hooks: &HookFolder, root: &Path) -> anyhow::Result<Option<Earlier>> {
     let Some(record) = record::read(&hooks.record(cli))? else { return Ok(None) };
-    if !hooks.config(cli).exists() {
+    // A configuration that is missing or damaged is written anew.
+    let Ok(config) = config::read(&hooks.config(cli)) else {
         return Ok(Some(Earlier { record, config: None }));
-    }
-    let config = config::read(&hooks.config(cli))?;
+    };
     if config.root != root {
         return Err(usage(format!(
             "the hook of {cli} is installed for {}: a hook has one project, or all folders of yours with --user. Run `{} hook uninstall {}` first",
@@ -195,7 +195,8 @@ fn change(earlier: Option<&InstallRecord>, file: &SettingsFile, added: &Added) -
     if added.text == file.text() {
         return before;
     }
-    let mut created = before.created;
+    // An earlier form of the hook left the lists and objects that were created for it.
+    let mut created = if added.is_replacement { before.created } else { Vec::new() };
     for each in &added.created {
         if !created.contains(each) {
             created.push(each.clone());

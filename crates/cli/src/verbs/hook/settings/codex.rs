@@ -80,7 +80,7 @@ pub(super) fn add(text: &str, entry: &HookEntry) -> Result<Added, String> {
     if rest != before {
         return Err("cannot be edited without a change of other settings".to_owned());
     }
-    Ok(Added { text, steps: vec![step], created: Vec::new() })
+    Ok(Added { text, steps: vec![step], ..Added::default() })
 }
 
 fn group_value(entry: &HookEntry) -> Value {

@@ -49,7 +49,8 @@ pub(crate) fn ensure(text: &str, entry: &HookEntry, is_ours: &dyn Fn(&str) -> bo
     if ours.len() == events(entry.cli).len() && events(entry.cli).iter().all(is_there) {
         return Ok(Added { text: text.to_owned(), ..Added::default() });
     }
-    add(&remove(entry.cli, text, is_ours, &[])?, entry)
+    let added = add(&remove(entry.cli, text, is_ours, &[])?, entry)?;
+    Ok(Added { is_replacement: true, ..added })
 }
 
 fn add(text: &str, entry: &HookEntry) -> Result<Added, String> {

@@ -1,6 +1,7 @@
 //! Tests of the settings editors, byte by byte.
 
 use super::*;
+use crate::verbs::hook::versions::Version;
 
 const CONFIG: &str = "--config /data/hooks/x.json";
 

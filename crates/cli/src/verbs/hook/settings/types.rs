@@ -52,6 +52,8 @@ pub(crate) struct Added {
     pub steps: Vec<Step>,
     /// Lists and objects that did not exist before, such as `hooks/PreToolUse`.
     pub created: Vec<String>,
+    /// True if the settings contained an earlier form of the hook.
+    pub is_replacement: bool,
 }
 
 /// Hook that settings contain.
