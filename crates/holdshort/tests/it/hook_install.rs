@@ -483,7 +483,7 @@ fn status_and_doctor_say_when_a_hook_no_longer_holds() {
     fs::write(&config, "{}").unwrap();
     broken(&person, "configuration", "is not a hook configuration");
     assert_eq!(install().code, 0);
-    // As after an installation that ended before its last step.
+    // The state after an installation that ended before its last step.
     fs::remove_file(&config).unwrap();
     fs::write(&file, SETTINGS).unwrap();
     broken(&person, "no configuration", "cannot be read");

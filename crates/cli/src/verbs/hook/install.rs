@@ -174,7 +174,7 @@ struct Earlier {
 /// Returns the earlier installation. Refuses to change its root without a word.
 fn earlier(cli: CodingCli, hooks: &HookFolder, root: &Path) -> anyhow::Result<Option<Earlier>> {
     let Some(record) = record::read(&hooks.record(cli))? else { return Ok(None) };
-    // A configuration that is missing or damaged is written anew.
+    // A missing or damaged configuration is replaced.
     let Ok(config) = config::read(&hooks.config(cli)) else {
         return Ok(Some(Earlier { record, config: None }));
     };
