@@ -19,6 +19,7 @@ mod npm;
 mod plain;
 mod reader;
 mod run;
+mod sdk;
 mod sim;
 #[cfg(test)]
 mod tree;

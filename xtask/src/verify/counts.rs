@@ -1,4 +1,5 @@
-//! Counts of passed, failed and skipped tests, read from the last lines that cargo and Node's test runner print.
+//! Counts of passed, failed and skipped tests, read from the last lines that cargo, Node's test runner and Python's
+//! `unittest` print.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -11,7 +12,8 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Adds cargo's `test result: ok. 3 passed; 0 failed; 1 ignored; …` or Node's `ℹ pass 3`. Skips other lines.
+    /// Adds cargo's `test result: ok. 3 passed; 0 failed; 1 ignored; …`, Node's `ℹ pass 3`, or Python's
+    /// `Ran 3 tests in 0.1s` and the `OK (skipped=1)` that follows. Skips other lines.
     pub(crate) fn take(&mut self, line: &str) {
         if let Some((_, counts)) = line.strip_prefix("test result: ").and_then(|rest| rest.split_once(". ")) {
             counts
@@ -20,6 +22,16 @@ impl Counts {
                 .for_each(|(n, what)| self.add(what, n));
         } else if let Some((what, n)) = line.strip_prefix("ℹ ").and_then(|rest| rest.split_once(' ')) {
             self.add(what, n);
+        } else if let Some(rest) = line.strip_prefix("Ran ") {
+            let ran = rest.split_once(" test").filter(|(_, rest)| rest.contains(" in "));
+            self.add("passed", ran.map_or("", |(n, _)| n));
+        } else if let Some(counts) = ["OK (", "FAILED ("].iter().find_map(|start| line.strip_prefix(start)) {
+            for (what, n) in counts.trim_end_matches(')').split(", ").filter_map(|part| part.split_once('='))
+            {
+                let before = self.failed + self.skipped;
+                self.add(what, n);
+                self.passed = self.passed.saturating_sub(self.failed + self.skipped - before);
+            }
         }
     }
 
@@ -27,7 +39,7 @@ impl Counts {
         let Ok(number) = number.parse::<u64>() else { return };
         match what {
             "passed" | "pass" => self.passed += number,
-            "failed" | "fail" | "cancelled" => self.failed += number,
+            "failed" | "fail" | "cancelled" | "failures" | "errors" => self.failed += number,
             "ignored" | "skipped" | "todo" => self.skipped += number,
             _ => {}
         }
@@ -80,5 +92,8 @@ mod tests {
             "ℹ duration_ms 1234.5",
         ];
         assert_eq!(count_lines(&node), "4 passed, 2 failed, 2 skipped");
+        let python = ["Ran 9 tests in 1.2s", "", "FAILED (failures=2, errors=1, skipped=1)"];
+        assert_eq!(count_lines(&python), "5 passed, 3 failed, 1 skipped");
+        assert_eq!(count_lines(&["Ran 1 test in 0.001s", "", "OK"]), "1 passed, 0 failed, 0 skipped");
     }
 }

@@ -16,7 +16,7 @@ use report::Report;
 
 use crate::figures::WHOLE;
 use crate::run::{ParallelStep, cargo, lines, step, target};
-use crate::{machine, npm, ui};
+use crate::{machine, npm, sdk, ui};
 
 /// Extent of a verification run.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +86,8 @@ fn whole(report: &mut Report) -> Result<()> {
     report.phase(WITHOUT_PACKS, programs::check_without_packs)?;
     report.phase("browser app", ui::verify)?;
     tests(report, programs, Tests::All)?;
-    browser_tests(report, "browser tests", &mut ui::tests())
+    count_tests(report, "browser tests", &mut ui::tests())?;
+    sdk_tests(report)
 }
 
 fn long(report: &mut Report) -> Result<()> {
@@ -102,7 +103,7 @@ fn long(report: &mut Report) -> Result<()> {
     report.phase("mutants", || step("mutants", simulator().arg("--mutants")))?;
     let mut late = ui::tests();
     late.env("HOLDSHORT_LATE_PARTS", "1");
-    browser_tests(report, "browser tests, with parts of the app that load late", &mut late)?;
+    count_tests(report, "browser tests, with parts of the app that load late", &mut late)?;
     without_packs(report)
 }
 
@@ -127,7 +128,14 @@ fn tests(report: &mut Report, programs: Vec<Program>, tests: Tests) -> Result<()
     Ok(())
 }
 
-fn browser_tests(report: &mut Report, name: &str, command: &mut Command) -> Result<()> {
+/// Runs the tests of the packages for Python and TypeScript with the built server.
+fn sdk_tests(report: &mut Report) -> Result<()> {
+    count_tests(report, "tests of the Python package", &mut sdk::python_tests())?;
+    count_tests(report, "tests of the TypeScript package", &mut sdk::typescript_tests())
+}
+
+/// Runs a command that prints the results of its tests, and adds them to the report.
+fn count_tests(report: &mut Report, name: &str, command: &mut Command) -> Result<()> {
     let mut counts = Counts::default();
     let passed = report.phase(name, || lines(name, command, |line| counts.take(line)))?;
     report.ran.counts += counts;
@@ -146,6 +154,7 @@ fn installing() -> Vec<ParallelStep> {
         ("npm ci (the identity provider of the tests)", npm::provider()),
         ("npm ci (the libraries that verify webhooks)", npm::webhooks()),
         ("npm ci (the browser app)", ui::folder()),
+        ("npm ci (the TypeScript package)", sdk::typescript()),
     ];
     let begun = folders
         .into_iter()
