@@ -14,7 +14,7 @@ pub use fact::Fact;
 pub use front::Front;
 pub(crate) use memory::Granters;
 pub use state::{End, Opened, RowSpan, State};
-pub use undone::Undone;
+pub use undone::{Undone, continuation};
 
 use crate::actor::{Actor, Role};
 use crate::envelope::Content;
@@ -41,6 +41,8 @@ pub struct Session {
     pub said: u64,
     /// Changes that a person undid, oldest first.
     pub undone: SharedList<Undone>,
+    /// Runs that undo changes and have not ended. The key is the run whose changes are undone.
+    pub open_undos: SharedMap<RunId, RunId>,
     /// Event that opened the session. `None` if the start of a run created it.
     pub opened: Option<Opened>,
     /// Events that changed the state. `None` if the state was never set.
@@ -114,6 +116,7 @@ impl Session {
             front: Front::default(),
             said: 0,
             undone: SharedList::new_sync(),
+            open_undos: SharedMap::new_sync(),
             opened: None,
             changed: None,
         }
@@ -258,6 +261,10 @@ impl Session {
             }
             Fact::Said { .. } => self.said += 1,
             Fact::ChangesUndone { run, by } => self.take_back(run, by, event.content.as_text()),
+            Fact::UndoStarted { run, by } => self.open_undos.insert_mut(run.clone(), by.clone()),
+            Fact::UndoEnded { run, .. } => {
+                self.open_undos.remove_mut(run);
+            }
             Fact::SessionSuspended => self.change(State::Suspended, at),
             Fact::SessionResumed => self.change(State::Open, at),
             Fact::SessionClosed { reason } => self.change(State::Closed(*reason), at),
@@ -303,6 +310,11 @@ impl Session {
     /// were undone while the run was the front run.
     pub fn undone_for<'s>(&'s self, run: &'s RunId) -> impl Iterator<Item = &'s Undone> {
         self.undone.iter().filter(move |undone| undone.front.as_ref() == Some(run) || undone.of == *run)
+    }
+
+    /// Returns the run whose changes the open undo `by` reverts.
+    pub(crate) fn undone_by(&self, by: &RunId) -> Option<&RunId> {
+        self.open_undos.iter().find(|(_, undo)| *undo == by).map(|(of, _)| of)
     }
 
     /// Returns the grants that are neither expired nor revoked.

@@ -113,6 +113,8 @@ codes! {
         "Interrupt the agent in the program that runs it, or cancel the run.";
     NothingToUndo = "nothing_to_undo", 409, "The run has no changes that can be undone",
         "See what the run changed with `holdshort show RUN`, or name an earlier event in `to`.";
+    UndoOpen = "undo_open", 409, "Another undo of this run has not ended",
+        "Decide on the open undo, or cancel it: the detail names its run.";
     NoCommonApprover = "no_common_approver", 409, "No approver may release all of the changes",
         "Undo only one phase: in `to`, name the event after which the changes of this phase begin.";
     NotExternal = "not_external", 409, "The run is not an external run",

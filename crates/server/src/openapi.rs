@@ -282,7 +282,7 @@ refuses! {
         &[Code::InvalidHeader, Code::RunEnded, Code::NotInterruptible, Code::IdempotencyKeyReused];
     Stops: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::NotStoppable];
     Undoes: ANY, BODY, CHANGE, OF_A_RUN,
-        &[Code::InvalidHeader, Code::IdempotencyKeyReused, Code::RunAtWork, Code::NothingToUndo, Code::NoCommonApprover], SESSION;
+        &[Code::InvalidHeader, Code::IdempotencyKeyReused, Code::RunAtWork, Code::NothingToUndo, Code::UndoOpen, Code::NoCommonApprover], SESSION;
     Tells: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::InvalidHeader, Code::RunEnded, Code::IdempotencyKeyReused];
     OpensSession: ANY, BODY, CHANGE,

@@ -223,6 +223,7 @@ impl From<Rejection> for Refused {
             Rejection::Frozen => Self::new(Code::Frozen, said),
             Rejection::SessionSuspended => Self::new(Code::SessionSuspended, said),
             Rejection::SessionClosed(_) => Self::new(Code::SessionClosed, said),
+            Rejection::UndoOpen { .. } => Self::new(Code::UndoOpen, said),
             Rejection::NoPlan => Self::not_found("plan"),
             Rejection::PlanHeld { .. } => Self::new(Code::Stale, said),
             Rejection::StalePlan { found } => {

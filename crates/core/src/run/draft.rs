@@ -161,6 +161,10 @@ impl<'a> Draft<'a> {
         if let Some((fact, content)) = noted {
             self.emit_session_by(&by, fact, content);
         }
+        if let Some(of) = self.session.undone_by(&self.run.id).filter(|_| self.is_over()).cloned() {
+            let fact = session::Fact::UndoEnded { run: of, by: self.run.id.clone() };
+            self.emit_session_by(&by, fact, Content::none());
+        }
     }
 
     pub(super) fn emit_session(&mut self, fact: session::Fact) {

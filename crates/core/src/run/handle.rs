@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::draft::{Draft, HandledInput};
 use super::input::{Begin, Context, FrontStart, Input, Rejection, Start, check_text};
-use super::{Action, ActionId, Fact, Run};
+use super::{Action, ActionId, Fact, Run, undo};
 use crate::actor::{Actor, Role};
 use crate::envelope::Content;
 use crate::json;
@@ -167,6 +167,14 @@ impl Draft<'_> {
         problems.extend(self.check_gates());
         if !problems.is_empty() {
             return Err(Rejection::Invalid(problems));
+        }
+        let undone = undo::Arguments::from_input(&self.run.definition, &start.input).map(|undo| undo.run);
+        if let Some(of) = undone {
+            if let Some(by) = self.cx.session.open_undos.get(&of) {
+                return Err(Rejection::UndoOpen { by: by.clone() });
+            }
+            let by = self.run.id.clone();
+            self.emit_session(session::Fact::UndoStarted { run: of, by });
         }
         if let Some(FrontStart { agent }) = &start.front {
             let run = self.run.id.clone();

@@ -11,7 +11,7 @@ use super::fact::{CallEnd, ErasureReason};
 use crate::actor::Actor;
 use crate::digest::Digest;
 use crate::gate::foreign::ForeignCall;
-use crate::id::{InterruptId, Seed, SessionId};
+use crate::id::{InterruptId, RunId, Seed, SessionId};
 use crate::interrupt::{
     AnswerContent, Assignment, ClaimHolder, Decision, Delegation, HandedTo, Kind, Refusal, Timing, Unusable,
     Withhold,
@@ -415,6 +415,9 @@ pub enum Rejection {
     SessionSuspended,
     #[error("the session is closed ({}), so its runs can start no work", .0.as_str())]
     SessionClosed(session::End),
+    /// Another undo of the same run has started and has not ended.
+    #[error("the undo {by} of this run is still open: decide or cancel it first")]
+    UndoOpen { by: RunId },
 }
 
 /// Outcome of a call that a client ran.

@@ -65,8 +65,15 @@ impl Arguments {
 
     /// Returns the arguments of an undo run. `None` if the run is not an undo.
     fn from_run(run: &Run) -> Option<Self> {
-        let started = run.started.as_ref().filter(|_| run.definition.name == WORKFLOW)?;
-        serde_json::from_value(started.input.clone()).ok()
+        Self::from_input(&run.definition, &run.started.as_ref()?.input)
+    }
+
+    /// Returns the arguments of the undo run that starts with this input. `None` if the workflow is not an undo.
+    pub(super) fn from_input(workflow: &Definition, input: &Value) -> Option<Self> {
+        if workflow.name != WORKFLOW {
+            return None;
+        }
+        serde_json::from_value(input.clone()).ok()
     }
 }
 

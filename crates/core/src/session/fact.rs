@@ -67,6 +67,17 @@ pub enum Fact {
         /// Run in which the changes were undone.
         by: RunId,
     },
+    /// A run started that undoes changes of `run`. Until it ends, no other undo of `run` starts in this session.
+    UndoStarted {
+        run: RunId,
+        /// Run that undoes the changes.
+        by: RunId,
+    },
+    /// The run `by` ended, whether or not it undid changes of `run`.
+    UndoEnded {
+        run: RunId,
+        by: RunId,
+    },
     SessionSuspended,
     SessionResumed,
     SessionClosed {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::id::RunId;
+use crate::digest;
+use crate::id::{Draw, Id, RunId, Seed, SessionId};
 
 /// Changes of a run that one undo reversed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,15 @@ pub struct Undone {
     pub front: Option<RunId>,
     /// Text that lists the files. Empty if the text was erased.
     pub text: Arc<str>,
+}
+
+/// Returns the id of the session in which follow-up runs of a closed session start, such as undos. The id depends only
+/// on the closed session, so that all of its follow-up runs share one session and one record of open undos.
+pub fn continuation(closed: &SessionId) -> SessionId {
+    let hash = digest::sha256_parts(&[b"holdshort.continuation.v1", closed.as_str().as_bytes()]);
+    let mut seed = [0; 16];
+    seed.copy_from_slice(&hash[..16]);
+    Draw::new(Seed(seed), closed.drawn_at()).id()
 }
 
 impl Undone {

@@ -1,18 +1,18 @@
 //! Follow-up runs: a run that undoes or merges the work of an earlier run. A follow-up run makes a single call, in the
-//! workspace of the earlier run. A follow-up run belongs to the session of the earlier run if that session is still
-//! open.
+//! workspace of the earlier run. A follow-up run belongs to the session of the earlier run. If that session is closed,
+//! all follow-up runs of its runs share the session that continues it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::Definition;
-use holdshort_core::id::{RunId, SessionId};
+use holdshort_core::id::RunId;
 use holdshort_core::json;
 use holdshort_core::run::undo::{self, NotUndone};
 use holdshort_core::run::{Config, Origin, Run, merge};
 use holdshort_core::schema::Problem;
-use holdshort_core::session::State;
+use holdshort_core::session::{self, Session};
 use holdshort_core::trace_parent::TraceParent;
 use holdshort_store::{Blob, Journal};
 use serde::Serialize;
@@ -50,8 +50,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             return Ok(known);
         }
         let of = self.now(run).await?;
+        let sessions = self.follow_up_sessions(&of).await?;
         let (definition, input) = match purpose {
-            FollowUp::Undo { to } => self.undo_of(&of, to).await?,
+            FollowUp::Undo { to } => self.undo_of(&of, &sessions, to).await?,
             FollowUp::Merge { paths } => {
                 let definition = merge::definition(&of.definition).map_err(Error::Undo)?;
                 (definition, input(&merge::Arguments::new(&of, paths))?)
@@ -59,7 +60,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         };
         let start = StartRun {
             definition: Arc::new(definition),
-            session: self.open_session_of(&of).await?,
+            session: sessions.last().map(|session| session.id.clone()),
             config: Config {
                 workspace: of.config().and_then(|config| config.workspace.clone()),
                 ..Config::default()
@@ -71,7 +72,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             front: None,
             trace,
         };
-        self.start(start, actor).await.map_err(|error| match error {
+        self.start_in_session(start, actor).await.map_err(|error| match error {
             // The caller gave a run, not a workspace. Therefore the error says that the workspace
             // of that run was refused.
             Error::Start(problems) => Error::Undo(NotUndone::NoWorkspace(join_messages(&problems))),
@@ -80,9 +81,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Returns the workflow and the input of a run that undoes the commits of `of` after its event `to`.
-    async fn undo_of(&self, of: &Run, to: u64) -> Result<(Definition, Value), Error> {
+    async fn undo_of(
+        &self,
+        of: &Run,
+        sessions: &[Arc<Session>],
+        to: u64,
+    ) -> Result<(Definition, Value), Error> {
         let undo = of.undo(to).map_err(Error::Undo)?;
-        let since = self.undos_of(of).await?;
+        let since = self.undos_of(of, sessions).await?;
         if undo.is_taken_back(of, &since.iter().map(|run| &**run).collect::<Vec<_>>()) {
             return Err(Error::Undo(NotUndone::TakenBack));
         }
@@ -100,14 +106,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok((definition, input(&arguments)?))
     }
 
-    /// Returns the runs in the session of `of` that undo `of`, directly or by undoing another undo
-    /// run. An undo run that started after the session was closed is not included.
-    async fn undos_of(&self, of: &Run) -> Result<Vec<Arc<Run>>, Error> {
-        let Some(id) = of.session() else { return Ok(Vec::new()) };
-        let (session, _) = self.session_chain(id).await?;
+    /// Returns the runs in these sessions that undo `of`, directly or by undoing another undo run.
+    async fn undos_of(&self, of: &Run, sessions: &[Arc<Session>]) -> Result<Vec<Arc<Run>>, Error> {
         let mut known = BTreeSet::from([of.id.clone()]);
         let mut undos = Vec::new();
-        for undone in &session.undone {
+        for undone in sessions.iter().flat_map(|session| &session.undone) {
             if known.contains(&undone.of) && known.insert(undone.by.clone()) {
                 undos.push(self.now(&undone.by).await?);
             }
@@ -115,12 +118,17 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(undos)
     }
 
-    /// Returns the session of the run. Returns `None` if the session is closed, because a closed
-    /// session accepts no more runs.
-    async fn open_session_of(&self, of: &Run) -> Result<Option<SessionId>, Error> {
-        let Some(id) = of.session() else { return Ok(None) };
-        let (session, _) = self.session_chain(id).await?;
-        Ok((!matches!(session.state, State::Closed(_))).then(|| id.clone()))
+    /// Returns the session of the run and, for each closed session, the session that continues it. A closed session
+    /// accepts no more runs, so a follow-up run starts in the last of these sessions, which may not exist yet.
+    async fn follow_up_sessions(&self, of: &Run) -> Result<Vec<Arc<Session>>, Error> {
+        let mut sessions = Vec::new();
+        let mut next = of.session().cloned();
+        while let Some(id) = next {
+            let (session, _) = self.session_chain(&id).await?;
+            next = session.state.is_closed().then(|| session::continuation(&id));
+            sessions.push(session);
+        }
+        Ok(sessions)
     }
 }
 

@@ -270,6 +270,8 @@ pub(super) fn rows_of(events: &[Event], session: &Session) -> Rows {
             }
             session::Fact::Said { .. }
             | session::Fact::ChangesUndone { .. }
+            | session::Fact::UndoStarted { .. }
+            | session::Fact::UndoEnded { .. }
             | session::Fact::RefusalAdded { .. }
             | session::Fact::RefusalRevoked { .. } => {}
             session::Fact::SessionOpened { .. }

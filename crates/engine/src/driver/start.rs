@@ -70,18 +70,44 @@ const ATTEMPTS: usize = 20;
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     pub async fn start(self: &Arc<Self>, start: StartRun, actor: Actor) -> Result<StartedRun, Error> {
-        match self.start_new(&start, actor).await {
+        let known = match &start.session {
+            Some(session) => self.require_session(session).await,
+            None => Ok(()),
+        };
+        let started = match known {
+            Ok(()) => self.start_new(&start, actor).await,
+            Err(error) => Err(error),
+        };
+        self.or_first_result(started, start.key.as_ref()).await
+    }
+
+    /// Starts a run in the session that it names. The start creates the session if it does not exist.
+    pub(super) async fn start_in_session(
+        self: &Arc<Self>,
+        start: StartRun,
+        actor: Actor,
+    ) -> Result<StartedRun, Error> {
+        let started = self.start_new(&start, actor).await;
+        self.or_first_result(started, start.key.as_ref()).await
+    }
+
+    /// Returns the result of the first request with this key, even if the start would be rejected now. The append
+    /// rejects a key that was already used.
+    async fn or_first_result(
+        &self,
+        started: Result<StartedRun, Error>,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<StartedRun, Error> {
+        match started {
             Err(error @ Error::Store(_)) => Err(error),
-            // The append rejects a key that was already used. A repeated request gets the result of
-            // the first request, even if the start would be rejected now.
-            Err(error) => self.find_started_run(start.key.as_ref()).await?.ok_or(error),
+            Err(error) => self.find_started_run(key).await?.ok_or(error),
             started => started,
         }
     }
 
     async fn start_new(self: &Arc<Self>, start: &StartRun, actor: Actor) -> Result<StartedRun, Error> {
         if let Some(session) = &start.session {
-            self.refresh_session(session).await?;
+            self.expect_changes_of(session);
         }
         let config =
             self.executor.prepare(&start.definition, start.config.clone()).await.map_err(Error::Start)?;
@@ -170,7 +196,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             self.executor.prepare(&start.definition, start.config.clone()).await.map_err(Error::Start)?;
         let session = match &start.session {
             Some(known) => {
-                self.refresh_session(known).await?;
+                self.require_session(known).await?;
+                self.expect_changes_of(known);
                 self.session_chain(known).await?.0
             }
             None => Arc::new(Session::new(self.new_session())),
@@ -228,14 +255,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(Some(StartedRun { run, interrupt: None, left: None }))
     }
 
-    /// Checks that the session exists. Marks its cached state as stale, so that the next decision
-    /// reads the session from the journal.
-    async fn refresh_session(&self, session: &SessionId) -> Result<(), Error> {
-        self.require_session(session).await?;
+    /// Marks the cached state of a session as stale if other nodes may have changed the session, so that the next
+    /// decision reads the session from the journal.
+    fn expect_changes_of(&self, session: &SessionId) {
         if self.is_shared() {
             self.streams.forget(&StreamId::Session(session.clone()));
         }
-        Ok(())
     }
 
     /// Returns an error if the session does not exist, so that a mistyped id does not create a second conversation.

@@ -63,6 +63,12 @@ fn undo_shows_what_it_would_take_back_and_takes_it_back() {
     );
     let open = home.open_interrupt();
     assert_eq!(open["title"], "Undo: Write. (deletes 1 file)");
+    // A second undo is refused before it asks, and names the open one.
+    let again = home.run(&["undo", &run]);
+    let undo = open["run"].as_str().unwrap();
+    assert!(again.code != 0 && again.out.is_empty(), "{again:?}");
+    assert!(again.err.contains(&format!("the undo {undo} of this run is still open")), "{again:?}");
+    assert_eq!(home.open_interrupt()["id"], open["id"]);
     let shown = home.run(&["show", open["id"].as_str().unwrap()]).out;
     for line in [
         "undo: 1 file deleted",

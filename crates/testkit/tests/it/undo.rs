@@ -171,16 +171,84 @@ async fn what_can_not_be_undone_is_refused_and_a_key_begins_one_undo() {
     server.choose(&asked, "reject").await;
     server.wait_status(undo, &["completed"]).await;
     assert_eq!(played.tree(), played.after);
-    let (first, second) =
-        (played.undo(&played.run, &json!({})).await, played.undo(&played.run, &json!({})).await);
-    let second_id = second.0.clone();
-    played.release(first).await;
-    server.choose(&second.1, "approve").await;
-    // The second undo began before the first was released. Now nothing is left to revert, but the second undo still
-    // completes.
-    let ended = server.wait_status(&second_id, &["completed"]).await;
+    // If a person restores the files while the undo waits, nothing is left to revert, but the undo still completes.
+    let (undo, asked) = played.undo(&played.run, &json!({})).await;
+    for entry in fs::read_dir(server.workspace()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { fs::remove_dir_all(path).unwrap() } else { fs::remove_file(path).unwrap() }
+    }
+    fill(&server.workspace());
+    server.choose(&asked, "approve").await;
+    let ended = server.wait_status(&undo, &["completed"]).await;
     assert!(ended["result"]["text"].as_str().unwrap().starts_with("None of the changes of"), "{ended:#}");
+}
+
+/// While an undo waits for its decision, another undo of the run is refused and opens no interrupt. A repeated request
+/// with the same key gets the first response.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_has_one_open_undo() {
+    let mut played = played().await;
+    let path = format!("/v1/runs/{}/undo", played.run);
+    let keyed = |played: &Played, key: &str| {
+        played.server.request(Method::POST, &path).header("idempotency-key", key).json(&json!({}))
+    };
+    // Of many simultaneous requests with different keys, one starts an undo.
+    let keys: Vec<String> = (0..8).map(|n| format!("key{n}")).collect();
+    let sent = keys.iter().map(|key| played.server.send(keyed(&played, key)));
+    let responses = futures::future::join_all(sent).await;
+    let first = responses.iter().position(|response| response.status == 201).unwrap();
+    let undo = responses[first].body["id"].as_str().unwrap().to_owned();
+    for (n, response) in responses.iter().enumerate().filter(|(n, _)| *n != first) {
+        assert_eq!(response.refusal(), (409, "undo_open"), "{n}");
+    }
+    let asked = played.server.wait_one(&undo).await;
+    let interrupts = async |played: &Played| {
+        played.server.get("/v1/interrupts?limit=200").await.ok()["items"].as_array().unwrap().len()
+    };
+    let before = interrupts(&played).await;
+    for is_restarted in [false, true] {
+        if is_restarted {
+            played.server.restart().await;
+        }
+        let refused = played.server.post(&path, &json!({ "to": 1 })).await;
+        assert_eq!(refused.refusal(), (409, "undo_open"));
+        let detail = refused.body["detail"].as_str().unwrap();
+        assert!(detail.starts_with(&format!("the undo {undo} of this run is still open")), "{detail}");
+        assert_eq!(played.server.send(keyed(&played, &keys[first])).await.ok()["id"], undo);
+    }
+    assert_eq!(interrupts(&played).await, before);
+
+    // After a rejection, the run can be undone again. The key still gets the first response.
+    played.server.choose(&asked, "reject").await;
+    played.server.wait_status(&undo, &["completed"]).await;
+    assert_eq!(played.server.send(keyed(&played, &keys[first])).await.ok()["id"], undo);
+    let again = played.undo(&played.run, &json!({})).await;
+    played.release(again).await;
     assert_eq!(played.tree(), played.before);
+}
+
+/// Undos of a closed session's runs share one session, where the open undo is known.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_of_a_closed_session_has_one_open_undo() {
+    let played = played().await;
+    let server = &played.server;
+    let path = format!("/v1/runs/{}/undo", played.run);
+    let close = async |run: &str| {
+        let session = server.run(run).await["session"].as_str().unwrap().to_owned();
+        server.post(&format!("/v1/sessions/{session}/close"), &json!({})).await.ok();
+        session
+    };
+    let own = close(&played.run).await;
+    let (first, _) = played.undo(&played.run, &json!({})).await;
+    assert_eq!(server.post(&path, &json!({})).await.refusal(), (409, "undo_open"));
+    // Closing that session cancels the undo, so that another undo can start in the next session.
+    let next = close(&first).await;
+    let second = played.undo(&played.run, &json!({})).await;
+    let last = server.run(&second.0).await["session"].as_str().unwrap().to_owned();
+    assert!(own != next && next != last && own != last);
+    played.release(second).await;
+    assert_eq!(played.tree(), played.before);
+    assert_eq!(server.post(&path, &json!({})).await.refusal(), (409, "nothing_to_undo"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

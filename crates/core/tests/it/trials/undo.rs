@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use holdshort_core::actor::Actor;
 use holdshort_core::changeset::{Change, Entry};
 use holdshort_core::definition::KindGate;
 use holdshort_core::digest::Digest;
 use holdshort_core::interrupt::{Assignment, Decision, Kind};
 use holdshort_core::run::undo::{self, Arguments, NotUndone, Undo};
-use holdshort_core::run::{Begin, Config, Input, Run};
+use holdshort_core::run::{Begin, Config, Input, Rejection, Run};
+use holdshort_core::session::Session;
 use holdshort_core::tool::{Outcome, TrialOutcome, TrialResult};
 use serde_json::json;
 
@@ -52,9 +54,8 @@ fn a_run_is_undone_back_to_an_event() {
     assert_eq!(world.run.undo(world.run.seq + 1), Err(NotUndone::UnknownEvent));
 }
 
-/// Returns a run that has undone the changes of `of` after the event `to`. If `only` is given, only these paths were
-/// undone.
-fn taken_back(of: &Run, to: u64, only: Option<&[&str]>, id: u8) -> Run {
+/// Returns the input that starts an undo of `of` after the event `to`, and the changes that it reverts.
+fn undo_start(of: &Run, to: u64, id: u8) -> (World, Input, Undo) {
     let undo = of.undo(to).expect("there is something to take back");
     let arguments = Arguments {
         task: Arguments::task(of, to),
@@ -68,7 +69,13 @@ fn taken_back(of: &Run, to: u64, only: Option<&[&str]>, id: u8) -> Run {
     world.run = Run::new(draw(id).id(), Arc::new(definition));
     let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!("it is a start") };
     start.input = serde_json::to_value(&arguments).expect("they are JSON");
-    world.send(Input::Start(start));
+    (world, Input::Start(start), undo)
+}
+
+/// Returns an undo that waits for its decision.
+fn undo_begun(of: &Run, to: u64, id: u8) -> World {
+    let (mut world, start, undo) = undo_start(of, to, id);
+    world.send(start);
     world.work_once();
     world.send(Input::Begin { begins: vec![Begin::Trial { call: "call_1".to_owned() }] });
     let yielded = TrialResult {
@@ -81,15 +88,70 @@ fn taken_back(of: &Run, to: u64, only: Option<&[&str]>, id: u8) -> Run {
     };
     let tried = TrialOutcome::Yielded(yielded);
     world.send(Input::Tried { call: "call_1".to_owned(), attempt: 1, tried });
+    world
+}
+
+/// Returns a run that has undone the changes of `of` after the event `to`. If `only` is given, only these paths were
+/// undone.
+fn taken_back(of: &Run, to: u64, only: Option<&[&str]>, id: u8) -> Run {
+    let mut world = undo_begun(of, to, id);
     let decision = match only {
         Some(paths) => Decision { edit: json!(paths), ..choose("keep_some") },
         None => choose("approve"),
     };
+    release(&mut world, decision);
+    world.run
+}
+
+fn release(world: &mut World, decision: Decision) {
     world.decide(Kind::ToolApproval, decision);
     world.begin_tool("call_1");
     let outcome = Outcome::Done { text: String::new(), data: json!({}) };
     world.send(Input::Ran { call: "call_1".to_owned(), attempt: 1, outcome });
-    world.run
+}
+
+/// From its start to its end, an undo is the only undo of its run.
+#[test]
+fn a_run_has_one_open_undo() {
+    let played = released(World::started(trying(), vec![calls(&[command("./do a=1 b=1")])]));
+    let of = &played.run;
+    let another = Run { id: draw(33).id(), ..of.clone() };
+    let second = |first: &World, of: &Run| {
+        let (world, start, _) = undo_start(of, 0, 32);
+        let handled = world.run.handle(&first.context(&Actor::operator("rest")), start)?;
+        Ok::<_, Rejection>(
+            handled.events.iter().map(|event| event.fact.encode().0).take(2).collect::<Vec<_>>(),
+        )
+    };
+    let ends: [(&str, fn(&mut World)); 4] = [
+        ("approved", |world| release(world, choose("approve"))),
+        ("approved in part", |world| {
+            release(world, Decision { edit: json!(["a"]), ..choose("keep_some") });
+        }),
+        ("rejected", |world| drop(world.decide(Kind::ToolApproval, choose("reject")))),
+        ("cancelled", |world| drop(world.person(Input::Cancel { text: None }))),
+    ];
+    for (name, end) in ends {
+        let (mut started, start, _) = undo_start(of, 0, 31);
+        started.send(start);
+        let mut first = undo_begun(of, 0, 31);
+        for world in [&started, &first] {
+            let refused = second(world, of).expect_err(name);
+            assert!(
+                matches!(&refused, Rejection::UndoOpen { by } if *by == first.run.id),
+                "{name}: {refused}"
+            );
+            assert_eq!(second(world, &another).expect(name), ["undo_started", "run_started"], "{name}");
+        }
+        end(&mut first);
+        assert!(first.run.ended.is_some(), "{name}");
+        assert_eq!((first.count("undo_started"), first.count("undo_ended")), (1, 1), "{name}");
+        assert_eq!(second(&first, of).expect(name), ["undo_started", "run_started"], "{name}");
+        // A process that reads the session again knows the same open undos.
+        let mut replayed = Session::new(first.session.id.clone());
+        first.log.iter().for_each(|event| replayed.apply(event));
+        assert_eq!(replayed, first.session, "{name}");
+    }
 }
 
 /// An undo has nothing left to do once later undo runs have reverted all its changes and were not undone themselves.

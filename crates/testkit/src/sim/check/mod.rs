@@ -409,6 +409,8 @@ impl Witness {
             }
             session::Fact::Said { .. }
             | session::Fact::ChangesUndone { .. }
+            | session::Fact::UndoStarted { .. }
+            | session::Fact::UndoEnded { .. }
             | session::Fact::RefusalAdded { .. }
             | session::Fact::RefusalRevoked { .. } => {}
             session::Fact::SessionOpened { .. }
