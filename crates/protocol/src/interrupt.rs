@@ -225,12 +225,13 @@ pub struct Offer {
     #[serde(default = "approved")]
     #[schema(required)]
     pub outcome: Outcome,
-    /// Effect of this option on the work that waits for the decision.
+    /// Effect of this option on the work that waits for the decision. `ended` is known in advance: such as for another
+    /// plan after the last one that the workflow allows.
     #[serde(default)]
     #[schema(required)]
     pub work: HeldWork,
     /// True if a user interface should ask for confirmation before it sends the option, because the option skips or
-    /// cancels the request.
+    /// cancels the request, or because it unexpectedly ends the run.
     #[serde(default, skip_serializing_if = "is_false")]
     pub asks_again: bool,
     /// True if a decision for the option must contain a text.

@@ -4,7 +4,7 @@
 //! letters are printed as their code points.
 
 use holdshort_presentation::card::{
-    self, Card, End, Fact, FactName, Part, Proposal, Setting, Subtask, TitleBy, Tone, readable,
+    self, Card, End, Fact, FactName, Part, Proposal, Setting, Subtask, TitleBy, Tone, effect_beside, readable,
 };
 use holdshort_protocol::{
     InspectedCall, Interrupt, InterruptStatus, Kind, LookAlikes, Offer, Origin, Outcome, plain,
@@ -123,12 +123,9 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     out
 }
 
-/// Returns the effect of an option, to print after a label that an agent of another framework chose.
+/// Returns the effect of an option, to print after its label. Empty if the label is enough.
 pub(crate) fn does(interrupt: &Interrupt, option: &Offer, paint: Paint) -> String {
-    match interrupt.origin {
-        Origin::External => paint.dim(&format!(" ({})", plain::line(&option.does))),
-        Origin::Native => String::new(),
-    }
+    effect_beside(interrupt, option).map(|effect| paint.dim(&format!(" ({effect})"))).unwrap_or_default()
 }
 
 /// Formats the fields of a structured answer, with one line per field.

@@ -36,7 +36,7 @@ pub(crate) fn interrupt(kind: Kind) -> Interrupt {
     let options = rows.map(holdshort_core::interrupt::Offer::from_row).map(|offer| {
         json!({
             "id": offer.id, "label": offer.label, "effect": offer.effect, "does": offer.does(core, true, false),
-            "outcome": offer.effect.outcome(), "work": offer.effect.work(), "asks_again": offer.asks_again(core),
+            "outcome": offer.effect.outcome(), "work": offer.work(), "asks_again": offer.asks_again(core),
             "needs_text": offer.needs_text, "needs_edit": offer.needs_edit,
         })
     });

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Carry, Effect, Kind, Outcome, Row, option};
+use super::{Carry, Effect, HeldWork, Kind, Outcome, Row, option};
 use crate::schema;
 
 /// Option that an interrupt offers: a row of the option table, possibly with a different label.
@@ -17,6 +17,9 @@ pub struct Offer {
     pub needs_text: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_edit: bool,
+    /// Set if the option ends the run although its effect usually does not, or the reverse.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends_run: Option<bool>,
 }
 
 impl Offer {
@@ -27,6 +30,7 @@ impl Offer {
             effect: row.effects[0],
             needs_text: row.text == Carry::Must,
             needs_edit: row.edit == Carry::Must,
+            ends_run: None,
         }
     }
 
@@ -54,6 +58,17 @@ impl Offer {
     /// Returns the description that is displayed after the name of the option. `is_own` is true if Holdshort executes
     /// the work. `is_tried` is true if a trial showed the changes of the command.
     pub fn does(&self, kind: Kind, is_own: bool, is_tried: bool) -> &'static str {
+        match (self.ends_run, self.effect) {
+            (Some(true), Effect::Replan) => {
+                return "ends the run as failed, because the workflow allows no further plan";
+            }
+            (Some(true), Effect::Skip | Effect::Finish) => {
+                return "ends the run as failed, because it leaves the run without a plan";
+            }
+            (Some(true), _) => return Effect::FailRun.does(),
+            (Some(false), _) => return "ends this phase as failed; the agent that started it continues",
+            (None, _) => {}
+        }
         if is_tried && self.effect == Effect::Proceed {
             return "applies exactly the changes that are shown; the command does not run again";
         }
@@ -63,9 +78,18 @@ impl Offer {
         row.and_then(|row| row.does).unwrap_or_else(|| self.effect.does())
     }
 
+    /// Returns the effect of the option on the work that the interrupt holds.
+    pub fn work(&self) -> HeldWork {
+        match self.ends_run {
+            Some(true) => HeldWork::Ended,
+            Some(false) => HeldWork::Held,
+            None => self.effect.work(),
+        }
+    }
+
     /// Returns true if the client must ask the person to confirm the option.
     pub fn asks_again(&self, kind: Kind) -> bool {
-        option(kind, &self.id).is_some_and(|row| row.asks_again)
+        self.ends_run == Some(true) || option(kind, &self.id).is_some_and(|row| row.asks_again)
     }
 
     /// Returns true if the option releases held work. Every kind has at least one option that does not release work.

@@ -212,7 +212,10 @@ impl<'a> Draft<'a> {
         let own = opening.own.into_iter().chain(of_kind);
         let own: Vec<Offer> =
             own.map(|offer| offer.answered_by(opening.kind, opening.response_schema.as_ref())).collect();
-        let offered = offered(own, &gate.options);
+        let offered: Vec<Offer> = offered(own, &gate.options)
+            .into_iter()
+            .map(|offer| Offer { ends_run: self.run.unusual_end(&opening.about, offer.effect), ..offer })
+            .collect();
         let on_expiry = on_expiry(opening.kind, opening.on_expiry.or(gate.on_expiry.as_deref()), &offered);
         let timeout = self.run.definition.asking.timeout_ms.filter(|_| opening.kind == Kind::Question);
         let expires_in_ms = opening.expires_in_ms.or(gate.expires_in_ms).or(timeout);

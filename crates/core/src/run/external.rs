@@ -190,6 +190,7 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
                 effect: Effect::Respond,
                 needs_text: false,
                 needs_edit: false,
+                ends_run: None,
             }),
             None => None,
         };

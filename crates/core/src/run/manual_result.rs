@@ -61,7 +61,7 @@ impl Run {
     }
 
     /// Returns true if the step must produce a plan.
-    fn must_plan(&self, step: &str) -> bool {
+    pub(super) fn must_plan(&self, step: &str) -> bool {
         let planner = self.steps.get(step).filter(|step| step.role == StepRole::Planner);
         planner.and_then(|step| self.planning(&step.phase)).is_some_and(|planning| !planning.optional)
     }

@@ -50,6 +50,7 @@ mod reply_questions;
 mod request;
 mod retention;
 mod review_hold;
+mod run_end;
 mod state;
 mod step;
 mod step_ids;

@@ -14,13 +14,14 @@ use holdshort_core::envelope::Content;
 use holdshort_core::event::{self, Event};
 use holdshort_core::handoff;
 use holdshort_core::id::{Draw, InterruptId, RunId, Seed, SessionId, StreamId};
-use holdshort_core::interrupt::{Assignment, Decision, Kind, Opened};
+use holdshort_core::interrupt::{About, Assignment, Cause, Decision, HeldWork, Kind, Opened};
 use holdshort_core::level::Level;
 use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, RequestedCall};
 use holdshort_core::people::{PeopleSource, Person};
 use holdshort_core::policy::{Rule, RuleAction};
+use holdshort_core::projection::Status;
 use holdshort_core::run::{
-    Action, Begin, Call, CallState, Config, Context, HandledInput, Input, Origin, Rejection, Run, Start,
+    Action, Begin, Call, CallState, Config, Context, Fact, HandledInput, Input, Origin, Rejection, Run, Start,
 };
 use holdshort_core::session::Session;
 use holdshort_core::system::{self, System};
@@ -450,7 +451,39 @@ impl World {
             session.apply(event);
         }
         assert_eq!((&decided.run, &decided.session), (&run, &session));
+        self.check_foretold_end(&decided);
         Ok(decided)
+    }
+
+    /// Asserts that an option ended the run as failed or cancelled exactly if the interrupt said so. A run may also end
+    /// for other reasons after a decision, such as a limit.
+    fn check_foretold_end(&self, decided: &HandledInput) {
+        const OF_DECISIONS: [&str; 6] =
+            ["rejected", "aborted", "cancelled", "plan_iterations", "no_plan", "client_failed"];
+        let ended = decided.run.ended.as_ref().filter(|ended| ended.status != Status::Completed);
+        let has_ended = ended.is_some_and(|ended| OF_DECISIONS.contains(&&*ended.reason));
+        for event in &decided.events {
+            let event::Fact::Run(Fact::InterruptResolved {
+                interrupt,
+                option: Some(option),
+                cause: Cause::Decision,
+                ..
+            }) = &event.fact
+            else {
+                continue;
+            };
+            let opened = self.run.interrupts.get(interrupt).map(|interrupt| &interrupt.opened);
+            let Some(opened) = opened.filter(|opened| opened.about != About::External) else { continue };
+            let offer = opened.options.iter().find(|offer| offer.id == *option).expect("it is offered");
+            let is_foretold = offer.work() == HeldWork::Ended;
+            let words = offer.does(opened.kind, true, false);
+            assert_eq!(is_foretold, has_ended, "{:?} of {:?}: `{words}`", offer.id, opened.about);
+            assert_eq!(
+                words.contains("ends the run") || words.contains("cancels the run"),
+                is_foretold,
+                "{words}"
+            );
+        }
     }
 
     pub(crate) fn handle(&self, actor: &Actor, input: Input) -> Result<Vec<Event>, Rejection> {

@@ -1,12 +1,12 @@
 //! Facts about an interrupt of any kind: the agent that asks, the run and step, the reasons and the deadlines.
 
 use holdshort_protocol::{
-    GrantScope, Interrupt, InvolvedPeople, Level, Offer, Origin, PeopleLine, Quorum, describe_people, plain,
+    GrantScope, Interrupt, InvolvedPeople, Level, Offer, PeopleLine, Quorum, describe_people, plain,
     withheld_words,
 };
 
 use super::fact::{Fact, FactName};
-use super::{FormatTime, Setting};
+use super::{FormatTime, Setting, effect_beside};
 
 /// Returns the facts about an interrupt. `call` holds the facts about its call.
 pub(super) fn for_interrupt(interrupt: &Interrupt, setting: Setting<'_>, call: &[Fact]) -> Vec<Fact> {
@@ -77,9 +77,8 @@ fn deadlines(interrupt: &Interrupt, time: FormatTime<'_>) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(at) = &interrupt.expires_at {
         let label = plain::line(option_label(interrupt, &interrupt.on_expiry));
-        // Agents outside Holdshort choose their own labels, so the effect of the option is added.
-        let does = interrupt.offer(&interrupt.on_expiry).filter(|_| interrupt.origin == Origin::External);
-        let does = does.map(|offer| format!(" ({})", plain::line(&offer.does))).unwrap_or_default();
+        let effect = interrupt.offer(&interrupt.on_expiry).and_then(|offer| effect_beside(interrupt, offer));
+        let does = effect.map(|effect| format!(" ({effect})")).unwrap_or_default();
         facts.push(Fact::new(FactName::Expires, format!("{}, then: {label}{does}", time(at))));
     }
     if let Some(at) = &interrupt.remind_at {

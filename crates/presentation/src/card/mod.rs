@@ -9,6 +9,7 @@ mod call;
 mod end;
 mod fact;
 mod facts;
+mod option;
 mod part;
 mod parts;
 
@@ -20,6 +21,7 @@ use serde::Serialize;
 pub use self::end::{End, outcome, repeats};
 pub use self::fact::{Fact, FactName, Tone};
 pub use self::facts::people;
+pub use self::option::effect_beside;
 pub use self::part::{Part, Proposal, Subtask, TriedChange};
 pub use self::parts::readable;
 

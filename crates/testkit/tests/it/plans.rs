@@ -361,3 +361,35 @@ async fn what_ships_plays_with_a_model() {
         assert!(heard.contains("42"), "{workflow}: {heard}");
     }
 }
+
+/// The card of the last plan that the workflow allows warns in the API, the terminal and the page without scripts that
+/// a request for another plan ends the run. The card before it does not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_for_a_plan_beyond_the_last_is_warned_of() {
+    const WARNING: &str = "ends the run as failed, because the workflow allows no further plan";
+    let workflow = PLANNED.replace("kind: planning,", "kind: planning, iterations: 2,");
+    let drafts = [proposes(&[subtask("a", &[])]), proposes(&[subtask("b", &[])])];
+    let (_model, server, run) = proposed(&workflow, &drafts).await;
+    for is_last in [false, true] {
+        let asked = server.wait_one(&run).await;
+        let id = asked["id"].as_str().unwrap();
+        let options = asked["options"].as_array().unwrap();
+        let revise = options.iter().find(|option| option["id"] == "revise").unwrap();
+        let work = if is_last { "ended" } else { "repeats" };
+        assert_eq!((&revise["work"], revise["asks_again"] == true), (&json!(work), is_last), "{revise}");
+        let shown = server.client_command().args(["show", id]).output().unwrap();
+        let shown = String::from_utf8(shown.stdout).unwrap();
+        let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        let link = server.post(&format!("/v1/interrupts/{id}/links"), &json!({})).await.ok();
+        let link = link["url"].as_str().unwrap().strip_prefix(server.base()).unwrap().to_owned();
+        let page = server.request(Method::GET, &link).send().await.unwrap().text().await.unwrap();
+        for text in [&words, &page] {
+            assert_eq!(text.contains(WARNING), is_last, "{text}");
+            // Every card warns of the rejection of a plan.
+            let rejection = text.replace(WARNING, "");
+            assert!(rejection.contains("ends the run as failed"), "{text}");
+        }
+        server.decide(&asked, &json!({ "option": "revise", "text": "another one" })).await.ok();
+    }
+    assert_eq!(server.wait_status(&run, &["failed"]).await["end_reason"], "plan_iterations");
+}

@@ -484,7 +484,7 @@ pub(super) fn offer(interrupt: &Interrupt) -> impl Fn(&Offer) -> wire::Offer {
         effect: variant_name(&offer.effect),
         does: offer.does(opened.kind, opened.about != About::External, is_tried).to_owned(),
         outcome: outcome(offer.effect.outcome()),
-        work: match offer.effect.work() {
+        work: match offer.work() {
             HeldWork::Continues => wire::HeldWork::Continues,
             HeldWork::Repeats => wire::HeldWork::Repeats,
             HeldWork::Held => wire::HeldWork::Held,

@@ -39,12 +39,12 @@ impl Draft<'_> {
                 self.tell_run(taken.text);
             }
             Effect::Replan => {
-                let limit = self.run.planning(phase).map_or(0, |planning| planning.iterations);
-                if planned.iterations >= limit && !self.run.settles(phase) {
+                if self.run.may_replan(phase, planned.iterations) {
+                    self.tell_run(&another_plan(taken.text));
+                } else {
+                    let limit = self.run.planning(phase).map_or(0, |planning| planning.iterations);
                     let text = format!("no plan was approved in {limit} iterations{}", why(taken));
                     self.fail_phase(phase, "plan_iterations", text);
-                } else {
-                    self.tell_run(&another_plan(taken.text));
                 }
             }
             _ if planned.held => {

@@ -263,6 +263,7 @@ fn offer((i, proposal): (usize, &Proposal)) -> Offer {
         effect: Effect::Respond,
         needs_text: false,
         needs_edit: false,
+        ends_run: None,
     }
 }
 

@@ -218,6 +218,11 @@ impl Run {
         self.phase(phase)?.kind.planning()
     }
 
+    /// Returns true if a person who was shown this number of plans may request another plan.
+    pub(in super::super) fn may_replan(&self, phase: &str, iterations: u32) -> bool {
+        self.settles(phase) || self.planning(phase).is_some_and(|planning| iterations < planning.iterations)
+    }
+
     /// Returns true if the plan is carried out without any approval. False if the run, a mandatory checkpoint
     /// (contract A13) or smart approval requires a person's decision.
     pub(in super::super) fn settles(&self, phase: &str) -> bool {

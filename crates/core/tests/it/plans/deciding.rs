@@ -2,7 +2,7 @@
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{KindGate, PlanGate, Planning};
-use holdshort_core::interrupt::{Effect, Kind};
+use holdshort_core::interrupt::{Effect, HeldWork, Kind};
 use holdshort_core::policy::Checkpoint;
 use holdshort_core::projection::Status;
 use holdshort_core::run::Input;
@@ -72,13 +72,23 @@ fn each_decision_on_a_plan_has_its_effect() {
     assert_eq!(at_work(&proposed(definition, &two)), "work/a work/b", "shown, and work goes on");
 }
 
-/// Contract A13: the run fails if none of the allowed versions of the plan is approved.
+/// Contract A13: the run fails if none of the allowed versions of the plan is approved. The card of the last version
+/// warns of that.
 #[test]
 fn iterations_end() {
+    let revise = |world: &World| {
+        let opened = &world.run.interrupts[&world.open(Kind::PlanApproval)].opened;
+        let offer = opened.options.iter().find(|offer| offer.id == "revise").unwrap();
+        (offer.work(), offer.asks_again(opened.kind), offer.does(opened.kind, true, false))
+    };
     let mut world = proposed(planned(Planning { iterations: 2, ..planning() }), &[subtask("a", &[])]);
+    let goes_on = "asks the agent for another plan, with your feedback";
+    assert_eq!(revise(&world), (HeldWork::Repeats, false, goes_on));
     world.decide(Kind::PlanApproval, choose_with("revise", "one"));
     world.script.entry("plan/plan".to_owned()).or_default().push_back(proposes(&[subtask("b", &[])]));
     world.work();
+    let ends = "ends the run as failed, because the workflow allows no further plan";
+    assert_eq!(revise(&world), (HeldWork::Ended, true, ends));
     world.decide(Kind::PlanApproval, choose_with("revise", "two"));
     assert_eq!(ended(&world), Some((Status::Failed, "plan_iterations")));
 }

@@ -110,6 +110,9 @@ fn release(world: &mut World, decision: Decision) {
     world.send(Input::Ran { call: "call_1".to_owned(), attempt: 1, outcome });
 }
 
+/// Input that ends an undo.
+type End = fn(&mut World);
+
 /// From its start to its end, an undo is the only undo of its run.
 #[test]
 fn a_run_has_one_open_undo() {
@@ -123,7 +126,7 @@ fn a_run_has_one_open_undo() {
             handled.events.iter().map(|event| event.fact.encode().0).take(2).collect::<Vec<_>>(),
         )
     };
-    let ends: [(&str, fn(&mut World)); 4] = [
+    let ends: [(&str, End); 4] = [
         ("approved", |world| release(world, choose("approve"))),
         ("approved in part", |world| {
             release(world, Decision { edit: json!(["a"]), ..choose("keep_some") });

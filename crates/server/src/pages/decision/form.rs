@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::schema::Problem;
-use holdshort_presentation::card::readable;
+use holdshort_presentation::card::{effect_beside, readable};
 use holdshort_protocol::pointer::is_within;
 use holdshort_protocol::{
-    Decision, FieldError, Input, Interrupt, Kind, Member, Offer, Origin, Outcome, TrialCard, answer_of,
+    Decision, FieldError, Input, Interrupt, Kind, Member, Offer, Outcome, TrialCard, answer_of,
     parts_of_lines, plain,
 };
 use serde::{Deserialize, Serialize};
@@ -320,7 +320,7 @@ struct Offered<'a> {
     /// CSS class of the button: `go` if the option lets the work continue, `stop` if the option ends the work. Empty
     /// for other options.
     tone: &'static str,
-    notes: Vec<&'a str>,
+    notes: Vec<Cow<'a, str>>,
     /// True if the browser may send the form although the check box is not ticked.
     holds: bool,
 }
@@ -421,7 +421,7 @@ impl<'a> Form<'a> {
                 .iter()
                 .map(|option| {
                     let is_alone = also_covers.is_empty();
-                    offered(option, interrupt.origin, is_undo, !members.is_empty(), is_alone)
+                    offered(option, interrupt, is_undo, !members.is_empty(), is_alone)
                 })
                 .collect(),
             problems: wrong,
@@ -504,12 +504,15 @@ fn looked_at(kind: Kind) -> &'static str {
 }
 
 /// Returns an option for the template. `is_alone` is true if the page has no check boxes for other open interrupts.
-fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool, is_alone: bool) -> Offered<'_> {
+fn offered<'a>(
+    option: &'a Offer,
+    interrupt: &Interrupt,
+    is_undo: bool,
+    has_members: bool,
+    is_alone: bool,
+) -> Offered<'a> {
     let is_answer = option.id == "answer";
     let notes = [
-        // The label of an external option was written by an agent and may mislead, so the page adds the effect of the
-        // option.
-        (origin == Origin::External, option.does.as_str()),
         (option.gives_grant() && !is_alone, "also lets the ticked calls continue"),
         (option.needs_text, "uses your text"),
         (option.keeps_some() && !is_undo, "keeps the paths above"),
@@ -517,9 +520,8 @@ fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool, is_
         (option.needs_edit && !is_answer && !option.keeps_some(), "uses your changed version"),
         (option.needs_edit && is_answer && has_members, "sends the answer above"),
         (option.needs_edit && is_answer && !has_members, "sends the answer as JSON"),
-        // For an external option, the first note already says what the option ends.
-        (option.ends_run() && origin == Origin::Native, "ends the run"),
     ];
+    let notes = notes.into_iter().filter(|(holds, _)| *holds).map(|(_, note)| note.into());
     Offered {
         id: &option.id,
         label: plain::line(&option.label),
@@ -528,7 +530,7 @@ fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool, is_
             Outcome::Rejected | Outcome::Cancelled => "stop",
             Outcome::Answered | Outcome::Expired | Outcome::Superseded => "",
         },
-        notes: notes.into_iter().filter(|(holds, _)| *holds).map(|(_, note)| note).collect(),
+        notes: effect_beside(interrupt, option).into_iter().chain(notes).collect(),
         // For an option that keeps some parts, the browser does not require the tick. The server checks that the page
         // showed the kept parts.
         holds: !option.releases() || option.keeps_some(),

@@ -1,0 +1,40 @@
+//! Options that end the run although their effect usually does not, and the reverse. An interrupt records them when it
+//! opens, so that every client can warn before a decision. The decisions themselves are in `decide/`.
+
+use super::Run;
+use crate::interrupt::{About, Effect, HeldWork};
+
+impl Run {
+    /// Returns true if an option with this effect ends the run contrary to the table of effects, false if the option
+    /// contrary to that table does not end the run, and `None` if the table is right.
+    pub(super) fn unusual_end(&self, about: &About, effect: Effect) -> Option<bool> {
+        let ends = self.ends_by(about, effect);
+        (ends != (effect.work() == HeldWork::Ended)).then_some(ends)
+    }
+
+    /// Returns true if a decision with this effect, on an interrupt that is about to open, ends the run as failed or
+    /// cancelled.
+    fn ends_by(&self, about: &About, effect: Effect) -> bool {
+        // A failed phase ends the run, unless a call began the phase.
+        let fails = |phase: &str| !self.called.contains_key(phase);
+        let leaves_no_plan = |step: &str| {
+            let phase = self.phase_of_step(step);
+            let has_plan = self.plans.get(&phase).is_some_and(|plan| plan.settled.is_some());
+            self.must_plan(step) && !has_plan && fails(&phase)
+        };
+        match (about, effect) {
+            (About::Phase(phase), Effect::FailRun) => fails(phase),
+            (About::Plan(phase), Effect::FailRun) => {
+                // After a rejected replacement, the earlier plan is carried out.
+                fails(phase) && self.plans.get(phase).is_none_or(|plan| plan.settled.is_none())
+            }
+            (About::Plan(phase), Effect::Replan) => {
+                let shown = self.plans.get(phase).map_or(0, |plan| plan.iterations);
+                !self.may_replan(phase, shown + 1) && fails(phase)
+            }
+            (About::BeforeStep(step) | About::Failure(step), Effect::Skip)
+            | (About::Limit(step) | About::Ending(step), Effect::Finish) => leaves_no_plan(step),
+            (_, effect) => effect.work() == HeldWork::Ended,
+        }
+    }
+}
