@@ -30,4 +30,44 @@ impl RunListReader {
         self.room -= row.seq;
         Ok(Some(app.run_now(&row.run).await?))
     }
+
+    /// Returns the current state of a run, even if it has ended. Returns `None` if the limit of events is reached. The
+    /// first run is always read, however many events it has.
+    pub(super) async fn any_run(&mut self, app: &App, row: &RunRow) -> Answer<Option<Arc<Run>>> {
+        if !take(&mut self.room, row.seq) {
+            return Ok(None);
+        }
+        Ok(Some(app.run_now(&row.run).await?))
+    }
+}
+
+/// Takes the events of a run from the remaining number. Returns false if too few remain. The first run may have more.
+fn take(room: &mut u64, events: u64) -> bool {
+    let fits = events <= *room || *room == SCANNED_EVENTS as u64;
+    if fits {
+        *room = room.saturating_sub(events);
+    }
+    fits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_first_run_may_have_more_events_than_the_limit() {
+        let most = SCANNED_EVENTS as u64;
+        let table: [(&[u64], &[bool]); 5] = [
+            (&[10, most - 10, 1], &[true, true, false]),
+            (&[10, most - 9, 1], &[true, false, true]),
+            (&[most, 1], &[true, false]),
+            (&[most + 1, 1], &[true, false]),
+            (&[1, most + 1], &[true, false]),
+        ];
+        for (runs, expected) in table {
+            let mut room = most;
+            let taken: Vec<bool> = runs.iter().map(|events| take(&mut room, *events)).collect();
+            assert_eq!(taken, expected, "{runs:?}");
+        }
+    }
 }

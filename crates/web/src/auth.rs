@@ -100,21 +100,23 @@ impl AuthState {
     }
 
     /// Authenticates a person by the cookie of an edge's page, as an operator: the page needs no other role. Call this
-    /// only on routes of this edge. A request that does not come from the page is refused.
+    /// only on routes of this edge. A request that does not come from the page is refused. If the login has ended, the
+    /// refusal names the sign-in of the page.
     pub async fn authenticate_page(&self, headers: &HeaderMap) -> Answer<Authenticated> {
         let app = self.0.clone();
-        if !app.page.as_ref().is_some_and(|page| page.sent(headers)) {
+        let Some(page) = app.page.as_ref().filter(|page| page.sent(headers)) else {
             return Err(Refused::from_code(Code::WrongOrigin));
-        }
+        };
         let found = match app.logins.find_page(headers, app.now()) {
             Some(login) => access::by_login(&app, login).await?,
             None => None,
         };
-        let found = found.map(|(mut principal, access)| {
-            principal.roles.retain(|role| *role == Role::Operator);
-            (principal, access)
-        });
-        Authenticated::admit(app, found, "web")
+        let Some((mut principal, access)) = found else {
+            let why = format!("this browser is no longer signed in: sign in at {}", page.sign_in_url());
+            return Err(Refused::new(Code::Unauthenticated, why));
+        };
+        principal.roles.retain(|role| *role == Role::Operator);
+        Authenticated::admit(app, Some((principal, access)), "web")
     }
 
     /// Authenticates the bearer of a decision link. If this server did not create the token, the error contains no
@@ -279,12 +281,17 @@ impl AuthState {
             return Err(Refused::from_code(Code::WrongOrigin));
         }
         let system = app.driver.system().await?;
-        let invited = app.logins.take(code, &[], &system, app.now());
-        let invited = invited.ok_or_else(|| Refused::from_code(Code::LoginCodeSpent))?;
-        if !system.people.signs_in(&invited.person).contains(&Role::Operator) {
-            let why = format!("`{}` is not an operator, and this page acts as an operator", invited.person);
+        let spent = || Refused::from_code(Code::LoginCodeSpent);
+        // A person with another role can still use the code at this server's own page.
+        let person = app.logins.invited(code, &system, app.now()).ok_or_else(spent)?;
+        if !system.people.signs_in(&person).contains(&Role::Operator) {
+            let why = format!(
+                "`{person}` is not an operator, and this page acts as an operator; the link still works at {}",
+                app.base
+            );
             return Err(Refused::new(Code::ForbiddenRole, why));
         }
+        let invited = app.logins.take(code, &[], &system, app.now()).ok_or_else(spent)?;
         blocking(move || app.logins.issue_for_page(&invited, &page, app.now())).await
     }
 

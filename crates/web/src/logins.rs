@@ -58,6 +58,13 @@ struct Code {
 }
 
 impl Code {
+    /// Returns true if a browser that began these sign-ins can use the code now.
+    fn is_valid(&self, began: &[Digest], known: &System, now: Timestamp) -> bool {
+        self.expires_at > now
+            && !self.is_over(known)
+            && self.invited.bound.is_none_or(|bound| began.contains(&bound))
+    }
+
     /// Returns true if the code can no longer be used because its person was removed or signed out.
     fn is_over(&self, known: &System) -> bool {
         is_over(known, &self.invited.person, self.since, &self.invited.there)
@@ -247,6 +254,15 @@ impl Logins {
         Ok(page.set_cookies(&self.page_cookie, &cookie, invited.lasts_ms / 1_000))
     }
 
+    /// Returns the person whom a code would sign in, and does not use the code up. Returns `None` if the code is not
+    /// valid ([`Logins::take`]).
+    pub(crate) fn invited(&self, code: &str, known: &System, now: Timestamp) -> Option<String> {
+        let digest = Digest::of_bytes(code.as_bytes());
+        let codes = lock(&self.codes);
+        let code = codes.iter().find(|code| code.digest == digest)?;
+        code.is_valid(&[], known, now).then(|| code.invited.person.clone())
+    }
+
     /// Takes the invitation of a code. Returns `None` if the code is unknown, used or expired, or if its person was
     /// removed after its creation. A code is used up even if the sign-in fails. `began`: digests of the sign-ins at the
     /// provider that this browser began, according to its cookies.
@@ -262,12 +278,7 @@ impl Logins {
         let found = codes.iter().position(|code| code.digest == digest);
         let found = found.and_then(|place| codes.remove(place));
         drop(codes);
-        let counts = |code: &Code| {
-            code.expires_at > now
-                && !code.is_over(known)
-                && code.invited.bound.is_none_or(|bound| began.contains(&bound))
-        };
-        let Code { invited, .. } = found.filter(counts)?;
+        let Code { invited, .. } = found.filter(|code| code.is_valid(began, known, now))?;
         Some(Invitation { seq: known.seq, ..invited })
     }
 

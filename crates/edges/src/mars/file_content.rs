@@ -22,6 +22,7 @@ use super::projector::work_dir;
 use super::start::is_visible;
 use crate::credentials::AuthenticatedCaller;
 use crate::limits::MARS_FILE_RUNS;
+use crate::run_list::RunListReader;
 
 /// Media types by the end of the file's name. Only images are sent with their own type.
 const IMAGES: [(&str, &str); 9] = [
@@ -87,9 +88,11 @@ pub(super) async fn image(guest: AuthenticatedCaller, Params(query): Params<Path
     Ok(([(CONTENT_TYPE, media_type)], bytes).into_response())
 }
 
-/// Returns the content that a run's last change gave to a file.
+/// Returns the content that a run's last change gave to a file. Like a list of runs, this uses one stream of the server
+/// and reads a limited number of events.
 async fn read(app: &App, path: &str) -> Answer<Vec<u8>> {
-    let Entry::File { digest, bytes, .. } = find(app, path).await? else {
+    let mut runs = RunListReader::new(app)?;
+    let Entry::File { digest, bytes, .. } = find(app, &mut runs, path).await? else {
         return Err(Refused::new(Code::NotFound, format!("{path} is a link: open it in the task's folder")));
     };
     if bytes > PAGE_BYTES as u64 {
@@ -107,14 +110,20 @@ async fn read(app: &App, path: &str) -> Answer<Vec<u8>> {
 
 /// Returns the entry of a file in the newest run that changed it, which may be an undo. The run works in a folder above
 /// the path.
-async fn find(app: &App, path: &str) -> Answer<Entry> {
+async fn find(app: &App, runs: &mut RunListReader, path: &str) -> Answer<Entry> {
     for row in app.journal().runs(&RunFilter::default(), None, MARS_FILE_RUNS).await?.items {
         if !is_visible(app, &row).await? {
             continue;
         }
         let begun = app.driver.load_at(&row.run, 1).await?;
         let Some(inner) = below(path, work_dir(&begun)) else { continue };
-        let run = app.run_now(&row.run).await?;
+        let Some(run) = runs.any_run(app, &row).await? else {
+            let why = format!(
+                "the newest runs in the folder of {path} did not change it, and the older ones have too many events \
+                 to search: open it in the task's folder"
+            );
+            return Err(Refused::new(Code::LimitReached, why));
+        };
         if let Some(change) = files::last_change(&run, inner) {
             let why = || format!("the run {} deleted the file {path}", row.run);
             let entry = change.after.clone().filter(files::is_file);

@@ -185,9 +185,16 @@ async fn the_cookie_works_on_this_edge_from_this_page_and_nowhere_else() {
     }
     // A token still works, and the refusal without credentials names the sign-in.
     assert_eq!(server.get(&sessions).await.status, 200);
-    let nobody = Browser::new(&server).request(Method::GET, &sessions, &own).send().await.unwrap();
-    let told = reader::refusal(&nobody.json().await.unwrap());
-    assert!(told.contains("http://localhost:3000/api/holdshort/sign-in"), "{told}");
+    let stale = Some(format!("{}x", browser.cookie.as_deref().unwrap()));
+    for cookie in [None, stale] {
+        let nobody = Browser { cookie: cookie.clone(), ..Browser::new(&server) };
+        let response = nobody.request(Method::GET, &sessions, &own).send().await.unwrap();
+        let told = reader::refusal(&response.json().await.unwrap());
+        assert!(
+            told.contains("sign in at http://localhost:3000/api/holdshort/sign-in"),
+            "{cookie:?}: {told}"
+        );
+    }
 }
 
 /// The page's own server may be a trusted proxy. It then reports the host and scheme of the page.
@@ -245,6 +252,13 @@ async fn only_an_operator_signs_in_and_a_sign_out_ends_it() {
         assert_eq!((status, cookies.len()), (403, 0), "{text}");
         assert!(text.contains(words) && text.contains("<form"), "{text}");
     }
+    // A link of a person with another role is not used up: it still signs the person in at this server's own page.
+    let code = link(&server, Some("rita")).await;
+    assert_eq!(browser.enter(&code, ORIGIN).await.0, 403);
+    let body = json!({ "code": code.rsplit_once('#').unwrap().1 });
+    let own_page = || browser.http.post(format!("{}/v1/login", server.base())).json(&body).send();
+    assert_eq!(own_page().await.unwrap().status(), 200);
+    assert_eq!(own_page().await.unwrap().status(), 403, "once");
     let mut socket = browser.socket("t1", &[("origin", ORIGIN)]).await.unwrap();
     socket.say(&json!({"type": "ping"})).await;
     socket.wait("pong").await;
