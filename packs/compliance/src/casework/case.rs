@@ -152,9 +152,17 @@ pub fn read(
         let reader = Reader { rules, dictionary, as_of, known: &known, parties: BTreeMap::new() };
         reader.read(&table, &mut case, &mut problems);
     }
-    let names: usize = case.watched.iter().map(|entry| entry.names.len()).sum();
-    if names.saturating_mul(case.customers.len() + case.parties.len()) > limits::COMPARISONS {
-        let message = format!("more than {} comparisons of names", limits::COMPARISONS);
+    let listed: u64 = case.watched.iter().flat_map(|entry| &entry.names).map(Name::cost).sum();
+    let customers = case.customers.iter().map(|customer| customer.words.cost());
+    let own: u64 = customers.chain(case.parties.iter().map(|party| party.words.cost())).sum();
+    if listed.saturating_mul(own) > limits::COMPARISONS {
+        let message = format!(
+            "the comparisons of names cost {} million, more than {} million: the number of letters plus {} for each \
+             word, of the list ({listed}) multiplied by those of the case ({own})",
+            listed.saturating_mul(own) / 1_000_000,
+            limits::COMPARISONS / 1_000_000,
+            limits::WORD_COST,
+        );
         problems.of_file(WATCH_LIST, Code::TooManyNames, message);
     }
     if problems.is_empty() { Ok(case) } else { Err(problems) }

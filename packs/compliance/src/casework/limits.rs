@@ -15,9 +15,12 @@ pub const WORD_LETTERS: usize = 32;
 /// Maximum number of Chinese characters of a company form or a common word in the rules. Longer entries match no
 /// name.
 pub const HAN_PHRASE: usize = 8;
-/// Maximum number of name comparisons with the watch list, about 25 seconds of computing. A case with more is refused
-/// with `too_many_names`.
-pub const COMPARISONS: usize = 20_000_000;
+/// Cost of comparing one word of a name, in letters, besides the cost of its letters.
+pub const WORD_COST: usize = 8;
+/// Maximum cost of comparing names with the watch list: the cost of all names of the list, multiplied by the cost of all
+/// names of the case. The cost of a name is its number of letters plus 8 for each word. This is enough for 20 million
+/// pairs of usual names, about 25 seconds of computing. A case with more is refused with `too_many_names`.
+pub const COMPARISONS: u64 = 25_000_000_000;
 /// Maximum number of columns of a table. A table with more is refused with `cells`.
 pub const COLUMNS: usize = 100;
 /// Maximum bytes of a table cell. A case with a longer cell is refused with `cell_too_long`.

@@ -79,6 +79,7 @@ class Names:
         self.spellings = {word: at for at, group in enumerate(tables["spellings"]) for word in one(group)}
         phrase = lambda text: tuple(self.form(word) for word in fold(text))
         self.phrases = {phrase(text): "title" for text in tables["titles"]}
+        self.phrases |= {phrase(text): "end title" for text in tables["end_titles"]}
         self.phrases |= {phrase(text): "form" for text in tables["forms"]}
         self.phrases |= {phrase(text): at for at, group in enumerate(tables["common"]) for text in group}
         self.longest = max(map(len, self.phrases), default=1)
@@ -121,6 +122,9 @@ class Names:
         return self.shortened("".join(c for c in sounds if c not in UNWRITTEN))
 
     def split(self, name):
+        parts = name.replace("，", ",").split(",")
+        if len(parts) == 2:
+            name = parts[1] + " " + parts[0]
         written = []
         for word in fold(name):
             while word and is_han(word):
@@ -138,9 +142,10 @@ class Names:
             size = next(sizes, None)
             pieces.append((None if size is None else self.phrases[tuple(forms[at:at + size])], written[at:at + (size or 1)]))
             at += size or 1
-        kept = [at for at, (phrase, _) in enumerate(pieces) if phrase not in ("title", "form")]
-        if kept:
-            pieces = pieces[kept[0]:kept[-1] + 1]
+        before = [at for at, (phrase, _) in enumerate(pieces) if phrase not in ("title", "end title", "form")]
+        after = [at for at, (phrase, _) in enumerate(pieces) if phrase not in ("end title", "form")]
+        if after:
+            pieces = pieces[(before or after[-1:])[0]:after[-1] + 1]
         own = any(phrase is None for phrase, _ in pieces)
         found = []
         for at, (phrase, texts) in enumerate(pieces):

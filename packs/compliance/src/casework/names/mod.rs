@@ -15,6 +15,7 @@ use unicode_script::{Script, UnicodeScript};
 pub(crate) use tables::Dictionary;
 pub use tables::NameTables;
 
+use crate::casework::limits;
 use words::Word;
 
 /// Letters that Unicode decomposition does not convert to basic Latin letters, with their replacements.
@@ -37,6 +38,13 @@ impl Name {
     /// Returns the similarity, from 0 to 1. Equal words, in any order, have the similarity 1.
     pub(crate) fn like(&self, other: &Self, dictionary: &Dictionary) -> f64 {
         likeness::of_names(&self.words, &other.words, dictionary)
+    }
+
+    /// Returns the cost of the comparison with another name. The product of the costs of two names is at least in
+    /// proportion to the time.
+    pub(crate) fn cost(&self) -> u64 {
+        let letters: usize = self.words.iter().map(|word| word.text.len()).sum();
+        (letters + self.words.len() * limits::WORD_COST) as u64
     }
 
     pub(crate) fn main_script(&self) -> Option<&'static str> {

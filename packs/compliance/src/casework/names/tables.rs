@@ -57,6 +57,7 @@ struct Lists {
     beginnings: Vec<String>,
     ends: Vec<String>,
     titles: Vec<String>,
+    end_titles: Vec<String>,
     patronymics: Vec<String>,
     forms: Vec<String>,
     common: Vec<Vec<String>>,
@@ -85,6 +86,7 @@ impl Lists {
             ("beginnings", &self.beginnings),
             ("ends", &self.ends),
             ("titles", &self.titles),
+            ("end_titles", &self.end_titles),
             ("patronymics", &self.patronymics),
             ("forms", &self.forms),
         ];
@@ -95,7 +97,7 @@ impl Lists {
             if let Some(entry) = words.iter().find(|entry| fold(entry).is_empty()) {
                 return Err(format!("an entry of `names.{list}` has no letter: `{entry}`"));
             }
-            let takes_phrases = matches!(list, "titles" | "forms" | "common");
+            let takes_phrases = matches!(list, "titles" | "end_titles" | "forms" | "common");
             if let Some(entry) = words.iter().find(|entry| !takes_phrases && fold(entry).len() > 1) {
                 return Err(format!("an entry of `names.{list}` must be one word: `{entry}`"));
             }
@@ -115,7 +117,10 @@ impl Lists {
 /// Kind of a phrase that hardly distinguishes people or companies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phrase {
+    /// Title that is removed only before a name, because it may be a family name after it.
     Title,
+    /// Title that is removed before and after a name.
+    EndTitle,
     Form,
     /// Word of a list of `names.common`, with the number of its list.
     Common(u16),
@@ -207,6 +212,8 @@ impl Dictionary {
         }
         let mut phrases = BTreeMap::new();
         phrases.extend(tables.titles.iter().map(|phrase| (dictionary.phrase(phrase), Phrase::Title)));
+        let end_titles = tables.end_titles.iter();
+        phrases.extend(end_titles.map(|phrase| (dictionary.phrase(phrase), Phrase::EndTitle)));
         phrases.extend(tables.forms.iter().map(|phrase| (dictionary.phrase(phrase), Phrase::Form)));
         for (number, list) in (0..).zip(&tables.common) {
             phrases.extend(list.iter().map(|phrase| (dictionary.phrase(phrase), Phrase::Common(number))));

@@ -1,6 +1,8 @@
 //! Splits a name into words: transliterates them, removes titles and company forms, and determines the weight of each
 //! word.
 
+use std::borrow::Cow;
+
 use super::letters::{fold, is_abjad, is_han, latin};
 use super::tables::{Dictionary, Phrase, bit};
 use crate::casework::limits;
@@ -191,14 +193,14 @@ fn sound_key(text: &str) -> String {
 
 /// Splits a name into its words.
 pub(super) fn split(name: &str, dictionary: &Dictionary) -> Vec<Word> {
-    let written = split_han(fold(name), dictionary);
+    let written = split_han(fold(&with_family_name_last(name)), dictionary);
     let mut phrases = find_phrases(&written, dictionary);
-    let is_removable = |phrase: Option<Phrase>| matches!(phrase, Some(Phrase::Form | Phrase::Title));
-    let first = phrases.iter().position(|(phrase, _)| !is_removable(*phrase));
-    let end = phrases.iter().rposition(|(phrase, _)| !is_removable(*phrase));
-    // Titles and company forms are removed only at the beginning and at the end of a name. A name that consists only
-    // of titles and forms is kept.
-    if let (Some(first), Some(end)) = (first, end) {
+    // Titles and company forms are removed only at the beginning and at the end of a name. At the end, only some titles
+    // are removed: `Graf` and `Baron` are family names there. A name that consists only of titles and forms is kept.
+    let is_own = |phrase: Option<Phrase>| !matches!(phrase, Some(Phrase::Form | Phrase::EndTitle));
+    if let Some(end) = phrases.iter().rposition(|(phrase, _)| is_own(*phrase)) {
+        let is_first = |phrase: Option<Phrase>| is_own(phrase) && phrase != Some(Phrase::Title);
+        let first = phrases.iter().position(|(phrase, _)| is_first(*phrase)).unwrap_or(end);
         phrases = phrases[first..=end].to_vec();
     }
     let has_own_word = phrases.iter().any(|(phrase, _)| phrase.is_none());
@@ -223,6 +225,16 @@ pub(super) fn split(name: &str, dictionary: &Dictionary) -> Vec<Word> {
     }
     mark_patronymics(&mut words, dictionary);
     words
+}
+
+/// Returns a name with its family name last, such as `Ash Hawthorn` for `Hawthorn, Ash`. Titles and particles are
+/// recognised by their place. A name with several commas is returned unchanged.
+fn with_family_name_last(name: &str) -> Cow<'_, str> {
+    let mut parts = name.split([',', '，']);
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(family), Some(given), None) => format!("{given} {family}").into(),
+        _ => name.into(),
+    }
 }
 
 /// Splits words of Chinese characters into known phrases and single characters.

@@ -147,6 +147,11 @@ fn letters_marks_order_forms_and_titles_make_no_difference() {
         ("Atropa Trading S.A.", "Atropa Trading SA"),
         ("Dr. Ash Hawthorn", "Ash Hawthorn"),
         ("Rowan van der Elder", "Elder, Rowan"),
+        ("Rowan van der Elder", "VAN DER ELDER, Rowan"),
+        ("Ash Hawthorn", "Hawthorn, Ash, Dr."),
+        ("Ash Hawthorn", "Ash Hawthorn Jr"),
+        ("Colonel Ash Hawthorn", "Ash Hawthorn"),
+        ("Dr. Graf", "Graf"),
         ("张松柏", "Zhang Songbai"),
         ("Snowdrop Line 01", "Snowdrop Line 1"),
     ] {
@@ -170,6 +175,17 @@ fn near_misses_are_other_names() {
         ("Nightshade Holdings", "Nightshade Holding Ltd", "Nightingale Holdings"),
         ("Theodoros Chrysanthemis", "Θεόδωρος Χρυσανθέμης", "Θεόφιλος Χρυσανθέμης"),
         ("Abd al-Rahman Qurunfuli", "Abdulrahman Qurunfuli", "Abd al-Rahim Qurunfuli"),
+        // Particles and titles that are family names.
+        ("Du Wei", "DU, Wei", "Le Wei"),
+        ("Du Wei", "杜薇", "Wei"),
+        ("Chen Bin", "Chen, Bin", "Chen Di"),
+        ("Ram Das", "Mr. Ram Das", "Ram De"),
+        ("Le Hoa Quynh", "Quynh Le Hoa", "Do Hoa Quynh"),
+        ("Carmen de la Retama", "Retama, Carmen de la", "Carmen de la Romana"),
+        ("Karl Graf", "GRAF, Dr. Karl", "Karl"),
+        ("Karl Graf", "Dr. Karl Graf", "Karl Baron"),
+        ("Ali al-Hajj", "HAJJ, Ali", "Ali al-Imam"),
+        ("Martin King", "King, Martin", "Martin Prince"),
     ] {
         assert!(like(name, same) >= 0.85, "{name} and {same}: {}", like(name, same));
         assert!(like(name, other) < 0.85, "{name} and {other}: {}", like(name, other));
@@ -248,6 +264,7 @@ fn earlier_rules_are_refused_and_the_lists_are_checked() {
         ("  alike: [", "  alike: [A1, ", "`names.alike` may only have the letters a to z, not `A1`"),
         ("  letters: {", "  letters: {ж: ж, ", "`names.letters` must map letters to the letters a to z"),
         ("  titles: [", "  titles: ['-', ", "an entry of `names.titles` has no letter: `-`"),
+        ("  end_titles: [", "  end_titles: ['-', ", "an entry of `names.end_titles` has no letter: `-`"),
         (
             "  particles: [",
             "  particles: [de la, ",
