@@ -152,3 +152,6 @@ pub const RISK_TEXTS: usize = 1_000;
 /// Maximum characters of a text that is searched for risk words. A longer text of an agent in Holdshort is skipped. The
 /// beginning of a longer text of an external agent is searched, and the risk is high.
 pub const RISK_TEXT_CHARS: usize = 4_000;
+
+/// Maximum number of changed files that the card of a checkpoint lists. Further files are only counted.
+pub const CHANGED_FILES: usize = 100;

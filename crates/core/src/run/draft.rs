@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::input::{Context, Rejection};
-use super::{Fact, Run};
+use super::{Fact, Run, changed_files};
 use crate::actor::Actor;
 use crate::definition::{KindGate, Phase};
 use crate::envelope::Content;
@@ -183,7 +183,12 @@ impl<'a> Draft<'a> {
 
     /// Opens an interrupt. Options, labels, expiry and approvers are those that the phase and the workflow set for
     /// the kind of the interrupt.
-    pub(super) fn open(&mut self, opening: Opening) -> InterruptId {
+    pub(super) fn open(&mut self, mut opening: Opening) -> InterruptId {
+        if opening.kind == Kind::Checkpoint
+            && let Some(files) = self.run.changed_files()
+        {
+            opening.payload[changed_files::MEMBER] = files;
+        }
         let mut gate = self.run.definition.gate(self.phase_of(&opening), opening.kind);
         if opening.about == About::Hold {
             // The options of the workflow are for outputs that agents submit. A hold has no output to edit.

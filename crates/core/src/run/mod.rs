@@ -14,6 +14,7 @@ mod asking;
 mod assigning;
 mod call;
 mod call_changes;
+mod changed_files;
 mod claim;
 mod client;
 mod config;

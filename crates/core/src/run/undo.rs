@@ -145,7 +145,7 @@ impl Run {
     }
 
     /// Returns the calls that committed changes, the newest first.
-    fn committed(&self) -> Vec<(&Call, &CallChanges)> {
+    pub(super) fn committed(&self) -> Vec<(&Call, &CallChanges)> {
         let done = self.calls.values().filter(|call| call.state == CallState::Ended(CallEnd::Done));
         let mut done: Vec<(&Call, &CallChanges)> =
             done.filter_map(|call| Some((call, &**call.committing()?))).collect();

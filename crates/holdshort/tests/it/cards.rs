@@ -1,4 +1,5 @@
-//! Tests of `show` and `decide` for deceptive calls: look-alike letters, and a change that is too long for its card.
+//! Tests of `show` and `decide`: look-alike letters in a call, a change that is too long for its card, and the files
+//! that a checkpoint lists.
 
 use std::fs;
 
@@ -110,4 +111,35 @@ fn a_card_shows_what_an_edit_changed() {
     assert_eq!(decided.code, 0, "{decided:?}");
     let shown = home.run(&["show", id]).out;
     assert!(shown.contains("command, edited: echo safe"), "{shown}");
+}
+
+/// A person at a checkpoint sees which files the run has changed.
+#[test]
+fn a_checkpoint_shows_the_changed_files() {
+    let home = Home::new();
+    let folder = home.path().join("workflows/own");
+    fs::create_dir_all(&folder).unwrap();
+    let workflow = "name: own\nagents:\n  ada: {instructions: Do it., tools: [write_file]}\nphases:\n\
+                    \x20 - {id: work, kind: one_shot, agent: ada}\ngates:\n  after_step: ask\n\
+                    \x20 rules: [{tools: [write_file], do: allow}]\n";
+    let write = |path: &str, text: &str| {
+        format!("        - {{tool: write_file, arguments: {{path: {path}, content: \"{text}\\n\"}}}}\n")
+    };
+    let calls = write("notes/one.txt", "one") + &write("two.txt", "new");
+    let rehearsal = format!("agents:\n  ada:\n    - calls:\n{calls}    - text: Done.\n");
+    fs::write(folder.join("workflow.yaml"), workflow).unwrap();
+    fs::write(folder.join("rehearsal.yaml"), rehearsal).unwrap();
+    let workspace = home.path().join("workspace");
+    fs::create_dir(&workspace).unwrap();
+    fs::write(workspace.join("two.txt"), "old\n").unwrap();
+    let _serving = home.serve(&["--workflows", home.path().join("workflows").to_str().unwrap()]);
+    let folder = workspace.to_str().unwrap();
+    let ran = home.run(&["run", "own", "Write.", "--model", "rehearsal", "--workspace", folder]);
+    assert_eq!(ran.code, 4, "{ran:?}");
+    let open = home.open_interrupt();
+    assert_eq!((&open["kind"], &open["position"]), (&"checkpoint".into(), &"after_step".into()));
+    let shown = home.run(&["show", open["id"].as_str().unwrap()]).out;
+    for line in ["changed files", "created notes/one.txt", "changed two.txt"] {
+        assert!(shown.to_lowercase().contains(line), "{line}: {shown}");
+    }
 }

@@ -43,6 +43,10 @@ pub(super) fn for_interrupt<'a>(
             data(payload, "input", "Input"),
             data(payload, "output", "Output"),
             data(payload, "results", "Results"),
+            payload
+                .get("changed_files")
+                .and_then(listed)
+                .map(|text| Part::Data { label: "Changed files", text: plain::lines(&text).into_owned() }),
         ],
         Kind::Error => vec![quote(payload, "error", "Error"), quote(payload, "output", "Reply")],
         Kind::Continuation if payload.get("output").is_some() => vec![quote(payload, "output", "Reply")],

@@ -14,7 +14,9 @@ use holdshort_core::tool::{Outcome, TrialOutcome, TrialResult};
 use serde_json::json;
 
 use super::{runs, trying};
-use crate::world::{World, assigned, calls, choose, choose_with, command, definition, draw, one_shot, write};
+use crate::world::{
+    World, assigned, calls, choose, choose_with, command, definition, draw, one_shot, says, write,
+};
 
 /// Formats each change as `path: before > after`, with the content of the file before and after.
 fn describe_changes(undo: &Undo) -> Vec<String> {
@@ -30,7 +32,7 @@ fn describe_changes(undo: &Undo) -> Vec<String> {
 fn released(mut world: World) -> World {
     for _ in 0..10 {
         world.work();
-        if world.open_kinds().is_empty() {
+        if !world.open_kinds().contains(&Kind::ToolApproval.as_str()) {
             break;
         }
         world.decide(Kind::ToolApproval, choose("approve"));
@@ -52,6 +54,26 @@ fn a_run_is_undone_back_to_an_event() {
     );
     assert_eq!(world.run.undo(world.run.seq), Err(NotUndone::Nothing));
     assert_eq!(world.run.undo(world.run.seq + 1), Err(NotUndone::UnknownEvent));
+}
+
+/// The card of a checkpoint lists what the run has changed so far. A file that came and went is not listed.
+#[test]
+fn a_checkpoint_lists_the_changed_files() {
+    let mut definition = trying();
+    definition.phases[0].gates.before_step = true;
+    definition.phases[0].gates.after_step = true;
+    let lines = ["./do new=1 b=1 old=22 -gone", "./do -b"];
+    let replies = lines.iter().map(|line| calls(&[command(line)])).chain([says("Done.")]).collect();
+    let mut world = World::started(definition, replies);
+    world.files.extend([("old", "1"), ("gone", "1")].map(|(name, text)| (name.to_owned(), text.to_owned())));
+    let listed = |world: &World| {
+        let asked = &world.run.interrupts[&world.open(Kind::Checkpoint)];
+        asked.content["payload"].get("changed_files").cloned()
+    };
+    assert_eq!(listed(&world), None, "nothing has changed before the step");
+    world.decide(Kind::Checkpoint, choose("approve"));
+    let world = released(world);
+    assert_eq!(listed(&world), Some(json!(["deleted gone", "created new", "changed old"])));
 }
 
 /// Returns the input that starts an undo of `of` after the event `to`, and the changes that it reverts.
