@@ -101,8 +101,7 @@ impl Library {
         match self.rehearsals.get(name)? {
             Rehearsal::Parsed(script) => Some(script),
             Rehearsal::Shipped { text, parsed } => {
-                let definition = self.workflows.get(name)?;
-                parsed.get_or_init(|| rehearsal::parse_for(name, text, definition).ok()).as_ref()
+                parsed.get_or_init(|| rehearsal::parse(name, text).ok()).as_ref()
             }
         }
     }
@@ -120,7 +119,7 @@ impl Library {
         let name = definition.name.clone();
         self.rehearsals.remove(&name);
         if let Some(text) = rehearsal {
-            let script = rehearsal::parse_for(&rehearsal_path(file), text, &definition)?;
+            let script = rehearsal::parse_for(&rehearsal_path(file), text, &definition, catalogue)?;
             self.rehearsals.insert(name.clone(), Rehearsal::Parsed(script));
         }
         self.workflows.insert(name.clone(), Arc::new(definition));

@@ -164,6 +164,22 @@ fn workflow_files_are_checked_where_they_lie() {
             && ran.out.ends_with("base.yaml: no problems found\n"),
         "{ran:?}"
     );
+    // A rehearsal is checked with its workflow.
+    std::fs::create_dir_all(at("own/played")).unwrap();
+    write(
+        "own/played/workflow.yaml",
+        "name: played\nagents: {ada: {instructions: Do it., tools: [read_file]}}\nphases: [{id: work, kind: one_shot, \
+         agent: ada}]\n",
+    );
+    write(
+        "own/played/rehearsal.yaml",
+        "agents:\n  ada:\n    - calls:\n        - {tool: read_flie}\n    - text: Done.\n",
+    );
+    let ran = home.run(&["workflows", "check", &at("own")]);
+    let script = at("own/played/rehearsal.yaml");
+    let problem =
+        format!("{script}:4:18: the workflow `played` has no tool `read_flie` (did you mean `read_file`?)");
+    assert!(ran.code == 2 && ran.out.lines().any(|line| line == problem), "{ran:?}");
     for name in ["nowhere.yaml", "compose.yaml/x"] {
         let ran = home.run(&["workflows", "check", &at(name)]);
         assert!(ran.code == 2 && ran.err.contains(name) && ran.out.is_empty(), "{ran:?}");

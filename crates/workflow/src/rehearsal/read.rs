@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use holdshort_core::definition::Definition;
 use holdshort_core::message::FailureKind;
 use holdshort_core::run::OVERSEER;
+use holdshort_core::tool;
 use serde_json::json;
 
 use super::{Expect, Play, Script, ScriptedCall, Step, template};
@@ -36,12 +37,36 @@ pub fn parse(file_name: &str, text: &str) -> Result<Script, Vec<Problem>> {
     read(file_name, text, None)
 }
 
-/// Parses a script for a workflow. Reports a problem for each agent that the script has and the workflow lacks.
-pub(crate) fn parse_for(file_name: &str, text: &str, workflow: &Definition) -> Result<Script, Vec<Problem>> {
-    read(file_name, text, Some(workflow))
+/// Parses a script for a workflow. Reports a problem for each agent and each tool that the script has and the workflow
+/// lacks. `built_in` holds the tools that every workflow may use.
+pub(crate) fn parse_for(
+    file_name: &str,
+    text: &str,
+    workflow: &Definition,
+    built_in: &[tool::Spec],
+) -> Result<Script, Vec<Problem>> {
+    let built_in = built_in.iter().map(|spec| spec.name.as_str());
+    // A workflow may remove built-in tools, such as those that ask people. Such a call is rejected when it is made.
+    let tools = workflow.tools.keys().map(String::as_str).chain(built_in).collect();
+    read(file_name, text, Some(&Played { workflow, tools }))
 }
 
-fn read(file_name: &str, text: &str, workflow: Option<&Definition>) -> Result<Script, Vec<Problem>> {
+/// Workflow that a script plays, with the names of the tools that the script may call.
+struct Played<'w> {
+    workflow: &'w Definition,
+    tools: BTreeSet<&'w str>,
+}
+
+impl Played<'_> {
+    fn check_tool(&self, tool: &str, item: &Item<'_>, problems: &mut Problems) {
+        if !self.tools.contains(tool) {
+            let message = format!("the workflow `{}` has no tool `{tool}`", self.workflow.name);
+            problems.unknown(item, tool, message, self.tools.iter().copied());
+        }
+    }
+}
+
+fn read(file_name: &str, text: &str, played: Option<&Played<'_>>) -> Result<Script, Vec<Problem>> {
     let mut problems = Problems::for_file(file_name);
     let node = match yaml::parse(text, bounds::REHEARSAL_BYTES) {
         Ok(node) => node,
@@ -50,32 +75,32 @@ fn read(file_name: &str, text: &str, workflow: Option<&Definition>) -> Result<Sc
             return problems.finish(None);
         }
     };
-    let script = script(&Item::top(&node), workflow, &mut problems);
+    let script = script(&Item::top(&node), played, &mut problems);
     problems.finish(script)
 }
 
-fn script(top: &Item<'_>, workflow: Option<&Definition>, problems: &mut Problems) -> Option<Script> {
+fn script(top: &Item<'_>, played: Option<&Played<'_>>, problems: &mut Problems) -> Option<Script> {
     let fields = top.fields(&TOP, problems)?;
     let mut agents = BTreeMap::new();
     for (agent, key, value) in fields.need("agents", problems)?.entries(problems)? {
         name::any_case(agent, &key, problems);
         // The judge of the gates is not an agent of the workflow, but a script may contain its replies.
         let is_one = |workflow: &&Definition| agent == OVERSEER || workflow.agents.contains_key(agent);
-        if let Some(workflow) = workflow.filter(|workflow| !is_one(workflow)) {
+        if let Some(workflow) = played.map(|played| played.workflow).filter(|workflow| !is_one(workflow)) {
             let message = format!("the workflow `{}` has no agent `{agent}`", workflow.name);
             problems.unknown(&key, agent, message, workflow.agents.keys().map(String::as_str));
         }
-        agents.insert(agent.to_owned(), steps(&value, problems));
+        agents.insert(agent.to_owned(), steps(&value, played, problems));
     }
     Some(Script { agents })
 }
 
-fn steps(item: &Item<'_>, problems: &mut Problems) -> Vec<Step> {
+fn steps(item: &Item<'_>, played: Option<&Played<'_>>, problems: &mut Problems) -> Vec<Step> {
     let mut labels = BTreeSet::new();
     let items = item.list(bounds::STEPS, problems).unwrap_or_default();
     let last = items.len().saturating_sub(1);
     let steps = items.iter().enumerate();
-    steps.filter_map(|(n, item)| step(item, n == last, &mut labels, problems)).collect()
+    steps.filter_map(|(n, item)| step(item, n == last, played, &mut labels, problems)).collect()
 }
 
 /// Reads one step. `labels` holds the labels of earlier calls, which later templates may use. The labels of this step
@@ -83,6 +108,7 @@ fn steps(item: &Item<'_>, problems: &mut Problems) -> Vec<Step> {
 fn step(
     item: &Item<'_>,
     is_last: bool,
+    played: Option<&Played<'_>>,
     labels: &mut BTreeSet<String>,
     problems: &mut Problems,
 ) -> Option<Step> {
@@ -97,10 +123,10 @@ fn step(
             }
             failure(error, problems)
         }
-        None => reply(item, &fields, labels, problems),
+        None => reply(item, &fields, played, labels, problems),
     };
     let step_name = fields.find("name").and_then(|item| item.text(bounds::LINE, problems));
-    let expect = fields.find("expect").and_then(|item| expect(item, problems));
+    let expect = fields.find("expect").and_then(|item| expect(item, played, problems));
     let pause_ms = fields.find("pause_ms").and_then(|item| item.count(bounds::PAUSE_MS, problems));
     let again = fields.find("again").filter(|item| item.flag(problems) == Some(true));
     let ends = |play: &Play| matches!(play, Play::Reply { calls, .. } if calls.is_empty());
@@ -122,6 +148,7 @@ fn failure(item: &Item<'_>, problems: &mut Problems) -> Option<Play> {
 fn reply(
     item: &Item<'_>,
     fields: &Fields<'_>,
+    played: Option<&Played<'_>>,
     labels: &mut BTreeSet<String>,
     problems: &mut Problems,
 ) -> Option<Play> {
@@ -141,7 +168,7 @@ fn reply(
     let mut own = Vec::new();
     let mut calls = Vec::new();
     for item in &items {
-        if let Some(call) = call(item, labels, problems) {
+        if let Some(call) = call(item, played, labels, problems) {
             own.extend(call.name.clone().map(|label| (label, item)));
             calls.push(call);
         }
@@ -154,7 +181,12 @@ fn reply(
     Some(Play::Reply { text, calls })
 }
 
-fn call(item: &Item<'_>, labels: &BTreeSet<String>, problems: &mut Problems) -> Option<ScriptedCall> {
+fn call(
+    item: &Item<'_>,
+    played: Option<&Played<'_>>,
+    labels: &BTreeSet<String>,
+    problems: &mut Problems,
+) -> Option<ScriptedCall> {
     let fields = item.fields(&CALL, problems)?;
     let label = fields.find("as").and_then(|item| {
         let text = item.text(bounds::LINE, problems)?;
@@ -170,7 +202,11 @@ fn call(item: &Item<'_>, labels: &BTreeSet<String>, problems: &mut Problems) -> 
     if !arguments.is_object() {
         problems.at(fields.find("arguments")?, "arguments must be a mapping");
     }
-    let tool = fields.need("tool", problems)?.text(bounds::LINE, problems)?;
+    let item = fields.need("tool", problems)?;
+    let tool = item.text(bounds::LINE, problems)?;
+    if let Some(played) = played {
+        played.check_tool(&tool, item, problems);
+    }
     Some(ScriptedCall { name: label, tool, arguments })
 }
 
@@ -194,11 +230,18 @@ fn templates(item: &Item<'_>, labels: &BTreeSet<String>, problems: &mut Problems
     }
 }
 
-fn expect(item: &Item<'_>, problems: &mut Problems) -> Option<Expect> {
+fn expect(item: &Item<'_>, played: Option<&Played<'_>>, problems: &mut Problems) -> Option<Expect> {
     let fields = item.fields(&EXPECT, problems)?;
-    let mut texts = |key: &str| -> Vec<String> {
+    let mut texts = |key: &str| {
         let texts = fields.find(key).and_then(|item| item.texts(bounds::LIST, bounds::TEXT, problems));
-        texts.unwrap_or_default().into_iter().map(|(text, _)| text).collect()
+        texts.unwrap_or_default()
     };
-    Some(Expect { contains: texts("contains"), tools: texts("tools") })
+    let (contains, tools) = (texts("contains"), texts("tools"));
+    for (tool, item) in &tools {
+        if let Some(played) = played {
+            played.check_tool(tool, item, problems);
+        }
+    }
+    let only = |texts: Vec<(String, Item<'_>)>| texts.into_iter().map(|(text, _)| text).collect();
+    Some(Expect { contains: only(contains), tools: only(tools) })
 }

@@ -1,7 +1,7 @@
 //! Library: shipped workflows, overrides, and rejected files.
 
 use holdshort_core::definition::EXTERNAL;
-use holdshort_workflow::{Library, external, shipped, workflow};
+use holdshort_workflow::{EDGES, Library, external, shipped, workflow};
 
 use crate::catalogue::catalogue;
 
@@ -11,6 +11,13 @@ agents: {pair: {instructions: Work., tools: [read_file]}}
 phases: [{id: work, kind: one_shot, agent: pair}]
 ";
 const SCRIPT: &str = "agents: {pair: [{text: Hello.}]}";
+/// Script that calls and expects tools. `ask_human` is built in, although no agent has it.
+const UNKNOWN_TOOLS: &str = "agents:
+  pair:
+    - calls: [{tool: read_fil}, {tool: read_file}, {tool: ask_human}]
+    - text: Done.
+      expect: {tools: [deploy, read_file]}
+";
 
 fn library(overrides: &[(&str, &str, Option<&str>)]) -> Result<Library, Vec<String>> {
     let overrides = overrides
@@ -19,6 +26,15 @@ fn library(overrides: &[(&str, &str, Option<&str>)]) -> Result<Library, Vec<Stri
         .collect();
     Library::new(&catalogue(), &[], &holdshort_core::people::Deciders::local(), overrides)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect())
+}
+
+/// Asserts that each shipped rehearsal fits its workflow, like the rehearsal of a workflow in a folder.
+fn check_shipped_rehearsals() {
+    let edges = EDGES.iter().map(|(plain, rehearsal)| (plain.workflow, *rehearsal));
+    let files = shipped().iter().filter_map(|it| Some((it.workflow, it.rehearsal?)));
+    for (workflow, rehearsal) in files.chain(edges) {
+        library(&[("own/workflow.yaml", workflow, Some(rehearsal))]).unwrap();
+    }
 }
 
 #[test]
@@ -48,6 +64,7 @@ fn what_ships_is_there() {
         assert_eq!(library.rehearsal(name).is_some(), library.has_rehearsal(name), "{name}");
     }
     assert_eq!(library.get("nobody"), None);
+    check_shipped_rehearsals();
     for shipped in shipped() {
         let definition = library.get(shipped.name).unwrap();
         assert_eq!(definition.name, shipped.name);
@@ -74,6 +91,7 @@ fn all_problems_of_all_files_are_told() {
         ("two/workflow.yaml", PAIR, Some("agents: {pari: [{text: Hello.}]}")),
         ("three/workflow.yaml", PAIR, Some(SCRIPT)),
         ("four.yaml", PAIR, None),
+        ("five/workflow.yaml", &PAIR.replace("name: pair", "name: five"), Some(UNKNOWN_TOOLS)),
     ]);
     assert_eq!(
         said.unwrap_err(),
@@ -82,6 +100,8 @@ fn all_problems_of_all_files_are_told() {
             "one/workflow.yaml:2:9: a workflow needs at least one phase",
             "two/rehearsal.yaml:1:10: the workflow `pair` has no agent `pari` (did you mean `pair`?)",
             "four.yaml:2:7: the workflow `pair` is also defined in three/workflow.yaml",
+            "five/rehearsal.yaml:3:22: the workflow `five` has no tool `read_fil` (did you mean `read_file`?)",
+            "five/rehearsal.yaml:5:24: the workflow `five` has no tool `deploy`",
         ]
     );
 }
