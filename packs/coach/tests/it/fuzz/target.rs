@@ -1,24 +1,58 @@
 //! Input: a file of training data. The first line is the file's name, the rest is the file's bytes. `records.fit` holds
 //! only FIT records. The target adds the header and the CRCs, because mutations would never produce valid CRCs.
+//!
+//! After the name, the first line may have pairs of `--columns`, each after a tab, such as `start=Beginn`. The pair
+//! `units=metric` or `units=statute` gives the units of tables without units.
 
 use holdshort_coach::training::metrics::daily::DailyLoads;
 use holdshort_coach::training::metrics::load::Scale;
 use holdshort_coach::training::metrics::{Profile, efficiency, load, power, race, trend, volume, zones};
-use holdshort_coach::training::{Activity, Athlete, File, Measure, Options, Reading, Sex, limits, read};
+use holdshort_coach::training::{
+    Activity, Athlete, ColumnMap, File, Measure, Options, Reading, Sex, Units, limits, read,
+};
 
 pub(crate) fn training(bytes: &[u8]) {
+    if let Some(reading) = read_input(bytes) {
+        has_metrics(&reading);
+    }
+}
+
+/// Reads an input, and checks what was read. Returns `None` if the first line is not UTF-8, or if its pairs are refused.
+pub(crate) fn read_input(bytes: &[u8]) -> Option<Reading> {
     let line = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
-    let Ok(name) = std::str::from_utf8(&bytes[..line]) else { return };
+    let first = std::str::from_utf8(&bytes[..line]).ok()?;
+    let (name, pairs) = first.split_once('\t').unwrap_or((first, ""));
+    let options = options(pairs)?;
     let content = bytes.get(line + 1..).unwrap_or_default();
     let whole = if name == "records.fit" { fit(content) } else { content.to_vec() };
     let file = File { name, bytes: &whole };
-    let reading = read(&[file], &Options::default());
+    let reading = read(&[file], &options);
     assert_problems_described(&reading);
     // Reading the file again, and reading it twice at once, must give the same season.
-    let again = read(&[file, file], &Options::default());
+    let again = read(&[file, file], &options);
     assert_eq!(again.season.activities, reading.season.activities);
     assert_eq!(again.season.days, reading.season.days);
-    has_metrics(&reading);
+    Some(reading)
+}
+
+/// Returns the options that the pairs give. `None` if the mapping of the columns is refused.
+fn options(pairs: &str) -> Option<Options> {
+    let mut options = Options::default();
+    let mut columns = Vec::new();
+    for (name, header) in pairs.split('\t').filter_map(|pair| pair.split_once('=')) {
+        match (name, header) {
+            ("units", "metric") => options.units = Some(Units::Metric),
+            ("units", "statute") => options.units = Some(Units::Statute),
+            pair => columns.push(pair),
+        }
+    }
+    match ColumnMap::new(columns) {
+        Ok(columns) => Some(Options { columns, ..options }),
+        Err(refusal) => {
+            assert!(refusal.starts_with("columns: ") && refusal.len() > 20, "{refusal}");
+            None
+        }
+    }
 }
 
 fn assert_problems_described(reading: &Reading) {
