@@ -1,30 +1,43 @@
-//! Graph of the plan that the run executes, with the status of each node (contracts A28, A29).
+//! Graph of a run, with the status of each node (contracts A28, A29): the subtasks of the plan that the run executes,
+//! or, without such a plan, the steps that have started. The web UI shows the tabs of a run only if it has received a
+//! graph.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use holdshort_core::plan::{Plan, Subtask};
-use holdshort_core::run::{Run, Step, StepActivity, StepEnd, Trouble};
+use holdshort_core::run::{Run, Step, StepActivity, StepEnd, StepRole, Trouble};
 use serde_json::{Value, json};
 
 use super::projector::FrameBody;
 use super::{approval, steps};
 
-/// Node of the graph: a subtask that has started, with its step.
+/// Node of the graph that has started, with its step.
 pub(super) struct Node {
     step: String,
     id: String,
     status: &'static str,
 }
 
-/// Returns the subtasks that have started, in the order of the ids of their steps.
+/// Returns the nodes that have started: the subtasks of a plan in the order of the ids of their steps, or, without a
+/// plan, the steps in the order of their starts.
 pub(super) fn nodes(run: &Run) -> Vec<Node> {
     let waiting = run.waiting();
-    let node = |(id, step): (&String, &Arc<Step>)| {
+    let node = |id: &str, step: &Step, node: &str| {
         let status = node_status(run.activity(id, step, &waiting));
-        Some(Node { step: id.clone(), id: step.subtask.clone()?, status })
+        Node { step: id.to_owned(), id: node.to_owned(), status }
     };
-    run.steps.iter().filter_map(node).collect()
+    if run.plan_at_work().is_none() {
+        return started_steps(run).into_iter().map(|(id, step)| node(id, step, id)).collect();
+    }
+    run.steps.iter().filter_map(|(id, step)| Some(node(id, step, step.subtask.as_deref()?))).collect()
+}
+
+/// Returns the steps in the order of their starts. The summary of a conversation is internal to the run.
+fn started_steps(run: &Run) -> Vec<(&str, &Step)> {
+    let steps = run.steps.iter().filter(|(_, step)| step.role != StepRole::Summariser);
+    let mut steps: Vec<(&str, &Step)> = steps.map(|(id, step)| (id.as_str(), &**step)).collect();
+    steps.sort_by_key(|(_, step)| step.since);
+    steps
 }
 
 fn node_status(activity: StepActivity) -> &'static str {
@@ -45,14 +58,18 @@ const NEVER: &str = "skipped";
 
 /// Returns a frame for each node whose status has changed.
 pub(super) fn moved(before: &[Node], run: &Run) -> Vec<FrameBody> {
-    let was = |step: &str| before.iter().find(|node| node.step == step).map_or(PENDING, |node| node.status);
+    // A subtask is drawn before it starts. A step without a plan is drawn when it starts, with its status.
+    let unseen = |node: &Node| if run.plan_at_work().is_some() { PENDING } else { node.status };
+    let was = |node: &Node| {
+        before.iter().find(|prior| prior.step == node.step).map_or_else(|| unseen(node), |prior| prior.status)
+    };
     let change = |id: &str, old: &str, new: &str| {
         let change = json!({ "node_id": id, "old_status": old, "new_status": new });
         (old != new).then_some(("dag_node_status_changed", change))
     };
     let begun = nodes(run);
     let mut said: Vec<FrameBody> =
-        begun.iter().filter_map(|node| change(&node.id, was(&node.step), node.status)).collect();
+        begun.iter().filter_map(|node| change(&node.id, was(node), node.status)).collect();
     if let Some((planning, plan)) = run.plan_at_work()
         && run.ended.as_ref().is_some_and(|ended| ended.seq == run.seq)
     {
@@ -72,9 +89,50 @@ pub(super) fn settled(run: &Run, phase: &str, version: usize, is_newer: bool) ->
     Some((if is_newer { "dag_updated" } else { "dag_created" }, told))
 }
 
-/// Returns the graph of the plan that the run executes, or `None` if there is no such plan.
-pub(super) fn for_run(run: &Run) -> Option<Value> {
-    run.plan_at_work().map(|(planning, plan)| drawn(run, planning, plan))
+/// Returns the frame with the graph after a step has started, or `None` if the run executes a plan, whose graph already
+/// contains the step.
+pub(super) fn grown(run: &Run) -> Option<FrameBody> {
+    let graph = run.plan_at_work().is_none().then(|| drawn_steps(run))?;
+    let is_first = graph["levels"] == 1;
+    Some((if is_first { "dag_created" } else { "dag_updated" }, graph))
+}
+
+/// Returns the graph of the run. The graph is empty if the run has no plan and no step has started.
+pub(super) fn for_run(run: &Run) -> Value {
+    let plan = run.plan_at_work().map(|(planning, plan)| drawn(run, planning, plan));
+    plan.unwrap_or_else(|| drawn_steps(run))
+}
+
+/// Returns the graph of the steps that have started, each after the step before it.
+fn drawn_steps(run: &Run) -> Value {
+    let begun = nodes(run);
+    let steps = started_steps(run);
+    let node = |(number, ((id, step), node)): (usize, (&(&str, &Step), &Node))| {
+        // A step of an undo has no agent.
+        let name = if step.agent.is_empty() { id } else { step.agent.as_str() };
+        let mut node = json!({
+            "run_id": run.id.as_str(),
+            "type": "agent",
+            "status": node.status,
+            "step_number": number,
+            "label": name,
+            "name": name,
+            "agent": step.agent,
+            "id": id,
+            "description": format!("step {id}"),
+            "task": name,
+            "bullet_points": [],
+        });
+        steps::merge(&mut node, &tried(run, id, step));
+        node
+    };
+    let edge = |pair: &[Node]| json!({ "source": pair[0].id, "target": pair[1].id });
+    json!({
+        "run_id": run.id.as_str(),
+        "nodes": (1..).zip(steps.iter().zip(&begun)).map(node).collect::<Vec<_>>(),
+        "edges": begun.windows(2).map(edge).collect::<Vec<_>>(),
+        "levels": begun.len(),
+    })
 }
 
 fn untried() -> Value {
@@ -109,6 +167,7 @@ fn drawn(run: &Run, planning: &str, plan: &Plan) -> Value {
             "status": step.and_then(|(step, _)| statuses.get(step)).copied().unwrap_or(unbegun),
             "step_number": number,
             "label": task,
+            "name": task,
             "agent": subtask.agent.as_deref().unwrap_or_default(),
             "id": subtask.id,
             "description": subtask.description,

@@ -85,8 +85,7 @@ pub(super) fn status(run: &Run) -> Value {
 /// Returns the frames with the current state and the current graph of a run.
 pub(super) fn state(run: &Run) -> Vec<FrameBody> {
     let state = json!({ "status": State::from_run(run), "old_state": null });
-    let graph = graph::for_run(run).map(|graph| ("dag_updated", graph));
-    std::iter::once(("workflow_state_changed", state)).chain(graph).collect()
+    vec![("workflow_state_changed", state), ("dag_updated", graph::for_run(run))]
 }
 
 fn task(run: &Run) -> &str {
@@ -214,7 +213,8 @@ fn take(run: &Run, before: &PriorState, fact: &Fact, event: &Event) -> Vec<Frame
             Vec::new()
         }
         Fact::StepStarted { step, phase, agent, role, .. } => {
-            vec![steps::started(run, step, phase, agent, *role)]
+            let started = steps::started(run, step, phase, agent, *role);
+            std::iter::once(started).chain(graph::grown(run)).collect()
         }
         Fact::StepEnded { step, end } => steps::ended(run, step, *end, content.as_text()),
         Fact::StepRedone { step } => {

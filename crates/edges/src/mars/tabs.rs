@@ -69,7 +69,7 @@ async fn find(caller: &Caller, id: &str) -> Answer<RunId> {
     if start::is_visible(&caller.app, &row).await? { Ok(run) } else { Err(none()) }
 }
 
-/// `GET …/dag`: the current graph of the run. It is empty if the run has no plan.
+/// `GET …/dag`: the current graph of the run. It is empty if no step has started.
 pub(super) async fn dag(
     guest: AuthenticatedCaller,
     Id(id): Id<String>,
@@ -77,8 +77,7 @@ pub(super) async fn dag(
 ) -> Answer<Json<Value>> {
     let caller = person(guest)?;
     let run = caller.app.run_now(&find(&caller, &id).await?).await?;
-    let nothing = || json!({ "run_id": run.id.as_str(), "nodes": [], "edges": [], "levels": 0 });
-    Ok(Json(graph::for_run(&run).unwrap_or_else(nothing)))
+    Ok(Json(graph::for_run(&run)))
 }
 
 /// `GET …/history`: the newest history entries, oldest first.

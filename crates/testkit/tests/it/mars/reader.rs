@@ -75,7 +75,7 @@ schema! {
     Edge { source: NonEmptyText, target: NonEmptyText }
     Retry { #[serde(rename = "attemptNumber")] attempt: u32, #[serde(rename = "maxAttempts")] max: u32 }
     Node {
-        id: NonEmptyText, label: NonEmptyText, r#type: NonEmptyText, status: NodeState, agent: String, step_number: u32, run_id: NonEmptyText,
+        id: NonEmptyText, label: NonEmptyText, name: NonEmptyText, r#type: NonEmptyText, status: NodeState, agent: String, step_number: u32, run_id: NonEmptyText,
         description: NonEmptyText, task: NonEmptyText, bullet_points: Vec<String>,
         #[serde(deserialize_with = "there")] started_at: Option<NonEmptyText>,
         #[serde(deserialize_with = "there")] completed_at: Option<NonEmptyText>,
