@@ -23,7 +23,7 @@ use holdshort_core::message::{Failure, Reply, Request};
 
 pub use probe::answers;
 pub use rehearsal::Rehearsal;
-pub use source::{Error, Missing, Settings, Source, from_env};
+pub use source::{Error, Missing, Settings, Source, from_env, provider_of};
 
 /// A model that replies to requests. Dropping the future of a call closes the connection to the provider.
 pub trait Model: Send + Sync + 'static {

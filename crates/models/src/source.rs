@@ -184,6 +184,17 @@ pub(crate) fn kind(model: &str) -> AdapterKind {
     AdapterKind::from_model(model).unwrap_or(AdapterKind::Ollama)
 }
 
+/// Returns the provider with a fixed address that the name of a model belongs to: `openai`, `anthropic` or `gemini`.
+/// Returns `None` for every other name.
+pub fn provider_of(model: &str) -> Option<&'static str> {
+    match kind(model) {
+        AdapterKind::OpenAI | AdapterKind::OpenAIResp => Some("openai"),
+        AdapterKind::Anthropic => Some("anthropic"),
+        AdapterKind::Gemini => Some("gemini"),
+        _ => None,
+    }
+}
+
 /// Returns true if the name has the prefix `ollama::`. Needed because the library treats every unknown name as a model
 /// of Ollama.
 fn names_ollama(model: &str) -> bool {

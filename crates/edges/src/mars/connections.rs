@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use holdshort_core::id::RunId;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -35,6 +36,8 @@ struct Attachment {
     /// still advance the position.
     before: Option<u64>,
     told: Option<FrameId>,
+    /// Run to which the task is attached without having started it.
+    run: Option<RunId>,
 }
 
 /// Ownership of a task by its newest connection. The ownership ends when a newer connection takes the task, or when the
@@ -67,8 +70,9 @@ impl TaskConnections {
         let number = places.last;
         let older = places.by_task.remove(task);
         let told = older.as_ref().and_then(|older| older.told);
+        let run = older.as_ref().and_then(|older| older.run.clone());
         let before = older.as_ref().filter(|older| older.left.is_some()).map(|older| older.number);
-        let now = Attachment { number, replace: Some(tell), left: Some(left), before, told };
+        let now = Attachment { number, replace: Some(tell), left: Some(left), before, told, run };
         places.by_task.insert(task.clone(), now);
         let (replace, before) = older.map(|older| (older.replace, older.left)).unwrap_or_default();
         // The send fails if the previous connection is already ending, which is no error.
@@ -102,6 +106,18 @@ impl TaskConnections {
         if let Some(held) = self.lock().by_task.get_mut(task) {
             held.told.get_or_insert_default();
         }
+    }
+
+    /// Records that a task is attached to a run that it has not started.
+    pub(super) fn record_run(&self, task: &TaskId, run: &RunId) {
+        if let Some(held) = self.lock().by_task.get_mut(task) {
+            held.run = Some(run.clone());
+        }
+    }
+
+    /// Returns the run to which a task is attached without having started it.
+    pub(super) fn run_of(&self, task: &TaskId) -> Option<RunId> {
+        self.lock().by_task.get(task)?.run.clone()
     }
 
     /// Records that a frame was written to a connection. The record is ignored if the connection has given the task

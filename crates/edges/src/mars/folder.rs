@@ -45,7 +45,10 @@ pub(super) async fn ensure_workspace(app: &App, task: &TaskId, translated: &mut 
     match made.await {
         Ok(Ok(())) => {
             let folder = folder.to_string_lossy().into_owned();
-            let why = format!("{}: the task works in {folder}", problem.message);
+            let why = match config.workspace {
+                Some(_) => format!("is not used: {}. The task works in {folder}", problem.message),
+                None => format!("is missing: the task works in {folder}"),
+            };
             translated.idle.push(UnusedKey { key: WORK_DIR.to_owned(), why });
             translated.config.workspace = Some(folder);
         }

@@ -29,10 +29,11 @@ use tracing::{Instrument, Span};
 
 use super::act;
 use super::caller::person;
+use super::config;
 use super::connections::{Hold, TaskConnections};
 use super::frame::{self, ClientFrame, Frame, FrameId, ReceivedFrame, Since};
 use super::replay::{self, CurrentState, OutgoingText};
-use super::start::{self, TaskId};
+use super::start::{self, StartedTask, TaskId};
 use crate::credentials::AuthenticatedCaller;
 
 pub(super) async fn open(
@@ -57,6 +58,9 @@ pub(super) async fn open(
         drop(permit);
     }))
 }
+
+/// Reason with which the web UI closes its connection when a person presses *Stop* or *Cancel*.
+const STOPPED: &str = "Manual disconnect";
 
 struct Client {
     caller: Caller,
@@ -138,8 +142,16 @@ async fn listen(incoming: &mut SplitStream<WebSocket>, client: &Client, orders: 
         let ReceivedFrame { kind, run: named, frame } = match websocket::next(incoming, pace.silence).await {
             Ok(Some(text)) => frame::read(&text),
             Ok(None) => ReceivedFrame::refused(Code::MalformedJson, "frames must be text, not binary"),
-            Err(end) => return end,
+            Err(end) => {
+                if let (End::LeftBecause(reason), Some(run)) = (&end, &run)
+                    && reason.as_str() == STOPPED
+                {
+                    stop(&client.caller, run).await;
+                }
+                return end;
+            }
         };
+        let starts = matches!(frame, Ok(ClientFrame::Start(_)));
         let done = match frame {
             // The future is boxed, so that an idle socket needs little memory.
             Ok(frame) => Box::pin(carry_out(client, &mut run, kind.as_deref(), named.as_ref(), frame)).await,
@@ -147,7 +159,13 @@ async fn listen(incoming: &mut SplitStream<WebSocket>, client: &Client, orders: 
         };
         let said = match done {
             Ok(said) => said,
-            Err(refused) => refuse(&client.caller, run.as_ref(), kind.as_deref(), None, &refused).await,
+            Err(refused) => {
+                let mut said = refuse(&client.caller, run.as_ref(), kind.as_deref(), None, &refused).await;
+                if starts && run.is_none() {
+                    said.extend(not_started(client, &refused).await);
+                }
+                said
+            }
         };
         for order in said {
             match timeout(pace.patience, orders.send(order)).await {
@@ -156,6 +174,14 @@ async fn listen(incoming: &mut SplitStream<WebSocket>, client: &Client, orders: 
                 Err(_) => return End::Behind,
             }
         }
+    }
+}
+
+/// Cancels the run of a task that a person has stopped.
+async fn stop(caller: &Caller, run: &RunId) {
+    let text = Some("stopped in the web UI".to_owned());
+    if let Err(refused) = act::steer(caller, run, Input::Cancel { text }).await {
+        tracing::warn!(%run, ?refused, "a run that was stopped in the web UI cannot be cancelled");
     }
 }
 
@@ -178,6 +204,17 @@ async fn refuse(
     std::iter::once(error).chain(open).map(Order::Say).collect()
 }
 
+/// Returns the end of a task that was refused before it had a run. Otherwise the web UI shows the task as running, and
+/// reconnects, until a person stops it. Returns `None` if the task has a run: the client may attach to this run.
+async fn not_started(client: &Client, refused: &Refused) -> Option<Order> {
+    let Client { caller, task, .. } = client;
+    if !matches!(start::find(&caller.app, task).await, Ok(None)) {
+        return None;
+    }
+    let ended = json!({ "reason": refused.0.code, "error": refused.0.detail });
+    Some(Order::Say(replay::say(caller, None, "workflow_failed", ended)))
+}
+
 async fn carry_out(
     client: &Client,
     run: &mut Option<RunId>,
@@ -192,7 +229,7 @@ async fn carry_out(
     // A client that reconnects may begin with any frame, because the URL names the task. A ping needs no task.
     let known = match run {
         None if frame == ClientFrame::Ping && named.is_none() => None,
-        None => start::find(&caller.app, task).await?,
+        None => start::find(&caller.app, task).await?.or_else(|| client.attached.run_of(task)),
         Some(known) => Some(known.clone()),
     };
     // Some clients name the run in every frame, with the id of the run or the id of the task.
@@ -240,9 +277,15 @@ async fn begin(client: &Client, run: &mut Option<RunId>, asked: &start::Start) -
         let rule = "cannot be used: this task has not started, so it has sent no frames yet";
         return Err(Refused::invalid_at("/since", rule));
     }
-    let begun = start::start(caller, task, asked, *trace).await?;
+    let begun = match attached.run_of(task).filter(|_| config::resumes_session(&asked.config)) {
+        Some(known) => StartedTask::existing(known),
+        None => start::start(caller, task, asked, *trace).await?,
+    };
     if begun.is_new {
         attached.record_new_task(task);
+    }
+    if begun.is_resumed {
+        attached.record_run(task, &begun.run);
     }
     let mut orders = vec![Order::Say(CurrentState::load(caller, &begun.run).await?.status(&begun.idle))];
     // A second start frame on the same connection does not restart the stream.

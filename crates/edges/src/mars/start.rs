@@ -86,18 +86,20 @@ pub(super) async fn is_visible(app: &App, row: &RunRow) -> Answer<bool> {
 pub(super) struct StartedTask {
     pub(super) run: RunId,
     pub(super) is_new: bool,
+    /// True if another task has started the run, and this task resumes its session.
+    pub(super) is_resumed: bool,
     /// Config keys without effect. They are reported once, when the task is new.
     pub(super) idle: Vec<UnusedKey>,
 }
 
 impl StartedTask {
-    fn existing(run: RunId) -> Self {
-        Self { run, is_new: false, idle: Vec::new() }
+    pub(super) fn existing(run: RunId) -> Self {
+        Self { run, is_new: false, is_resumed: false, idle: Vec::new() }
     }
 }
 
 /// Starts a task, or returns the existing run of the task. Rejects a task id that was already used with a different
-/// task text or config. A new run joins `trace`.
+/// task text or config. A new run joins `trace`. A task that resumes a session returns the live run of this session.
 pub(super) async fn start(
     caller: &Caller,
     task: &TaskId,
@@ -128,17 +130,33 @@ pub(super) async fn start(
         Err(refused) if refused.code() == Code::UnknownSession => return Err(unknown_session()),
         found => found?,
     };
+    if let Some(session) = session.as_ref().filter(|_| config::resumes_session(&start.config))
+        && let Some(run) = sessions::newest_live_run(app, session).await?
+    {
+        return Ok(StartedTask { is_resumed: true, ..StartedTask::existing(run) });
+    }
     let mut config = start.config.clone();
     if let Some(session) = &session {
         config = config::within(&sessions::config_of(app, session).await?, &config);
     }
-    let mut translated = config::translate(&config, &*base(app)?).map_err(Refused::invalid)?;
-    folder::ensure_workspace(app, task, &mut translated).await?;
-    let idle = translated.idle;
+    let base = base(app)?;
+    let mut used = config.clone();
+    let foreign = config::remove_foreign_models(&mut used, &base, &app.model);
+    let mut translated = config::translate(&used, &base).map_err(Refused::invalid)?;
+    translated.idle.extend(foreign);
     let front = match translated.definition.phases.first().map(|phase| &phase.kind) {
         Some(PhaseKind::Copilot(_)) => front(app, session.as_ref()).await?,
         _ => None,
     };
+    // A message of a conversation names files of the messages before it.
+    if translated.config.workspace.is_none()
+        && let Some(before) = front.as_ref().and_then(|front| front.after.as_ref())
+    {
+        let before = app.driver.load_at(before, 1).await?;
+        translated.config.workspace = before.config().and_then(|config| config.workspace.clone());
+    }
+    folder::ensure_workspace(app, task, &mut translated).await?;
+    let idle = translated.idle;
     let start = StartRun {
         definition: Arc::new(translated.definition),
         session,
@@ -161,7 +179,7 @@ pub(super) async fn start(
     });
     match started.await {
         Ok(started) if started.is_replayed() => Ok(StartedTask::existing(started.run)),
-        Ok(started) => Ok(StartedTask { run: started.run, is_new: true, idle }),
+        Ok(started) => Ok(StartedTask { run: started.run, is_new: true, is_resumed: false, idle }),
         Err(Error::KeyReused) => Err(another()),
         Err(Error::NotFound) => Err(unknown_session()),
         Err(error) => Err(translate_error(error.into())),

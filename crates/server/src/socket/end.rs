@@ -9,7 +9,9 @@ use super::write;
 /// Returns the last frame; `None` if the client has disconnected or does not use this protocol.
 pub(super) fn frame(end: &End) -> Option<Utf8Bytes> {
     let frame = match end {
-        End::Left | End::Broken | End::Evicted | End::Replaced | End::Unreadable => return None,
+        End::Left | End::LeftBecause(_) | End::Broken | End::Evicted | End::Replaced | End::Unreadable => {
+            return None;
+        }
         End::Stopping => ServerFrame::Closing { reason: Reason::Stopping },
         End::Behind => ServerFrame::Closing { reason: Reason::Behind },
         End::Silent => ServerFrame::Closing { reason: Reason::Silent },

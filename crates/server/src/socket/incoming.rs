@@ -42,6 +42,7 @@ pub(crate) fn read_text(text: &str) -> Answer<ClientFrame> {
         ) => Err(refused),
         Err(
             End::Left
+            | End::LeftBecause(_)
             | End::Broken
             | End::Stopping
             | End::Behind

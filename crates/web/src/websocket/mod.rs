@@ -33,6 +33,8 @@ const TOO_MANY: u16 = 4429;
 pub enum End {
     /// The client disconnected.
     Left,
+    /// The client closed the connection and stated this reason.
+    LeftBecause(Utf8Bytes),
     /// The received bytes are not a valid WebSocket.
     Broken,
     /// The server stops.
@@ -82,7 +84,7 @@ impl End {
     /// Returns the close frame; `None` if the client has disconnected.
     fn close(&self) -> Option<CloseFrame> {
         let (code, reason) = match self {
-            Self::Left => return None,
+            Self::Left | Self::LeftBecause(_) => return None,
             Self::Broken => (close_code::PROTOCOL, "the client violated the WebSocket protocol (RFC 6455)"),
             Self::Stopping => (close_code::AWAY, "the server is stopping: reconnect"),
             Self::Behind => {
@@ -142,6 +144,9 @@ pub async fn next(
             Message::Text(text) => return fits(&text).map(|()| Some(text)),
             Message::Binary(_) => return Ok(None),
             Message::Ping(_) | Message::Pong(_) => {}
+            Message::Close(Some(close)) if !close.reason.is_empty() => {
+                return Err(End::LeftBecause(close.reason));
+            }
             Message::Close(_) => return Err(End::Left),
         }
     }

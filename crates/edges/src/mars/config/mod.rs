@@ -4,9 +4,11 @@
 //! No key is ignored silently: an unknown key is an error that names it, and a key without effect is reported with the
 //! reason why it has none (`unused_keys.rs`). `raw_config.rs` reads values, `mode.rs` chooses the phases, and
 //! `phases.rs` makes the chosen phases. `copilot.rs` reads the keys of a copilot, `gates.rs` sets where people decide,
-//! and `kinds.rs` configures the requests of each phase.
+//! and `kinds.rs` configures the requests of each phase. `foreign_models.rs` removes models that the server's provider
+//! does not have.
 
 mod copilot;
+mod foreign_models;
 mod gates;
 mod kinds;
 mod mode;
@@ -44,6 +46,7 @@ pub struct Display {
     pub(super) step: bool,
 }
 
+pub(super) use foreign_models::remove_foreign_models;
 pub(super) use mode::all as modes;
 pub use unused_keys::UnusedKey;
 
@@ -127,6 +130,11 @@ pub(super) fn within(session: &Map<String, Value>, task: &Map<String, Value>) ->
         }
     }
     merged
+}
+
+/// Returns true if a task resumes its session. The web UI then sends the id of the session under both names.
+pub(super) fn resumes_session(config: &Map<String, Value>) -> bool {
+    ["session_id", "copilotSessionId"].iter().all(|key| config.get(*key).is_some_and(Value::is_string))
 }
 
 /// Returns the config of a run as the client sent it.

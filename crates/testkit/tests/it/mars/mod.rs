@@ -15,6 +15,7 @@ mod golden;
 mod killed;
 mod modes;
 mod page;
+mod page_state;
 mod panel;
 mod plans;
 mod reader;
