@@ -20,6 +20,10 @@ pub struct MakeKey {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub expires_in_ms: Option<u64>,
+    /// Canonical absolute path of the folder in which the server may try commands of this agent. Only for the role
+    /// `agent`. If absent, the server tries no commands for the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
 }
 
 /// Request to replace the secret of a key.
@@ -52,6 +56,9 @@ pub struct Key {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,
+    /// Folder in which the server may try commands of this agent. Absent if the server tries no commands for the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
     /// Time at which the secret was last replaced. Absent if the secret was never replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]

@@ -267,6 +267,7 @@ impl From<keys::Refusal> for Refused {
             keys::Refusal::Name => Self::invalid_at("/name", said),
             keys::Refusal::Role => Self::invalid_at("/role", said),
             keys::Refusal::Expiry => Self::invalid_at("/expires_in_ms", said),
+            keys::Refusal::Folder | keys::Refusal::FolderRole => Self::invalid_at("/folder", said),
             keys::Refusal::Overlap => Self::invalid_at("/overlap_ms", said),
             keys::Refusal::Limit => Self::new(Code::LimitReached, said),
             keys::Refusal::Unknown => Self::not_found("key"),

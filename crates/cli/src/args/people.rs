@@ -1,5 +1,7 @@
 //! Arguments of the verbs about people, groups, keys and assignment.
 
+use std::path::PathBuf;
+
 use clap::Subcommand;
 use holdshort_protocol::PersonRole;
 
@@ -132,6 +134,9 @@ pub(crate) enum Keys {
         /// Lifetime of the key, such as `12h` or `90d` [default: until it is revoked].
         #[arg(long, value_name = "TIME", value_parser = duration)]
         expires_in: Option<u64>,
+        /// Folder in which the server may try commands of this agent before a person is asked.
+        #[arg(long, value_name = "DIR")]
+        folder: Option<PathBuf>,
     },
     /// List the keys, oldest first, without their secrets
     List,

@@ -2,6 +2,10 @@
 //!
 //! Only the secret goes to standard output, so that it can be piped. Explanations go to standard error.
 
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
 use holdshort_protocol::{Key, KeyStatus, KeyWithSecret, MakeKey, Role, RotateKey, plain};
 
 use super::Scene;
@@ -15,22 +19,39 @@ use crate::terminal::time;
 
 pub(super) async fn keys(scene: &Scene, verb: Option<Keys>) -> anyhow::Result<Exit> {
     match verb.unwrap_or(Keys::List) {
-        Keys::Create { name, role, expires_in } => create(scene, name, &role, expires_in).await,
+        Keys::Create { name, role, expires_in, folder } => {
+            create(scene, name, &role, expires_in, folder.as_deref()).await
+        }
         Keys::List => list(scene).await,
         Keys::Rotate { key, overlap } => rotate(scene, &key, overlap).await,
         Keys::Revoke { key } => revoke(scene, &key).await,
     }
 }
 
-async fn create(scene: &Scene, name: String, role: &str, expires_in_ms: Option<u64>) -> anyhow::Result<Exit> {
+async fn create(
+    scene: &Scene,
+    name: String,
+    role: &str,
+    expires_in_ms: Option<u64>,
+    folder: Option<&Path>,
+) -> anyhow::Result<Exit> {
     let role: Role = serde_json::from_value(role.into())?;
-    let made: KeyWithSecret =
-        scene.client()?.post("/v1/keys", &MakeKey { name, role: Some(role), expires_in_ms }).await?;
+    let folder = folder.map(canonical).transpose()?;
+    let new = MakeKey { name, role: Some(role), expires_in_ms, folder };
+    let made: KeyWithSecret = scene.client()?.post("/v1/keys", &new).await?;
     let (name, id) = (plain::line(&made.key.name), &made.key.id);
     let end = made.key.expires_at.as_deref().map(|at| format!(" until {}", time::at(at))).unwrap_or_default();
     let what =
         format!("The key {id} is `{name}`, {}{end}. The secret is shown only once.", kind(made.key.role));
     show(scene, &made, &what)
+}
+
+/// Returns the canonical path of a folder, because the server accepts no path that leads through a link.
+fn canonical(folder: &Path) -> anyhow::Result<String> {
+    let found = fs::canonicalize(folder)
+        .with_context(|| format!("the folder `{}` of the key cannot be found", folder.display()))?;
+    let path = found.into_os_string().into_string();
+    path.map_err(|path| anyhow!("the path of the folder `{}` is not UTF-8", path.display()))
 }
 
 async fn rotate(scene: &Scene, key: &str, overlap_ms: Option<u64>) -> anyhow::Result<Exit> {
@@ -107,6 +128,9 @@ async fn list(scene: &Scene) -> anyhow::Result<Exit> {
         );
         told.extend(key.last_used_at.as_deref().map(|at| format!("last used {}", time::ago(at))));
         print_text(&paint.dim(&format!("    {}", told.join(", "))));
+        if let Some(folder) = &key.folder {
+            print_text(&paint.dim(&format!("    commands are tried in {}", plain::line(folder))));
+        }
     }
     Ok(Exit::Ok)
 }

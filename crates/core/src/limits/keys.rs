@@ -24,3 +24,6 @@ pub const KEY_NAME_BYTES: usize = 64;
 
 /// Maximum time for which a replaced secret stays valid. A longer time is refused with `invalid_request`.
 pub const KEY_OVERLAP_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
+
+/// Maximum bytes of the path of a key's folder. A longer path is refused with `invalid_request`.
+pub const KEY_FOLDER_BYTES: usize = 4_096;

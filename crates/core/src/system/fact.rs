@@ -79,6 +79,9 @@ pub enum Fact {
         digest: Digest,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
+        /// Folder in which the server tries commands of the agent. Absent in events of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        folder: Option<String>,
     },
     /// A key got a new secret, which has this digest. The previous secret stays valid until `previous_until`; if
     /// `previous_until` is `None`, the previous secret is invalid immediately.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::actor::Role;
 use crate::digest::Digest;
 use crate::id::KeyId;
-use crate::limits::{KEY_NAME_BYTES, KEY_OVERLAP_MS, KEYS, KEYS_REVOKED};
+use crate::limits::{KEY_FOLDER_BYTES, KEY_NAME_BYTES, KEY_OVERLAP_MS, KEYS, KEYS_REVOKED};
 use crate::time::{Timestamp, format_duration};
 
 /// Roles that a key may have. The role `admin` is excluded, because a stolen key could then create further keys.
@@ -24,6 +24,8 @@ pub struct Key {
     pub made_by: String,
     pub rotated_at: Option<Timestamp>,
     pub expires_at: Option<Timestamp>,
+    /// Folder in which the server tries commands of this agent. `None`: the server tries no commands for the key.
+    pub folder: Option<String>,
     pub revoked_at: Option<Timestamp>,
     digest: Digest,
     previous: Option<Previous>,
@@ -62,6 +64,7 @@ pub struct NewKey {
     pub role: Role,
     pub digest: Digest,
     pub expires_at: Option<Timestamp>,
+    pub folder: Option<String>,
 }
 
 /// Reason why an operation on a key is refused.
@@ -76,6 +79,13 @@ pub enum Refusal {
     Role,
     #[error("must be later than now")]
     Expiry,
+    #[error(
+        "must be the absolute path of a directory, of at most {KEY_FOLDER_BYTES} bytes, without `.`, `..` and a final \
+         `/`, and not `/` itself"
+    )]
+    Folder,
+    #[error("is only for a key with the role `agent`")]
+    FolderRole,
     #[error("must be at most {}", format_duration(KEY_OVERLAP_MS))]
     Overlap,
     #[error("the limit of {KEYS} keys is reached: revoke keys that are no longer needed")]
@@ -161,6 +171,12 @@ impl Keys {
         if new.expires_at.is_some_and(|at| at <= now) {
             return Err(Refusal::Expiry);
         }
+        if new.folder.is_some() && new.role != Role::Agent {
+            return Err(Refusal::FolderRole);
+        }
+        if new.folder.as_deref().is_some_and(|folder| !is_folder(folder)) {
+            return Err(Refusal::Folder);
+        }
         if self.by_id.contains_key(&new.id) || self.by_digest.contains_key(&new.digest) {
             return Err(Refusal::Twice);
         }
@@ -200,7 +216,7 @@ impl Keys {
     }
 
     pub(super) fn made(&mut self, new: NewKey, by: &str, at: Timestamp) {
-        let NewKey { id, name, role, digest, expires_at } = new;
+        let NewKey { id, name, role, digest, expires_at, folder } = new;
         self.by_digest.insert(digest, id.clone());
         let key = Key {
             id: id.clone(),
@@ -210,6 +226,7 @@ impl Keys {
             made_by: by.to_owned(),
             rotated_at: None,
             expires_at,
+            folder,
             revoked_at: None,
             digest,
             previous: None,
@@ -255,4 +272,13 @@ fn is_name(name: &str) -> bool {
     (1..=KEY_NAME_BYTES).contains(&name.len())
         && name.bytes().next().is_some_and(is_first)
         && name.bytes().all(|c| is_first(c) || b"._-".contains(&c))
+}
+
+/// Returns true if the text is the path of a folder in which commands of an agent may be tried.
+fn is_folder(path: &str) -> bool {
+    path.len() <= KEY_FOLDER_BYTES
+        && path != "/"
+        && path.starts_with('/')
+        && !path.chars().any(char::is_control)
+        && holdshort_command::normal(path) == path
 }

@@ -125,13 +125,14 @@ impl System {
                 self.signed_out_there.ended(*session, *notice, moment);
             }
             Fact::AwaySet { person, away } => self.people.set_away(person, away.as_ref()),
-            Fact::KeyMade { key, name, role, digest, expires_at } => {
+            Fact::KeyMade { key, name, role, digest, expires_at, folder } => {
                 let new = NewKey {
                     id: key.clone(),
                     name: name.clone(),
                     role: *role,
                     digest: *digest,
                     expires_at: *expires_at,
+                    folder: folder.clone(),
                 };
                 self.people.serves(name, *role, *expires_at);
                 self.keys.made(new, &event.actor.id, event.at);

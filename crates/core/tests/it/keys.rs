@@ -6,11 +6,12 @@ use holdshort_core::actor::{Actor, RESERVED, Role};
 use holdshort_core::digest::Digest;
 use holdshort_core::event;
 use holdshort_core::id::{Draw, KeyId, Seed};
-use holdshort_core::limits::{KEY_NAME_BYTES, KEY_OVERLAP_MS, KEYS, KEYS_REVOKED};
+use holdshort_core::limits::{KEY_FOLDER_BYTES, KEY_NAME_BYTES, KEY_OVERLAP_MS, KEYS, KEYS_REVOKED};
 use holdshort_core::rights::{Permission, ROLES, acting};
 use holdshort_core::system::keys::{KeyLookup, NewKey, Refusal, Status};
 use holdshort_core::system::{Fact, Input, Rejection, System};
 use holdshort_core::time::Timestamp;
+use serde_json::json;
 
 const NOW: i64 = 1_000_000;
 
@@ -33,6 +34,7 @@ fn new(n: u8, name: &str) -> NewKey {
         role: Role::Agent,
         digest: secret(&format!("secret {n}")),
         expires_at: None,
+        folder: None,
     }
 }
 
@@ -168,6 +170,37 @@ fn what_no_key_may_be() {
     assert_eq!(made(|key| key.expires_at = Some(at(NOW + 1))), Ok(1));
     assert_eq!(made(|key| key.id = id(1)), refused(Refusal::Twice));
     assert_eq!(made(|key| key.digest = secret("secret 1")), refused(Refusal::Twice));
+}
+
+#[test]
+fn the_folder_of_a_key_is_an_absolute_path_and_only_for_an_agent() {
+    let made = |role: Role, folder: &str| {
+        let mut system = System::default();
+        let new = NewKey { role, folder: Some(folder.to_owned()), ..new(1, "bot") };
+        make(&mut system, new).map(|_| system.keys.get(&id(1)).and_then(|key| key.folder.clone()))
+    };
+    let longest = format!("/{}", "a".repeat(KEY_FOLDER_BYTES - 1));
+    for folder in ["/home/me/project", "/a b/\u{e4}", &longest] {
+        assert_eq!(made(Role::Agent, folder), Ok(Some(folder.to_owned())), "{folder}");
+    }
+    let long = format!("{longest}a");
+    let bad = ["", "/", "project", "./a", "/a/", "/a/../b", "/a/./b", "//a", "/a\nb", "/a\u{0}", &long];
+    for folder in bad {
+        assert_eq!(made(Role::Agent, folder), Err(Refusal::Folder.into()), "{folder:?}");
+    }
+    for role in [Role::Operator, Role::Reviewer, Role::Auditor] {
+        assert_eq!(made(role, "/home/me/project"), Err(Refusal::FolderRole.into()), "{role:?}");
+    }
+}
+
+/// The event of an earlier version has no folder.
+#[test]
+fn a_key_of_an_earlier_version_has_no_folder() {
+    let facts = json!({"key": id(1), "name": "bot", "role": "agent", "digest": secret("s")});
+    let stored = json!({"type": "key_made", "facts": facts});
+    let fact: Fact = serde_json::from_value(stored.clone()).expect("it can be read");
+    let Fact::KeyMade { folder, .. } = &fact else { panic!("{fact:?}") };
+    assert_eq!((folder, serde_json::to_value(&fact).unwrap()), (&None, stored));
 }
 
 #[test]

@@ -366,6 +366,7 @@ fn key(name: &str) -> (Input, KeyId) {
         role: Role::Reviewer,
         digest: Digest::of_bytes(b"secret"),
         expires_at: None,
+        folder: None,
     };
     (Input::MakeKey(new), id)
 }

@@ -1,5 +1,7 @@
 //! Keys of agents and services. A secret is returned only once, in the response to the request that creates it.
 
+use std::path::Path;
+
 use axum::Json;
 use axum::http::StatusCode;
 use holdshort_core::actor;
@@ -7,7 +9,8 @@ use holdshort_core::id::{Draw, KeyId};
 use holdshort_core::system::keys::{self, NewKey, Status};
 use holdshort_core::system::{Input, System};
 use holdshort_engine::Clock;
-use holdshort_protocol::{Key, KeyStatus, KeyWithSecret, List, MakeKey, Role, RotateKey};
+use holdshort_protocol::{Code, Key, KeyStatus, KeyWithSecret, List, MakeKey, Role, RotateKey};
+use holdshort_tools::Workspace;
 use holdshort_web::access;
 use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
@@ -29,9 +32,14 @@ use crate::openapi::{MakesKey, Reads, ReadsOne, RevokesKey, RotatesKey};
     responses((status = 201, description = "The key and its secret", body = KeyWithSecret), MakesKey)
 )]
 pub(crate) async fn make(caller: Caller, body: Body) -> Answer<(StatusCode, Json<KeyWithSecret>)> {
-    let MakeKey { name, role, expires_in_ms } = body.json().await?;
+    let MakeKey { name, role, expires_in_ms, folder } = body.json().await?;
     if expires_in_ms.is_some_and(|ms| !(1..=EXPIRY_MS).contains(&ms)) {
         return Err(Refused::invalid_at("/expires_in_ms", format!("must be between 1 and {EXPIRY_MS}")));
+    }
+    if let Some(folder) = folder.clone() {
+        let data = caller.app.data.clone();
+        let checked = tokio::task::spawn_blocking(move || check_folder(&folder, &data)).await;
+        checked.map_err(|_| Refused::from_code(Code::Internal))??;
     }
     let now = caller.app.now();
     let id: KeyId = Draw::new(caller.app.driver.clock().seed(), now).id();
@@ -42,6 +50,7 @@ pub(crate) async fn make(caller: Caller, body: Body) -> Answer<(StatusCode, Json
         role: as_stored(role.unwrap_or(Role::Agent)),
         digest,
         expires_at: expires_in_ms.map(|ms| now.plus_ms(ms)),
+        folder,
     };
     let key = changed(caller, &id, Input::MakeKey(new)).await?;
     Ok((StatusCode::CREATED, Json(KeyWithSecret { key, secret })))
@@ -111,6 +120,19 @@ async fn changed(caller: Caller, id: &KeyId, input: Input) -> Answer<Key> {
     one(&app, &system, id)
 }
 
+/// Checks the folder of a key: it exists, contains no link in its path, and does not overlap the data folder.
+fn check_folder(folder: &str, data: &Path) -> Answer<()> {
+    let refuse = |why: String| Err(Refused::invalid_at("/folder", why));
+    if !folder.starts_with('/') {
+        return refuse("must be an absolute path".to_owned());
+    }
+    match Workspace::open(Path::new(folder), data) {
+        Ok(opened) if opened.path() == folder => Ok(()),
+        Ok(opened) => refuse(format!("leads to another place: send `{}`", opened.path())),
+        Err(error) => refuse(error.to_string()),
+    }
+}
+
 fn one(app: &App, system: &System, id: &KeyId) -> Answer<Key> {
     let key = system.keys.get(id).ok_or_else(|| Refused::not_found("key"))?;
     Ok(show(app, key))
@@ -130,6 +152,7 @@ fn show(app: &App, key: &keys::Key) -> Key {
         made_at: key.made_at.to_string(),
         made_by: key.made_by.clone(),
         expires_at: key.expires_at.map(|at| at.to_string()),
+        folder: key.folder.clone(),
         rotated_at: key.rotated_at.map(|at| at.to_string()),
         previous_until: key.previous_until(now).map(|at| at.to_string()),
         revoked_at: key.revoked_at.map(|at| at.to_string()),

@@ -60,6 +60,44 @@ async fn a_secret_is_shown_once_and_kept_nowhere() {
     assert_eq!(ok(again.api(Some(&secret)).get("/v1/login").await)["person"], "build-bot");
 }
 
+/// A key may name the folder in which the server tries commands of the agent. The path must be the place itself.
+#[tokio::test]
+async fn the_folder_of_a_key_exists_and_is_named_without_links() {
+    let served = Served::new().await;
+    let operator = served.operator();
+    let folder = tempfile::tempdir().unwrap();
+    let real = std::fs::canonicalize(folder.path()).unwrap();
+    std::fs::write(real.join("file"), "").unwrap();
+    std::fs::create_dir(real.join("project")).unwrap();
+    std::os::unix::fs::symlink(real.join("project"), real.join("link")).unwrap();
+    let at = |name: &str| real.join(name).display().to_string();
+
+    let (made, _) = key(&served, json!({"name": "bot", "folder": at("project")})).await;
+    assert_eq!(made["folder"], at("project"));
+    assert_eq!(ok(operator.get(&path(&made)).await)["folder"], at("project"));
+    assert_eq!(ok(operator.get("/v1/keys").await)["items"][0]["folder"], at("project"));
+    let (plain, _) = agent(&served, "other").await;
+    assert_eq!(plain.get("folder"), None);
+
+    let data = served.data().display().to_string();
+    let table = [
+        (at("link"), "agent", "leads to another place"),
+        (at("project/."), "agent", "leads to another place"),
+        (at("missing"), "agent", "cannot be opened"),
+        (at("file"), "agent", "is not a directory"),
+        ("project".to_owned(), "agent", "must be an absolute path"),
+        ("/".to_owned(), "agent", "overlap"),
+        (data, "agent", "overlap"),
+        (at("project"), "operator", "only for a key with the role `agent`"),
+    ];
+    for (folder, role, said) in table {
+        let body = json!({"name": "refused", "role": role, "folder": folder});
+        let answer = operator.post("/v1/keys", &body).await;
+        assert_eq!(refusal(&answer), (422, "invalid_request", vec!["/folder"]), "{folder}: {answer:?}");
+        assert!(text(&answer.1["errors"][0], "message").contains(said), "{folder}: {answer:?}");
+    }
+}
+
 /// Two agents have separate names on cards, cannot read each other's interrupts, and do not share idempotency keys.
 #[tokio::test]
 async fn two_agents_are_two() {

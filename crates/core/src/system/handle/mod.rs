@@ -199,8 +199,8 @@ impl System {
         if let Some(who) = self.describe_name_owner(&new.name, at) {
             return Err(Rejection::NameTaken { name: new.name, who });
         }
-        let NewKey { id, name, role, digest, expires_at } = new;
-        Ok(Fact::KeyMade { key: id, name, role, digest, expires_at })
+        let NewKey { id, name, role, digest, expires_at, folder } = new;
+        Ok(Fact::KeyMade { key: id, name, role, digest, expires_at, folder })
     }
 
     /// Adds or changes a person. `leaves` returns true for people who are removed by the same input.
