@@ -3,14 +3,14 @@
 
 use std::convert::Infallible;
 use std::io::{self, ErrorKind};
-use std::net::IpAddr;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use holdshort_web::app::App;
-use holdshort_web::connections::{self, Connection};
+use holdshort_web::connections::{self, Connection, Ends};
 use holdshort_web::patient_stream::PatientStream;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
@@ -36,7 +36,7 @@ pub(crate) async fn serve(listener: TcpListener, tls: Option<Arc<Tls>>, service:
     loop {
         let (stream, peer) = tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, peer)) => (stream, peer.ip()),
+                Ok(accepted) => accepted,
                 Err(error) => {
                     refused(&error).await;
                     continue;
@@ -52,18 +52,21 @@ pub(crate) async fn serve(listener: TcpListener, tls: Option<Arc<Tls>>, service:
 }
 
 async fn attend(
-    (stream, peer): (TcpStream, IpAddr),
+    (stream, peer): (TcpStream, SocketAddr),
     acceptor: Option<TlsAcceptor>,
     service: Router,
     app: Arc<App>,
     _alive: mpsc::Sender<Infallible>,
 ) {
     // Responses are written in one piece, so Nagle's algorithm would only delay them.
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "a connection closed before it was accepted");
-        return;
-    }
-    let accepted = app.connections.accept(peer);
+    let local = match stream.set_nodelay(true).and_then(|()| stream.local_addr()) {
+        Ok(local) => local,
+        Err(error) => {
+            tracing::debug!(%error, "a connection closed before it was accepted");
+            return;
+        }
+    };
+    let accepted = app.connections.accept(Ends { peer, local });
     let wire = PatientStream::new(stream, app.pace.patience, accepted.clone());
     let Some(acceptor) = acceptor else { return speak(wire, accepted, service, app).await };
     // The TLS handshake has the same time limit as the headers of the first request, so that a silent client is

@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
-use std::net::IpAddr;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Resource, getrlimit};
@@ -57,12 +57,19 @@ struct Open {
     agents: BTreeSet<u64>,
 }
 
+/// Addresses of the two ends of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ends {
+    pub peer: SocketAddr,
+    pub local: SocketAddr,
+}
+
 /// Open connection. A connection is unauthenticated until its client authenticates. Dropping the value ends the
 /// counting of the connection.
 pub struct Connection {
     number: u64,
-    /// Address of the peer, which is a client or a proxy.
-    pub(crate) peer: IpAddr,
+    /// Addresses of the connection. The peer is a client or a proxy.
+    pub ends: Ends,
     all: Arc<Connections>,
     evicted: Arc<Notify>,
 }
@@ -72,7 +79,7 @@ impl Connections {
         Arc::new(Self { quotas, open: Mutex::default() })
     }
 
-    pub fn accept(self: &Arc<Self>, peer: IpAddr) -> Arc<Connection> {
+    pub fn accept(self: &Arc<Self>, ends: Ends) -> Arc<Connection> {
         let evicted = Arc::new(Notify::new());
         let mut open = self.open();
         let number = open.next;
@@ -84,7 +91,7 @@ impl Connections {
             oldest.notify_one();
         }
         drop(open);
-        Arc::new(Connection { number, peer, all: self.clone(), evicted })
+        Arc::new(Connection { number, ends, all: self.clone(), evicted })
     }
 
     /// Locks the maps. A poisoned lock is ignored, because the maps stay valid after a panic.
@@ -140,36 +147,37 @@ pub fn current() -> Option<Arc<Connection>> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::Ipv4Addr;
+    use std::net::{IpAddr, Ipv4Addr};
 
     use futures::FutureExt;
 
     use super::*;
 
-    const PEER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    const PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7349);
+    const ENDS: Ends = Ends { peer: PEER, local: PEER };
 
     #[test]
     fn the_oldest_unauthenticated_connection_is_evicted_and_no_other() {
         let all = Connections::new(Quotas { unauthenticated: 2, agents: 1 });
-        let [first, second, third] = [(); 3].map(|()| all.accept(PEER));
+        let [first, second, third] = [(); 3].map(|()| all.accept(ENDS));
         let ends = |connection: &Connection| connection.evicted().now_or_never().is_some();
         assert_eq!([&first, &second, &third].map(|each| ends(each)), [true, false, false]);
         second.mark_as_person();
-        let fourth = all.accept(PEER);
+        let fourth = all.accept(ENDS);
         assert_eq!([&second, &third, &fourth].map(|each| ends(each)), [false; 3]);
         // A closed connection is no longer counted.
         drop(third);
-        let fifth = all.accept(PEER);
+        let fifth = all.accept(ENDS);
         assert_eq!([&second, &fourth, &fifth].map(|each| ends(each)), [false; 3]);
     }
 
     #[test]
     fn agents_have_their_share_and_no_more() {
         let all = Connections::new(Quotas { unauthenticated: 9, agents: 1 });
-        let [first, second] = [(); 2].map(|()| all.accept(PEER));
+        let [first, second] = [(); 2].map(|()| all.accept(ENDS));
         assert_eq!([&first, &first, &second].map(|each| each.try_mark_as_agent()), [true, true, false]);
         second.mark_as_person();
         drop(first);
-        assert!(all.accept(PEER).try_mark_as_agent());
+        assert!(all.accept(ENDS).try_mark_as_agent());
     }
 }

@@ -130,7 +130,8 @@ async fn answer(
     next: Next,
 ) -> Response {
     // The connection is always known here. If it were missing, the unspecified address would make no proxy trusted.
-    let peer = connections::current().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |connection| connection.peer);
+    let peer = connections::current()
+        .map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |connection| connection.ends.peer.ip());
     let forwarded = names.proxies.read(peer, request.headers());
     let line = Line::begin(&request, forwarded.client);
     let (meter, client) = (Arc::new(Meter::default()), forwarded.client);

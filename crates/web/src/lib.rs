@@ -11,6 +11,7 @@
 //! | refusals: problem+json; the id of a request | [`problem`]; `request_id` |
 //! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`quota`], [`connections`], `patient_stream` |
 //! | the connection of a client that runs a call | [`call_claims`] |
+//! | the process at the other end of a connection | [`peer_process`] |
 //! | channels registered over the API; callbacks of agents; retries of deliveries | [`webhooks`]; [`callbacks`]; [`deliveries`] |
 //! | secrets of other systems, outside the journal | [`secret_store`] |
 //! | one WebSocket connection | [`websocket`] |
@@ -40,6 +41,7 @@ pub mod logins;
 pub mod needs;
 pub mod pace;
 pub mod patient_stream;
+pub mod peer_process;
 pub mod problem;
 pub mod public_endpoint;
 pub mod push;

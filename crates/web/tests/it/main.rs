@@ -1,3 +1,4 @@
 //! Tests of the HTTP kit through its public API.
 
 mod identity;
+mod peer_process;
