@@ -18,6 +18,7 @@
 //! | does the line write files that the user's own tools execute? | `own_tools.rs`; the names are in `guarded/names.rs` |
 //! | which words of the line does a grant remember? | `shape.rs` |
 //! | which class of effect does the line have? | `class.rs`; the rows are in `tables/classes.rs` |
+//! | does a trial of the line show what the line does in a person's shell? | `untriable.rs` |
 //! | which test results are in the output of a command? | `closing.rs` |
 
 #![warn(clippy::wildcard_enum_match_arm)]
@@ -48,6 +49,7 @@ mod sed;
 mod shape;
 mod shell;
 pub mod tables;
+mod untriable;
 mod working_directory;
 mod wrappers;
 mod written_and_run;

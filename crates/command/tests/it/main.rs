@@ -9,3 +9,4 @@ mod everyday;
 mod lines;
 mod own_tools;
 mod tables;
+mod untriable;

@@ -1,0 +1,90 @@
+//! Lines whose trial would show something else than the line does in a person's shell: lines that change this shell,
+//! that use the network or a service of the machine, that look at other processes, or that need a terminal or other
+//! rights.
+//!
+//! This module compares words only. The sandbox enforces what a trial may do, so a line that is missed here has no
+//! effect; its trial only shows less.
+
+use crate::{Class, Command, Part, programs};
+
+/// Built-ins of the shell that have an effect on its later lines. `set` has its own rule. `read` and `local` set
+/// variables only for the rest of their line.
+const STATE: [&str; 25] = [
+    ".", "alias", "bg", "cd", "declare", "dirs", "disown", "enable", "eval", "exec", "export", "fg", "hash",
+    "jobs", "popd", "pushd", "readonly", "shopt", "source", "trap", "typeset", "ulimit", "umask", "unalias",
+    "unset",
+];
+
+/// Programs that look at or stop other processes. A trial sees only its own processes.
+const PROCESSES: [&str; 15] = [
+    "kill", "killall", "pkill", "pgrep", "pidof", "ps", "lsof", "fuser", "ss", "netstat", "nohup", "setsid",
+    "renice", "strace", "ltrace",
+];
+
+/// Programs that give orders to a service of this machine.
+const SERVICES: [&str; 16] = [
+    "docker",
+    "podman",
+    "nerdctl",
+    "kubectl",
+    "helm",
+    "minikube",
+    "systemctl",
+    "service",
+    "journalctl",
+    "launchctl",
+    "crontab",
+    "at",
+    "batch",
+    "mount",
+    "umount",
+    "screen",
+];
+
+/// Programs that run other programs with the rights of another user.
+const RIGHTS: [&str; 5] = ["sudo", "su", "doas", "pkexec", "runuser"];
+
+/// Programs that talk to a person at a terminal.
+const TERMINAL: [&str; 17] = [
+    "vi", "vim", "nvim", "nano", "emacs", "pico", "ed", "less", "more", "top", "htop", "tmux", "watch",
+    "passwd", "chsh", "dialog", "whiptail",
+];
+
+impl Command {
+    /// Returns the reason why a trial would show something else than the line does in a person's shell. The text
+    /// completes a sentence such as "not tried: …".
+    pub fn why_untriable(&self) -> Option<&'static str> {
+        if self.parts.is_empty() {
+            return Some("it runs no program, and may only change the shell");
+        }
+        if self.names_home {
+            return Some("it names a home folder, which a trial does not show");
+        }
+        let mut parts = self.parts.iter().chain(&self.guesses);
+        parts.find_map(Part::why_untriable).or_else(|| {
+            let reaches_out = |class: &Class| matches!(class, Class::ReachesOut | Class::Installs);
+            self.classes().iter().any(reaches_out).then_some("it may use the network, and a trial has none")
+        })
+    }
+}
+
+impl Part {
+    fn why_untriable(&self) -> Option<&'static str> {
+        let program = self.base();
+        let is_in = |list: &[&str]| list.contains(&program);
+        let sets = program == "set" && programs::changes_the_shell(program, &self.arguments);
+        if is_in(&STATE) || sets {
+            Some("it changes the shell in which later commands run")
+        } else if is_in(&PROCESSES) {
+            Some("it concerns other processes, which a trial does not see")
+        } else if is_in(&SERVICES) {
+            Some("it gives orders to a service of this machine, which a trial does not reach")
+        } else if is_in(&RIGHTS) {
+            Some("it needs the rights of another user")
+        } else if is_in(&TERMINAL) {
+            Some("it needs a terminal")
+        } else {
+            None
+        }
+    }
+}
