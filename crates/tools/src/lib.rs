@@ -26,12 +26,13 @@ mod workspace;
 
 pub use catalogue::{catalogue, reading_tool};
 pub use changeset::{Committed, git_words};
+pub use command::Streams;
 pub use files::diff;
 pub use refusal::{Refusal, argument};
 pub use run_layer::RunLayer;
 pub use tools::{Call, InspectionResult, Settings, Tools};
 pub use toolset::{Toolset, Work, read_arguments};
-pub use trial::{CommandTrialOutcome, Layers, Trial};
+pub use trial::{Capture, CommandTrialOutcome, Layers, Trial};
 pub use turns::Turn;
 pub use web::Follow;
 pub use withhold::Withhold;

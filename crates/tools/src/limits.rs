@@ -60,6 +60,14 @@ pub const OUTPUT_BYTES: u64 = 8 * 1024 * 1024;
 pub const OUTPUT_HEAD_BYTES: usize = 16 * 1024;
 /// Bytes of a command's output that are stored from its end. The omitted middle appears only as a number.
 pub const OUTPUT_TAIL_BYTES: usize = 32 * 1024;
+/// Maximum bytes that a command of an external agent prints during its trial, on both streams. With more output, the
+/// trial is discarded, and the call is asked about untried.
+pub const CAPTURED_BYTES: usize = 128 * 1024;
+/// Maximum names in the reason why a trial of an external agent is discarded. Further names are omitted.
+pub const OUTSIDE_NAMED: usize = 3;
+/// Maximum entries that are searched for files that a trial left outside the workspace. With more entries, the trial is
+/// discarded.
+pub const OUTSIDE_ENTRIES: usize = 10_000;
 /// Maximum entries of a workspace that are searched for guarded files before and after a command. With more entries, no
 /// command that may write runs.
 pub const GUARD_ENTRIES: usize = 1_000_000;

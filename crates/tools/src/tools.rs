@@ -79,6 +79,9 @@ pub struct Settings {
     pub write_bytes: u64,
     /// Kinds of layer that a trial may use.
     pub layers: Layers,
+    /// True if trials capture standard output and standard error separately, and look for effects that a trial does not
+    /// show. For commands of external agents.
+    pub capture: bool,
     /// Layer of the run. If it is `None`, writes to ignored paths during a trial become changes of the workspace.
     pub run_layer: Option<RunLayer>,
     /// Tools that packs add.
@@ -104,6 +107,7 @@ impl Settings {
             command_timeout_ms: limits::COMMAND_DEFAULT_MS,
             write_bytes: limits::WRITE_BYTES,
             layers: Layers::Overlay,
+            capture: false,
             run_layer: None,
             toolsets: Vec::new(),
             input: Value::Null,

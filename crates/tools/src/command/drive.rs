@@ -3,7 +3,7 @@
 //!
 //! If the caller no longer waits, the work continues until no process of the command is left.
 
-use std::io;
+use std::io::{self, PipeReader};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -83,6 +83,28 @@ pub(crate) struct EndedCommand {
     pub aside: Option<SetAside>,
     /// Scratch folder of a trial. `None` if the trial was stopped.
     pub scratch: Option<Scratch>,
+    /// Output of each stream, if they are captured separately.
+    pub streams: Option<Streams>,
+    /// Processes that still ran when the shell of the command ended.
+    pub left: usize,
+}
+
+/// Output of a command, separate for each stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Streams {
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+    /// True if the command printed more than [`limits::CAPTURED_BYTES`]. The rest is missing.
+    pub is_cut: bool,
+}
+
+impl Streams {
+    fn push(&mut self, is_error: bool, bytes: &[u8]) {
+        let room = limits::CAPTURED_BYTES - self.stdout.len() - self.stderr.len();
+        self.is_cut |= bytes.len() > room;
+        let stream = if is_error { &mut self.stderr } else { &mut self.stdout };
+        stream.extend(&bytes[..room.min(bytes.len())]);
+    }
 }
 
 /// Follows a command to its end. `preview` receives the output; the command is stopped when the receiver of `preview`
@@ -95,12 +117,13 @@ pub(super) async fn drive(
     turn: Option<Turn>,
     stop: Stop,
 ) -> io::Result<EndedCommand> {
-    let Launched { mut child, line, output, scratch, is_trial, guarded } = launched;
+    let Launched { mut child, line, output, errors, scratch, is_trial, guarded } = launched;
     line.set_nonblocking(true)?;
     let mut line = UnixStream::from_std(line)?;
     let mut output = Output {
-        pipe: Some(pipe::Receiver::from_owned_fd(OwnedFd::from(output))?),
-        buffer: Vec::with_capacity(CHUNK_BYTES),
+        streams: errors.is_some().then(Streams::default),
+        main: Channel::new(Some(output))?,
+        errors: Channel::new(errors)?,
         transcript: Transcript::default(),
         decoder: Decoder::default(),
         preview,
@@ -193,11 +216,13 @@ pub(super) async fn drive(
         (_, Some(how)) => how,
         (Report::Signalled { signal }, None) => ExitReason::Signalled(signal),
         (Report::Failed { why }, None) => ExitReason::Failed(why),
-        (Report::Begins | Report::SetAside(_), None) => {
+        (Report::Begins | Report::Left { .. } | Report::SetAside(_), None) => {
             ExitReason::Failed("the sandbox did not report how the command ended".to_owned())
         }
     };
-    Ok(EndedCommand { how, transcript: output.transcript, aside, scratch })
+    let left = Report::left_processes(&sent);
+    let Output { transcript, streams, .. } = output;
+    Ok(EndedCommand { how, transcript, aside, scratch, streams, left })
 }
 
 /// Waits until a person stops the command. Otherwise waits forever.
@@ -217,10 +242,34 @@ fn untold() -> SetAside {
     }
 }
 
-struct Output {
+/// Pipe that a command prints to, with the bytes of the current chunk.
+struct Channel {
     /// `None` after the output has ended: no process can print any more.
     pipe: Option<pipe::Receiver>,
     buffer: Vec<u8>,
+}
+
+impl Channel {
+    fn new(reader: Option<PipeReader>) -> io::Result<Self> {
+        let pipe = reader.map(|reader| pipe::Receiver::from_owned_fd(OwnedFd::from(reader))).transpose()?;
+        let buffer = Vec::with_capacity(if pipe.is_some() { CHUNK_BYTES } else { 0 });
+        Ok(Self { pipe, buffer })
+    }
+
+    /// Waits for the next chunk. After the last chunk the future never completes. Dropping the future loses no output.
+    async fn fill(&mut self) {
+        let Some(pipe) = &mut self.pipe else { return std::future::pending().await };
+        if matches!(pipe.read_buf(&mut self.buffer).await, Ok(0) | Err(_)) {
+            self.pipe = None;
+        }
+    }
+}
+
+struct Output {
+    main: Channel,
+    /// Standard error. Has no pipe if `main` receives both streams.
+    errors: Channel,
+    streams: Option<Streams>,
     transcript: Transcript,
     decoder: Decoder,
     preview: mpsc::Sender<String>,
@@ -230,21 +279,27 @@ impl Output {
     /// Waits for the next chunk of output. After the last chunk the future never completes. Dropping the future loses
     /// no output.
     async fn read(&mut self) {
-        let Some(pipe) = &mut self.pipe else { return std::future::pending().await };
-        match pipe.read_buf(&mut self.buffer).await {
-            Ok(0) | Err(_) => self.pipe = None,
-            Ok(_) => {
-                self.transcript.push(&self.buffer);
-                let text = self.decoder.push(&self.buffer);
-                self.buffer.clear();
-                // The preview omits chunks if its reader is slow.
-                let _ = self.preview.try_send(text);
+        tokio::select! {
+            () = self.main.fill() => {}
+            () = self.errors.fill() => {}
+        }
+        for (is_error, channel) in [(false, &mut self.main), (true, &mut self.errors)] {
+            if channel.buffer.is_empty() {
+                continue;
             }
+            self.transcript.push(&channel.buffer);
+            if let Some(streams) = &mut self.streams {
+                streams.push(is_error, &channel.buffer);
+            }
+            let text = self.decoder.push(&channel.buffer);
+            channel.buffer.clear();
+            // The preview omits chunks if its reader is slow.
+            let _ = self.preview.try_send(text);
         }
     }
 
     async fn read_to_end(&mut self) {
-        while self.pipe.is_some() {
+        while self.main.pipe.is_some() || self.errors.pipe.is_some() {
             self.read().await;
         }
     }

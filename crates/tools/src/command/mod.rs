@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use tokio::process::Child;
 use tokio::sync::mpsc;
 
+pub use self::drive::Streams;
 pub(crate) use self::drive::{EndedCommand, ExitReason};
 use crate::files::{self, WorkspacePath};
 use crate::limits;
@@ -303,6 +304,7 @@ pub(crate) fn prepare(
     let Tooling { path, folders, variables } = tooling(&settings.path, home.as_deref(), &data_dir, workspace);
     // A read-only command must not find a program in the workspace.
     let path = if reads { without(&path, workspace) } else { path };
+    launch.separates = settings.capture;
     launch.pass_environment_on();
     let plan = &mut launch.plan;
     // An overlay would hide file systems that are mounted inside the workspace.

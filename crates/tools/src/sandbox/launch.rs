@@ -33,6 +33,8 @@ const PASSED_ON: [&str; 5] = ["LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME"];
 /// A command line that is ready to start, with a new scratch folder.
 pub(crate) struct Launch {
     pub plan: Plan,
+    /// True if standard error gets its own pipe.
+    pub separates: bool,
     scratch: Scratch,
 }
 
@@ -42,6 +44,8 @@ pub(crate) struct Launched<C> {
     pub line: UnixStream,
     /// Combined standard output and standard error, in the order of writing.
     pub output: PipeReader,
+    /// Standard error, if it is separate from `output`.
+    pub errors: Option<PipeReader>,
     /// Scratch folder, removed on drop. Must be dropped only after all processes have ended.
     pub scratch: Scratch,
     /// True if the command is a trial: its writes are in the scratch folder and must still be read.
@@ -75,7 +79,7 @@ impl Launch {
         fs::create_dir(plan.view_root())?;
         fs::create_dir(plan.private_on_host())?;
         fs::create_dir(plan.private_on_host().join("home"))?;
-        Ok(Self { plan, scratch })
+        Ok(Self { plan, separates: false, scratch })
     }
 
     /// Adds the environment variables that commands inherit from the server.
@@ -95,17 +99,20 @@ impl Launch {
     ) -> io::Result<Launched<C>> {
         let (line, theirs) = UnixStream::pair()?;
         let (output, writer) = io::pipe()?;
+        let (errors, second) = if self.separates { Some(io::pipe()?).unzip() } else { (None, None) };
+        let second = second.map_or_else(|| writer.try_clone(), Ok)?;
         let mut command = Command::new(program);
         command
             .args([SUBCOMMAND, "start", &serde_json::to_string(&self.plan)?])
             .env_clear()
             .current_dir("/")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(writer.try_clone()?)
-            .stderr(writer);
+            .stdout(writer)
+            .stderr(second);
         let guarded = self.plan.is_guarded().then_some(self.plan.workspace);
         let is_trial = self.plan.layer.is_some();
-        Ok(Launched { child: spawn(command)?, line, output, scratch: self.scratch, is_trial, guarded })
+        let child = spawn(command)?;
+        Ok(Launched { child, line, output, errors, scratch: self.scratch, is_trial, guarded })
     }
 }
 

@@ -28,6 +28,15 @@ pub(super) fn count(scope: Scope) -> usize {
     }
 }
 
+/// Returns the number of living processes of a namespace, except the current process, which is its process 1.
+pub(super) fn count_living() -> usize {
+    let is_living = |pid: &Pid| {
+        fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| living(*pid, &stat).is_some())
+    };
+    let own = getpid();
+    numbered().map_or(usize::MAX, |pids| pids.iter().filter(|pid| **pid != own && is_living(pid)).count())
+}
+
 /// Stops every process of the scope.
 pub(super) fn stop(scope: Scope, child: Pid) {
     match scope {

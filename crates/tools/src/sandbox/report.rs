@@ -24,6 +24,8 @@ pub(crate) enum Report {
     NoLayer { why: String },
     /// The command is about to start. If it may write, the guarded paths have been found.
     Begins,
+    /// Processes of the command that still ran when its shell ended. This report is sent only if there are any.
+    Left { processes: usize },
     /// Guarded paths that the command created and that were renamed, or could not be renamed. This report is sent after
     /// every writing command, even if the command created no guarded path. Without this report, it is unknown if
     /// guarded paths are left.
@@ -51,8 +53,17 @@ impl Report {
 
     /// Returns true if the reports sent so far say that the command has ended.
     pub(crate) fn has_ended(sent: &[u8]) -> bool {
-        let is_end = |report: Self| !matches!(report, Self::Begins | Self::SetAside(_));
+        let is_end = |report: Self| !matches!(report, Self::Begins | Self::Left { .. } | Self::SetAside(_));
         lines(sent).any(|line| serde_json::from_slice(line).is_ok_and(is_end))
+    }
+
+    /// Returns the number of processes that still ran when the shell of the command ended.
+    pub(crate) fn left_processes(sent: &[u8]) -> usize {
+        let left = |line| match serde_json::from_slice(line) {
+            Ok(Self::Left { processes }) => Some(processes),
+            _ => None,
+        };
+        lines(sent).find_map(left).unwrap_or(0)
     }
 
     /// Parses the reports. Returns how the command ended, and the outcome for the guarded paths that it created.
@@ -61,7 +72,7 @@ impl Report {
         let mut aside = None;
         for line in lines(sent) {
             match serde_json::from_slice(line) {
-                Ok(Self::Begins) | Err(_) => {}
+                Ok(Self::Begins | Self::Left { .. }) | Err(_) => {}
                 Ok(Self::SetAside(found)) => aside = Some(found),
                 // If several reports state how the command ended, the first of these reports is used.
                 Ok(report) => end = end.or(Some(report)),

@@ -41,6 +41,10 @@ fn watch(child: Pid, scope: Scope, write_bytes: u64) -> io::Result<Option<Report
     let mut written = WrittenBytes::default();
     loop {
         if let Some(report) = reap(child)? {
+            let left = if scope == Scope::Namespace { processes::count_living() } else { 0 };
+            if left > 0 {
+                Report::Left { processes: left }.send();
+            }
             return Ok(Some(report));
         }
         let count = processes::count(scope);

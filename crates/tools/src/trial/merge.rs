@@ -75,6 +75,7 @@ pub(crate) fn merge(
         text: String::new(),
         data: Value::Null,
         over: Layers::None,
+        capture: None,
         layer,
         workspace,
         _scratch: None,

@@ -4,6 +4,7 @@
 //! its result is accepted. Read `sandbox::layer` for how a layer is mounted, and `read` for how it is read. `changeset`
 //! commits the result.
 
+mod capture;
 mod card;
 mod copy;
 pub(crate) mod ignored;
@@ -26,6 +27,7 @@ use holdshort_core::tool::{LayerChanges, Precondition, SandboxLevel};
 use rustix::fs::StatVfsMountFlags;
 use serde_json::{Value, json};
 
+pub use self::capture::Capture;
 pub(crate) use self::card::{Side, Source, of_changes};
 pub(crate) use self::merge::merge;
 use self::prepare::{MakeLayer, NotPrepared, Prepared};
@@ -83,6 +85,8 @@ pub struct Trial {
     pub data: Value,
     /// Kind of layer that the command ran over.
     pub over: Layers,
+    /// Streams and other effects of the command, if the settings ask for them.
+    pub capture: Option<Box<Capture>>,
     layer: Root,
     workspace: Root,
     /// Scratch folder that holds the layer. The folder must be dropped last. `None` if no command ran.
@@ -195,6 +199,8 @@ impl Prepared {
         output: &mut (impl FnMut(&str) + Send),
     ) -> Result<CommandTrialOutcome, String> {
         let Self { command, launch, layer, workspace, since } = self;
+        let environment = Digest::of_json(&launch.plan.environment);
+        let private = launch.plan.private_on_host();
         let begun = Instant::now();
         let program = &inner.settings.sandbox_program;
         let ended = match command.follow(launch, program, stop, output).await {
@@ -202,14 +208,19 @@ impl Prepared {
             Err(text) => return Ok(CommandTrialOutcome::Failed { text }),
         };
         let told = command.render_output(&ended, begun.elapsed());
-        let EndedCommand { how, scratch, .. } = ended;
+        let EndedCommand { how, scratch, streams, left, .. } = ended;
         Ok(match (how, scratch) {
             (ExitReason::NoLayer(why), _) => return Err(why),
             (ExitReason::Exited(_) | ExitReason::Signalled(_), Some(scratch)) => {
                 let run_layer = inner.settings.run_layer.clone();
                 let path = PathBuf::from(inner.workspace.path());
                 let places = Places { workspace, path, run_layer };
-                let finish = move || yielded(told, scratch, &layer, places, since);
+                let finish = move || {
+                    let capture = streams
+                        .map(|streams| Capture::new(streams, left, environment, &private))
+                        .map(Box::new);
+                    with_capture(yielded(told, scratch, &layer, places, since), capture)
+                };
                 let finished = tokio::task::spawn_blocking(finish).await;
                 finished.unwrap_or_else(|e| CommandTrialOutcome::Failed {
                     text: format!("the trial stopped unexpectedly: {e}"),
@@ -319,6 +330,7 @@ fn yielded(
             text,
             data: told.data,
             over,
+            capture: None,
             layer: opened,
             workspace,
             _scratch: Some(scratch),
@@ -326,6 +338,14 @@ fn yielded(
         (Err(e), _) | (_, Err(e)) => {
             CommandTrialOutcome::Failed { text: format!("the changes are not a valid changeset: {e}") }
         }
+    }
+}
+
+/// Adds the capture to the result of a trial that ended by itself.
+fn with_capture(outcome: CommandTrialOutcome, capture: Option<Box<Capture>>) -> CommandTrialOutcome {
+    match outcome {
+        CommandTrialOutcome::Yielded(trial) => CommandTrialOutcome::Yielded(Trial { capture, ..trial }),
+        other => other,
     }
 }
 

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
 
 mod bench;
+mod capture;
 mod catalogue;
 mod changes;
 mod changeset_guard;

@@ -1,0 +1,121 @@
+//! Capture of a trial for an external agent: both streams, and the reasons why the trial shows something else than the
+//! command would do in the agent's own shell.
+//!
+//! An external agent cannot be told later that the sandbox denied its command something, so a doubtful trial is
+//! discarded. The detection reads the output of the command, and can miss a denial that the command does not report. A
+//! denial is enforced even if it is missed: the command has then done only what the trial shows.
+
+use std::fs;
+use std::path::Path;
+
+use holdshort_core::digest::Digest;
+
+use crate::command::Streams;
+use crate::limits;
+
+/// Result of a trial in addition to its changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capture {
+    pub streams: Streams,
+    /// Digest of the environment variables of the command.
+    pub environment: Digest,
+    /// Processes that still ran when the shell of the command ended.
+    left: usize,
+    /// First files that the command left outside the workspace, as the command named them.
+    outside: Vec<String>,
+}
+
+/// Messages of the system if the sandbox denies an operation on a file.
+const DENIED: [&str; 4] =
+    ["Read-only file system", "Permission denied", "Operation not permitted", "Operation not supported"];
+
+/// Messages of programs that cannot reach the network or a service of the machine.
+const UNREACHED: [&str; 11] = [
+    "Cannot connect to",
+    "Connection refused",
+    "Could not resolve host",
+    "EAI_AGAIN",
+    "ENETUNREACH",
+    "ENOTFOUND",
+    "Name or service not known",
+    "Network is unreachable",
+    "Temporary failure in name resolution",
+    "Temporary failure resolving",
+    "getaddrinfo",
+];
+
+/// Folders in the home folder whose content programs can always make again.
+const CACHES: [&str; 2] = [".cache", ".npm"];
+
+impl Capture {
+    /// Collects the capture. `private` is the folder on this host that the command saw as `/tmp`, with its home folder.
+    /// Blocks.
+    pub(super) fn new(streams: Streams, left: usize, environment: Digest, private: &Path) -> Self {
+        Self { streams, environment, left, outside: find_outside(private) }
+    }
+
+    /// Returns the reason why the trial may show something else than the command would do in the agent's own shell.
+    /// The text completes a sentence such as "not tried: …".
+    pub fn why_doubtful(&self, exit_code: Option<i32>) -> Option<String> {
+        if self.streams.is_cut {
+            return Some(format!("it printed more than {} KiB", limits::CAPTURED_BYTES / 1024));
+        }
+        if self.left > 0 {
+            return Some("it left a process running".to_owned());
+        }
+        if !self.outside.is_empty() {
+            return Some(format!("it wrote outside the folder: {}", self.outside.join(", ")));
+        }
+        // A successful command may have printed a file that contains such a message.
+        let errors = String::from_utf8_lossy(&self.streams.stderr);
+        let output = String::from_utf8_lossy(&self.streams.stdout);
+        let says = |message: &&&str| {
+            errors.contains(**message) || (exit_code != Some(0) && output.contains(**message))
+        };
+        if let Some(message) = DENIED.iter().find(says) {
+            return Some(format!("the sandbox may have denied it something (\"{message}\")"));
+        }
+        let message = UNREACHED.iter().find(says)?;
+        Some(format!("it may need the network or a service (\"{message}\")"))
+    }
+}
+
+/// Returns the first files that a command left in its private folder, as the command named them.
+fn find_outside(private: &Path) -> Vec<String> {
+    let home = private.join("home");
+    let mut found = Vec::new();
+    let mut seen = 0;
+    let mut ahead = vec![private.to_owned()];
+    while let Some(folder) = ahead.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else {
+            found.push(name(&folder, private));
+            continue;
+        };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            seen += 1;
+            let is_cache = CACHES.iter().any(|cache| path == home.join(cache));
+            if path == home || (!is_cache && entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+                ahead.push(path);
+            } else if !is_cache {
+                found.push(name(&path, private));
+            }
+            if found.len() >= limits::OUTSIDE_NAMED || seen >= limits::OUTSIDE_ENTRIES {
+                found.sort();
+                return if found.is_empty() { vec![name(&folder, private)] } else { found };
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Returns the path that a command uses for a path in its private folder.
+fn name(path: &Path, private: &Path) -> String {
+    let below = path.strip_prefix(private).unwrap_or(path).to_string_lossy().into_owned();
+    let named = match below.strip_prefix("home/") {
+        Some(below) => format!("~/{below}"),
+        None => format!("/tmp/{below}"),
+    };
+    format!("`{}`", named.escape_debug())
+}
