@@ -24,6 +24,7 @@ pub mod hours;
 pub mod id;
 pub mod interrupt;
 pub mod json;
+mod kept_changes;
 mod kind_gate;
 pub mod level;
 pub mod limits;

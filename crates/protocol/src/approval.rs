@@ -23,13 +23,19 @@ pub struct Approval {
     /// Record of the use. Absent if the approval was not used yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<ApprovalUse>,
+    /// What became of the changes of a tried call. Present after the approval of such a call was used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exec: Option<ExecReport>,
 }
 
 impl Approval {
     /// Returns a phrase that says if the approval was used. Timestamps have the format of RFC 3339.
     pub fn describe(&self) -> String {
         match (&self.used, &self.usable_until) {
-            (Some(ApprovalUse { at, by }), _) => format!("used at {at} by {}", plain::line(by)),
+            (Some(ApprovalUse { at, by }), _) => {
+                let exec = self.exec.as_ref().map(ExecReport::describe).unwrap_or_default();
+                format!("used at {at} by {}{exec}", plain::line(by))
+            }
             (None, Some(until)) => format!("not used yet; it can be used until {until}"),
             (None, None) => "not used yet".to_owned(),
         }
@@ -55,8 +61,75 @@ pub struct ApprovalUse {
     pub by: String,
 }
 
-/// Request of an agent to use an approval.
+/// What became of the changes that an agent has used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ExecReport {
+    pub outcome: ExecOutcome,
+    /// Reason why the changes were not written, as the agent's program reports it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// Outcome of writing the released changes. `unknown`: no report has arrived, so the program may have stopped before,
+/// during or after its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ExecOutcome {
+    Done,
+    Nothing,
+    Halfway,
+    Unknown,
+}
+
+impl ExecReport {
+    /// Returns a phrase that continues a sentence about the use.
+    fn describe(&self) -> String {
+        let what = match self.outcome {
+            ExecOutcome::Done => "; all changes were written",
+            ExecOutcome::Nothing => "; nothing was written",
+            ExecOutcome::Halfway => "; only some of the changes were written",
+            ExecOutcome::Unknown => "; it is unknown whether the changes were written: check the files",
+        };
+        let why = self.text.as_deref().map(|text| format!(": {}", plain::line(text))).unwrap_or_default();
+        format!("{what}{why}")
+    }
+}
+
+/// Report of an agent about the changes that it has used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"outcome": "done"}))]
+pub struct ReportExec {
+    /// `done`, `nothing` or `halfway`.
+    pub outcome: ExecOutcome,
+    /// Reason why the changes were not written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// Changes and output of a tried call, which the agent now carries out itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ReleasedTrial {
+    /// Changes to write, in the order of their paths. Read the new content of a file with
+    /// `GET /v1/interrupts/{id}/bodies/{digest}`.
+    #[schema(value_type = Vec<Object>)]
+    pub changeset: Value,
+    /// Paths whose changes the approver dropped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<String>,
+    /// Output of the command on standard output, in base64.
+    pub stdout: String,
+    /// Output of the command on standard error, in base64.
+    pub stderr: String,
+    pub exit_code: i32,
+    /// Folder in which the command was tried.
+    pub folder: String,
+    /// Device and inode of the folder, as `DEVICE:INODE`.
+    pub root: String,
+}
+
+/// Request of an agent to use an approval.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"digest": "5e4dd42b0ca9a3a2b2be6b0f0a2ff6f1a38aeb5c7b8a0a0b6d5ce0e0a1b4c3d2"}))]
 pub struct UseApproval {
@@ -64,6 +137,16 @@ pub struct UseApproval {
     /// edited the payload, hash the edited version.
     #[schema(pattern = "^[0-9a-f]{64}$")]
     pub digest: String,
+    /// Secret of a tried call. Its SHA-256 was the `exec_digest` of the request. Required if the call was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(write_only)]
+    pub exec: Option<String>,
+}
+
+impl std::fmt::Debug for UseApproval {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("UseApproval").field("digest", &self.digest).finish_non_exhaustive()
+    }
 }
 
 /// The approval that the request has used. It cannot be used again.
@@ -83,6 +166,9 @@ pub struct UsedApproval {
     #[schema(format = DateTime)]
     pub used_at: String,
     pub by: String,
+    /// Changes and output of the call. Present if the call was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial: Option<ReleasedTrial>,
 }
 
 /// A resolved interrupt of the agent that sends the request.

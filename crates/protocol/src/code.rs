@@ -128,6 +128,10 @@ codes! {
     ApprovalDiffers = "approval_differs", 409, "The digest does not match the approved action",
         "Carry out only the approved action: `approval.approved` contains it, and `approval.digest` is its \
          digest.";
+    ExecDenied = "exec_denied", 403, "The secret does not belong to this call",
+        "Run exactly the line that the hook wrote, once. To run the command again, send the command itself.";
+    TrialVoid = "trial_void", 409, "The trial is no longer valid",
+        "Do not act: a file has changed since the trial. Repeat the command, so that it is tried and asked again.";
     LimitReached = "limit_reached", 409, "A limit has been reached",
         "Wait until some open items end, or continue in another run, session or connection.";
     NotAwaited = "not_awaited", 409, "The run no longer waits for this",

@@ -431,6 +431,10 @@ pub struct Ask {
     /// call at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<ForeignCall>,
+    /// Requests a trial of the `call` before a person is asked. The call must have a `command`, and its `workspace` must
+    /// be the folder of the agent's key. If the command cannot be tried, the card gives the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial: Option<AskTrial>,
     /// Milliseconds after the decision during which an approval can be used. If absent, the approval does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
@@ -455,6 +459,21 @@ pub struct Ask {
     /// `webhook-id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<AskCallback>,
+}
+
+/// Trial of a call before a person is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({
+    "exec_digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "timeout_ms": 60_000
+}))]
+pub struct AskTrial {
+    /// SHA-256 of the secret with which the agent uses the approval (`exec` of the request to use it).
+    #[schema(pattern = "^[0-9a-f]{64}$")]
+    pub exec_digest: String,
+    /// Maximum time of the trial in milliseconds.
+    #[schema(minimum = 1, maximum = 150_000)]
+    pub timeout_ms: u64,
 }
 
 /// Endpoint and signing secret of an agent. Both may grant access, so no response contains them.

@@ -47,7 +47,10 @@ mod work;
 
 pub use answer::{CorrectAnswer, KeptAnswer, Suggestion};
 pub use answer_text::{labelled_lines, labelled_members};
-pub use approval::{AgentDecision, Approval, ApprovalUse, UseApproval, UsedApproval};
+pub use approval::{
+    AgentDecision, Approval, ApprovalUse, ExecOutcome, ExecReport, ReleasedTrial, ReportExec, UseApproval,
+    UsedApproval,
+};
 pub use assignment::{
     AskAssignment, Assignment, Delegate, Delegation, Quorum, Reassign, Represented, Stage, Vote, You,
 };
@@ -63,8 +66,8 @@ pub use form::parts_of_lines;
 pub use grant_scope::GrantScope;
 pub use inspected_call::{InspectedCall, OF_CALLS};
 pub use interrupt::{
-    AlsoCovered, Ask, AskCallback, AskChoice, Comment, Decision, HeldWork, Interrupt, InterruptStatus, Kind,
-    Level, Offer, Origin, Outcome, Policy, Reason, Resolution, Risk,
+    AlsoCovered, Ask, AskCallback, AskChoice, AskTrial, Comment, Decision, HeldWork, Interrupt,
+    InterruptStatus, Kind, Level, Offer, Origin, Outcome, Policy, Reason, Resolution, Risk,
 };
 pub use involved_people::{InvolvedPeople, PeopleLine, describe_people};
 pub use keeping::{Erase, ErasedContent, Erasure, Hold, Keeping, PlaceHold};

@@ -182,6 +182,7 @@ async fn alert(app: &App, channel: &str, why: &str) -> Result<(), Error> {
         on_expiry: None,
         assignment: Assignment::default(),
         call: None,
+        trial: None,
         usable_ms: None,
         callback: None,
         timing: Timing::default(),

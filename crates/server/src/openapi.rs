@@ -261,7 +261,11 @@ refuses! {
     /// Error codes of requests to use an approval.
     UsesApproval: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::InvalidHeader, Code::IdempotencyKeyReused, Code::NotExternal, Code::NotApproved, Code::ApprovalUsed,
-          Code::ApprovalExpired, Code::ApprovalDiffers, Code::Frozen];
+          Code::ApprovalExpired, Code::ApprovalDiffers, Code::ExecDenied, Code::TrialVoid, Code::Frozen];
+    /// Error codes of requests for the contents of released changes.
+    ReadsReleased: ANY, OF_A_RUN, &[Code::NotApproved];
+    /// Error codes of reports about released changes.
+    ReportsExec: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NotExternal, Code::NotApproved];
     /// Error codes of requests to withdraw a question.
     Withdraws: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NotExternal, Code::AlreadyResolved];
     /// Error codes of messages in a session. A message may answer a question, steer a run or start a run.

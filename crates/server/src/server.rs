@@ -30,7 +30,7 @@ use holdshort_web::feed::{Owners, Recent, keep_reading};
 use holdshort_web::guard::{ListenAddress, ServerNames};
 use holdshort_web::identity::jwt::{self, Jwt};
 use holdshort_web::identity::oidc::Oidc;
-use holdshort_web::limits::{POLLS, RECENT_EVENTS, STOP_TIME, STREAMS};
+use holdshort_web::limits::{POLLS, RECENT_EVENTS, STOP_TIME, STREAMS, TRIALS};
 use holdshort_web::links::{Links, Pressed};
 use holdshort_web::logins::Logins;
 use holdshort_web::pace::Pace;
@@ -323,6 +323,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         certificate: tls.as_ref().map(|tls| tls.problem()),
         streams: Arc::new(Semaphore::new(STREAMS as usize)),
         polls: Arc::new(Semaphore::new(POLLS)),
+        trials: Arc::new(Semaphore::new(TRIALS)),
         pace: tuning.pace,
         connections: Connections::new(Quotas {
             unauthenticated: tuning.unauthenticated_connections.unwrap_or(quotas.unauthenticated),

@@ -79,6 +79,8 @@ pub struct App {
     pub certificate: Option<watch::Receiver<Option<String>>>,
     pub streams: Arc<Semaphore>,
     pub polls: Arc<Semaphore>,
+    /// Permits for trials of external agents' commands.
+    pub trials: Arc<Semaphore>,
     pub pace: Pace,
     pub connections: Arc<Connections>,
     pub agents: Rates,

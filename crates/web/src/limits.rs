@@ -220,3 +220,12 @@ pub const LEFT_INTERRUPTS: usize = 100;
 pub const METRICS_ROWS: usize = 10_000;
 /// Number of rows that `/metrics` reads at once.
 pub const METRICS_PAGE: usize = 1_000;
+
+/// Maximum number of concurrent trials of commands of external agents. A further trial waits; if its time ends before it
+/// starts, the call is asked about untried.
+pub const TRIALS: usize = 4;
+/// Maximum `timeout_ms` of a trial. A request with a longer time is refused with `invalid_request`.
+pub const TRIAL_MS: u64 = 150_000;
+/// Time after the use of an approval in which the agent may read the contents of the released changes. After this time,
+/// the contents are refused with `not_approved`.
+pub const RELEASED_MS: u64 = 15 * 60 * 1_000;

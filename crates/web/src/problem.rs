@@ -257,7 +257,7 @@ impl From<Unusable> for Refused {
 }
 
 fn approval(digest: Digest) -> Approval {
-    Approval { digest: digest.to_string(), approved: Value::Null, usable_until: None, used: None }
+    Approval { digest: digest.to_string(), approved: Value::Null, usable_until: None, used: None, exec: None }
 }
 
 impl From<keys::Refusal> for Refused {

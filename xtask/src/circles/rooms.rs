@@ -40,6 +40,7 @@ const ROOMS: &[Room] = &[
             "changeset",
             "gate",
             "hours",
+            "kept_changes",
             "level",
             "message",
             "people",

@@ -1,18 +1,21 @@
 //! Gates for calls of external agents. The system's rules, the command parser and the session's grants vote on these
 //! calls as they vote on calls of our own agents.
 //!
-//! These calls are never inspected, because Holdshort has no access to the workspace, the targets of paths, and the
+//! If the server has tried a call (`foreign_trial.rs`), the gates vote on its changes. Apart from that, these calls are
+//! never inspected, because Holdshort has no access to the workspace, the targets of paths, and the
 //! scripts of a command. If the arguments alone do not determine the effect of a call, a person is therefore asked.
 //! For the same reason, no grant covers a command that executes files of the workspace.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::foreign_trial::{Evidence, TrialDigests};
 use super::rule::{full, plain, ways};
 use super::{
     Changes, Checkpoints, Grant, Matcher, Reason, Refusal, RefusalRecord, RefusedBefore, Subject, Verdict,
     VoteInputs, rule, stakes, vote,
 };
+use crate::changeset;
 use crate::level::Level;
 use crate::limits;
 use crate::name::is_name;
@@ -41,6 +44,9 @@ pub struct ForeignCall {
     pub before: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
+    /// Digests of the trial of the call. Only the server sets this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial: Option<TrialDigests>,
 }
 
 /// Inputs of the vote on a call of an external agent.
@@ -53,6 +59,7 @@ pub(crate) struct ForeignInputs<'a> {
     pub(crate) grants: Option<Vec<&'a Grant>>,
     /// Refusals that are not revoked.
     pub(crate) refusals: Vec<&'a Refusal>,
+    pub(crate) evidence: Evidence<'a>,
 }
 
 /// Result of the vote, together with the risk of the call.
@@ -187,7 +194,7 @@ impl ForeignCall {
     /// arguments.
     #[must_use]
     pub fn edited(&self, arguments: Value) -> Self {
-        Self { arguments, before: None, after: None, ..self.clone() }
+        Self { arguments, before: None, after: None, trial: None, ..self.clone() }
     }
 
     fn argument(&self, name: &str) -> Option<&str> {
@@ -210,6 +217,24 @@ impl ForeignCall {
     pub fn title(&self) -> String {
         let what = READ.iter().find_map(|name| self.argument(name));
         what.map_or_else(|| self.tool.clone(), |what| format!("{}: {what}", self.tool))
+    }
+
+    /// Returns the reason why the arguments of the call cannot be tried. The text completes a sentence such as
+    /// "not tried: …".
+    pub fn why_untriable(&self) -> Option<&'static str> {
+        let Some(line) = self.command() else { return Some("it is not a command") };
+        if self.is_unread() {
+            return Some("it has arguments that a trial does not know");
+        }
+        holdshort_command::parse(line).why_untriable()
+    }
+
+    /// Returns the absolute paths that the command line may name. Every word is included, because the file arguments of
+    /// most programs are unknown. Returns `None` if there are too many paths, or if they cannot be located.
+    pub fn named_paths(&self) -> Option<Vec<String>> {
+        let cwd = self.cwd.as_deref().or(self.workspace.as_deref())?;
+        let paths = holdshort_command::parse(self.command()?).paths()?;
+        Some(paths.into_iter().map(|path| full(&path, cwd)).collect())
     }
 
     /// Returns true if an uninterpreted argument may concern the rules. Also returns true if the call has more than one
@@ -251,7 +276,8 @@ impl ForeignCall {
         if rules.is_empty() {
             return false;
         }
-        let none = Subject { path: None, url: None, command: None, ..self.subject(agent, &[]) };
+        let none =
+            Subject { path: None, url: None, command: None, ..self.subject(agent, &[], Evidence::default()) };
         let is_held = |subject: &Subject<'_>| {
             let command = subject.command.map(holdshort_command::parse);
             rules.iter().any(|rule| rule::matches(rule, subject, command.as_ref()))
@@ -302,7 +328,12 @@ impl ForeignCall {
         self.workspace.is_none() && names_places && rules.iter().any(|rule| !rule.paths.is_empty())
     }
 
-    fn subject<'a>(&'a self, agent: &'a str, ask_because: &'a [String]) -> Subject<'a> {
+    fn subject<'a>(
+        &'a self,
+        agent: &'a str,
+        ask_because: &'a [String],
+        evidence: Evidence<'a>,
+    ) -> Subject<'a> {
         let workspace = self.workspace.as_deref().unwrap_or_default();
         let category = self.category();
         Subject {
@@ -317,24 +348,36 @@ impl ForeignCall {
             ask_because,
             places: &[],
             preconditions: &[],
-            changes: if category == Category::ReadOnly { Changes::Nothing } else { Changes::Untried },
-            untried: None,
+            changes: match evidence.trial {
+                Some(trial) => {
+                    Changes::Tried { changes: &trial.changeset, layer: &changeset::EMPTY, ask_because }
+                }
+                None if category == Category::ReadOnly => Changes::Nothing,
+                None => Changes::Untried,
+            },
+            untried: evidence.untried,
             elsewhere: true,
         }
     }
 
     /// Returns the call in the form in which refusals are compared.
     pub fn to_refuse(&self, agent: &str) -> RefusalRecord {
-        RefusalRecord::for_call(&self.subject(agent, &[]), &self.arguments)
+        RefusalRecord::for_call(&self.subject(agent, &[], Evidence::default()), &self.arguments)
     }
 
     /// Counts the votes on the call.
     pub(crate) fn vote(&self, agent: &str, votes: &ForeignInputs<'_>) -> Gated {
         let is_unread =
             self.is_unread() || self.is_nowhere(votes.rules) || self.may_be_held_back(agent, votes.rules);
-        let ask_because: Vec<String> = is_unread.then(|| "unread_arguments".to_owned()).into_iter().collect();
-        let subject = self.subject(agent, &ask_because);
-        let stakes = self.command().map(stakes::find_risks).unwrap_or_default();
+        let evidence = votes.evidence;
+        let unread = is_unread.then(|| "unread_arguments".to_owned());
+        let found = evidence.trial.map(|trial| trial.ask_because.clone()).unwrap_or_default();
+        let ask_because: Vec<String> = unread.into_iter().chain(found).collect();
+        let subject = self.subject(agent, &ask_because, evidence);
+        let stakes = match evidence.trial {
+            Some(trial) => stakes::of_deletions(&trial.changeset),
+            None => self.command().map(stakes::find_risks).unwrap_or_default(),
+        };
         let runs_files =
             self.command().is_some_and(|line| !holdshort_command::parse(line).scripts().is_empty());
         let grants =
@@ -349,7 +392,11 @@ impl ForeignCall {
             smart: &[],
             grants,
             covers: GrantCovers::Call,
-            refused: &RefusedBefore::compare(refusals, &self.subject(agent, &[]), &self.arguments),
+            refused: &RefusedBefore::compare(
+                refusals,
+                &self.subject(agent, &[], Evidence::default()),
+                &self.arguments,
+            ),
         };
         let verdict = vote(&subject, rules);
         let grant = match &verdict {
@@ -366,6 +413,7 @@ impl ForeignCall {
         let level = match subject.category {
             _ if found || !stakes.is_empty() => Level::High,
             Category::ReadOnly => Level::Low,
+            _ if evidence.trial.is_some_and(|trial| trial.changeset.is_empty()) => Level::Low,
             Category::FileWrite | Category::Bash | Category::CodeExec => Level::Medium,
             Category::Install | Category::Web => Level::High,
         };

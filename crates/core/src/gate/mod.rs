@@ -8,6 +8,7 @@
 mod changes;
 pub(crate) mod checkpoint;
 pub mod foreign;
+pub mod foreign_trial;
 mod grant;
 pub mod refusal;
 mod rule;

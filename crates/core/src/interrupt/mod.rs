@@ -33,16 +33,17 @@ pub use decide::{Checked, check};
 pub use decision::{Decision, Refusal};
 pub use effect::{Effect, HeldWork, Outcome};
 pub use offer::{EXPIRED, Offer, offered, on_expiry};
-pub(crate) use opened::LABELS;
 pub use opened::{About, Opened, Risk};
+pub(crate) use opened::{LABELS, STREAMS};
 pub use record::{
-    AnswerAmendments, AnswerContent, Cause, Claim, ClaimHolder, Comment, Delegation, Resolution, Usage,
+    AnswerAmendments, AnswerContent, Cause, Claim, ClaimHolder, Comment, Delegation, ExecOutcome, ExecReport,
+    Resolution, Usage,
 };
 pub use seat::{MissingVotes, Voter};
 pub use table::{Carry, KEEP_SOME, Kind, KindRow, Row, option};
 pub use tally::Settlement;
 pub use timing::{Due, Escalation, ReminderReason, Reminders, Timing};
-pub use usage::Unusable;
+pub use usage::{ReleasedChanges, Unusable};
 pub use vote::Vote;
 pub use waiting::DueEvent;
 pub use withhold::Withhold;
@@ -86,12 +87,20 @@ pub struct Interrupt {
     pub kept: AnswerAmendments,
     /// Record that an external agent used the approval.
     pub used: Option<Usage>,
+    /// Report of the external agent about the changes that it used. `None` until the report arrives.
+    pub exec: Option<ExecReport>,
 }
 
 impl Open for Interrupt {
     fn is_open(&self) -> bool {
         self.is_open()
     }
+}
+
+/// Removes the output of a trial from the content. The event keeps the output, and readers fetch it from there, so that
+/// a run with many trials stays small in memory.
+fn drop_streams(content: &mut Value) {
+    content.as_object_mut().map(|members| members.remove(STREAMS));
 }
 
 impl Interrupt {
@@ -102,6 +111,7 @@ impl Interrupt {
     /// Builds the interrupt from an `interrupt_opened` event. `by` is the actor whose input caused the event.
     pub fn new(mut opened: Opened, mut content: Value, by: &Actor, at: Timestamp, seq: u64) -> Self {
         opened.take_labels(&mut content);
+        drop_streams(&mut content);
         // A plan that no step presented was written by a person.
         let is_written = matches!(opened.about, About::Plan(_)) && opened.step.is_none();
         Self {
@@ -124,6 +134,7 @@ impl Interrupt {
             resolution: None,
             kept: AnswerAmendments::default(),
             used: None,
+            exec: None,
         }
     }
 

@@ -100,6 +100,9 @@ pub struct Opened {
 /// Member of the erasable content of `interrupt_opened` that contains the option labels by the agent.
 pub(crate) const LABELS: &str = "labels";
 
+/// Member of the erasable content of `interrupt_opened` that contains the output of a trial.
+pub(crate) const STREAMS: &str = "streams";
+
 impl Opened {
     /// Moves the labels from the erasable content into the options. An option without a label gets the label of the
     /// option table, or its id. Earlier versions stored labels among the facts.

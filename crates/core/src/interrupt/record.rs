@@ -112,6 +112,27 @@ pub struct Usage {
     pub digest: Digest,
 }
 
+/// What became of the changes that an external agent used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExecOutcome {
+    /// All changes were written.
+    Done,
+    /// Nothing was written.
+    Nothing,
+    /// Some of the changes were written.
+    Halfway,
+}
+
+/// Report of an external agent about the changes that it used. The text is `None` once it is erased.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExecReport {
+    pub outcome: ExecOutcome,
+    /// Reason why the changes were not written.
+    pub text: Option<String>,
+    pub at: Timestamp,
+}
+
 /// Reason why an interrupt was resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -7,6 +7,8 @@ use serde_json::Value;
 use super::{About, Interrupt, Outcome, Usage};
 use crate::digest::Digest;
 use crate::gate::foreign::ForeignCall;
+use crate::gate::foreign_trial::ForeignTrial;
+use crate::kept_changes::selected;
 use crate::time::Timestamp;
 
 /// Reason why an approval cannot be used. The attempt does not change the interrupt.
@@ -23,11 +25,58 @@ pub enum Unusable {
     Differs { digest: Digest, approved: Box<Value> },
 }
 
+/// Changes that an approval releases to an external agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReleasedChanges {
+    /// Trial with the released changes only.
+    pub trial: ForeignTrial,
+    /// Paths whose changes the approver dropped.
+    pub dropped: Vec<String>,
+}
+
 impl Interrupt {
     /// Returns the call of an external agent. Returns `None` if the interrupt is not about a call, or if its content
     /// was erased.
     pub fn foreign_call(&self) -> Option<ForeignCall> {
         serde_json::from_value(self.content.get("call")?.clone()).ok()
+    }
+
+    /// Returns the trial of the call. Returns `None` if the call was not tried, or if the content was erased.
+    pub fn foreign_trial(&self) -> Option<ForeignTrial> {
+        serde_json::from_value(self.content.get("trial")?.clone()).ok()
+    }
+
+    /// Returns the call of an external agent as a decision with this edit releases it, and its trial. For a tried call,
+    /// the edit is the list of the paths whose changes are kept. Otherwise the edit replaces the arguments, and the
+    /// edited call has no trial.
+    pub(crate) fn decided_call(&self, edit: &Value) -> Option<(ForeignCall, Option<ForeignTrial>)> {
+        let call = self.foreign_call()?;
+        let trial = self.foreign_trial();
+        match (edit, trial) {
+            (Value::Null, trial) => Some((call, trial)),
+            (Value::Array(_), Some(trial)) => {
+                let (changeset, _) = selected(&trial.changeset, edit).ok()?;
+                let trial = ForeignTrial { changeset, ..trial };
+                Some((ForeignCall { trial: Some(trial.digests()), ..call }, Some(trial)))
+            }
+            (_, _) => Some((call.edited(edit.clone()), None)),
+        }
+    }
+
+    /// Returns the released changes of a tried call, and the paths that the approver dropped. Returns `None` if nothing
+    /// was approved, if the call was not tried, or if the content was erased.
+    pub fn released_changes(&self) -> Option<ReleasedChanges> {
+        let edit = self.answer_from_votes().edit;
+        let is_approved = self.resolution.as_ref().is_some_and(|it| it.outcome == Outcome::Approved);
+        let (_, trial) = self.decided_call(&edit).filter(|_| is_approved)?;
+        let dropped = match (&edit, self.foreign_trial()) {
+            (Value::Array(_), Some(whole)) => {
+                let (_, dropped) = selected(&whole.changeset, &edit).ok()?;
+                dropped.into_iter().map(str::to_owned).collect()
+            }
+            (_, _) => Vec::new(),
+        };
+        Some(ReleasedChanges { trial: trial?, dropped })
     }
 
     /// Returns the approved action, in the form of the original payload. Returns `None` if nothing was approved, or if
@@ -38,9 +87,8 @@ impl Interrupt {
             return None;
         }
         let edit = self.answer_from_votes().edit;
-        if let Some(call) = self.foreign_call() {
-            let call = if edit.is_null() { call } else { call.edited(edit) };
-            return serde_json::to_value(call).ok();
+        if self.content.get("call").is_some() {
+            return serde_json::to_value(self.decided_call(&edit)?.0).ok();
         }
         let payload = self.content.get("payload").cloned().unwrap_or_default();
         if edit.is_null() {

@@ -155,3 +155,7 @@ pub const RISK_TEXT_CHARS: usize = 4_000;
 
 /// Maximum number of changed files that the card of a checkpoint lists. Further files are only counted.
 pub const CHANGED_FILES: usize = 100;
+
+/// Time after the approval of a tried call of an external agent in which the agent may use it, if the request sets no
+/// `usable_ms`. After this time, the call is tried and asked again.
+pub const TRIAL_USABLE_MS: u64 = 24 * 60 * 60 * 1_000;

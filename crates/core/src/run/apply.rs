@@ -541,7 +541,8 @@ impl Run {
             | Fact::InterruptEscalated { interrupt: id, .. }
             | Fact::InterruptSnoozed { interrupt: id, .. }
             | Fact::AnswerCorrected { interrupt: id }
-            | Fact::ApprovalUsed { interrupt: id, .. } => self.apply_to_interrupt(id, event),
+            | Fact::ApprovalUsed { interrupt: id, .. }
+            | Fact::ExecReported { interrupt: id, .. } => self.apply_to_interrupt(id, event),
             Fact::AnswerErased { interrupt: id, events } => self.erased(event, id, events),
             Fact::ContentErased { from, to, because } => {
                 self.content_erased(event, *from, *to, *because);

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Call, CallChanges};
 use crate::changeset::{self, Change, Changeset};
+use crate::kept_changes::{choice, selected};
 use crate::limits;
 use crate::schema::Problem;
 
@@ -20,12 +20,7 @@ impl Call {
     /// `["src/a.rs"]`.
     pub(super) fn select_changes(&self, edit: &Value) -> Result<(Changeset, String), Problem> {
         let changes = self.found().and_then(|found| found.changeset.as_deref()).ok_or_else(not_tried)?;
-        let names = Vec::<String>::deserialize(edit)
-            .map_err(|_| Problem::new("/edit", "must be the list of the paths whose changes are kept"))?;
-        let names = names.iter().map(String::as_str).collect();
-        let kept = changes.only(&names).map_err(|it| Problem::new("/edit", it.to_string()))?;
-        let mut dropped = in_order(changes);
-        dropped.retain(|name| !names.contains(name));
+        let (kept, dropped) = selected(changes, edit)?;
         Ok((kept, some(&dropped)))
     }
 
@@ -49,22 +44,11 @@ pub(super) fn some<S: AsRef<str>>(paths: &[S]) -> String {
     }
 }
 
-/// Returns the paths that a person chooses from, most relevant first. Ignored files and git's internal files come
-/// last.
-fn in_order(changes: &Changeset) -> Vec<&str> {
-    let mut parts: Vec<_> = changes.parts().into_iter().collect();
-    let is_ignored = |part: &[&Change]| part.iter().all(|change| change.ignored);
-    parts.sort_by_key(|(path, part)| (changeset::is_of_git(path), is_ignored(part), *path));
-    parts.into_iter().map(|(path, _)| path).collect()
-}
-
 impl CallChanges {
     /// Returns the paths that a person may choose from, and the number of paths that do not fit on the card. `None`
     /// if there is no choice.
     pub(super) fn choice(&self) -> Option<Value> {
-        let parts = in_order(self.changeset.as_deref()?);
-        let shown = &parts[..parts.len().min(limits::CARD_PARTS)];
-        (parts.len() > 1).then(|| json!({ "parts": shown, "not_shown": parts.len() - shown.len() }))
+        choice(self.changeset.as_deref()?)
     }
 
     /// Returns the changes of the run's layer.

@@ -157,6 +157,7 @@ impl Run {
             | Fact::LegalHoldPlaced
             | Fact::LegalHoldLifted
             | Fact::ApprovalUsed { .. }
+            | Fact::ExecReported { .. }
             | Fact::NoteAdded { .. } => None,
         }
     }

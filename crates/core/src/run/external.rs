@@ -1,17 +1,21 @@
 //! Agents of other frameworks. Such an agent asks people with the same interrupts as a native agent. Holdshort
-//! executes nothing for agents of other frameworks.
+//! executes nothing for agents of other frameworks. The server may have tried a command of such an agent before the
+//! agent asks (`gate/foreign_trial.rs`).
 
 use serde_json::{Value, json};
 
 use super::draft::Draft;
+use super::foreign::GateContext;
 use super::input::{Ask, Rejection};
 use super::{Fact, Origin, foreign};
 use crate::actor::Role;
 use crate::digest::Digest;
 use crate::envelope::Content;
+use crate::gate::foreign::ForeignCall;
+use crate::gate::foreign_trial::{AskedTrial, ForeignTrial};
 use crate::interrupt::{
-    About, EXPIRED, Effect, Interrupt, Kind, LABELS, Offer, Opened, Outcome, Risk, on_expiry, option,
-    withhold,
+    About, EXPIRED, Effect, Interrupt, Kind, LABELS, Offer, Opened, Outcome, Risk, STREAMS, on_expiry,
+    option, withhold,
 };
 use crate::json;
 use crate::level::Level;
@@ -54,9 +58,21 @@ impl Draft<'_> {
         }
         let starter = self.run.starter().unwrap_or_default().to_owned();
         let (assignment, timing) = (ask.assignment.started_by(&starter), ask.timing.started_by(&starter));
+        let evidence = ask.trial.as_ref().map(AskedTrial::evidence).unwrap_or_default();
         let gated = ask.call.as_ref().map(|(call, _)| {
-            call.gated(&starter, &assignment, &self.session, self.cx.system, self.now(), None)
+            call.gated(GateContext {
+                agent: &starter,
+                assignment: &assignment,
+                session: &self.session,
+                system: self.cx.system,
+                now: self.now(),
+                asked_at: None,
+                evidence,
+            })
         });
+        if let Some(trial) = evidence.trial {
+            offered = foreign::tried_offers(offered, trial);
+        }
         if gated.as_ref().is_some_and(|gated| gated.grant.is_some()) && ask.options.is_empty() {
             let after = offered.iter().position(|offer| offer.id == "approve").map_or(0, |at| at + 1);
             offered.splice(after..after, foreign::grant_offer());
@@ -65,10 +81,15 @@ impl Draft<'_> {
             Some(gated) => (gated.level, gated.reasons()),
             None => (Level::Medium, Vec::new()),
         };
+        // The approval is bound to the changes and the output of the trial.
+        let bound_call = ask.call.as_ref().map(|(call, _)| ForeignCall {
+            trial: evidence.trial.map(ForeignTrial::digests),
+            ..call.clone()
+        });
         let (payload, bound) = match (&ask.call, &gated) {
             (Some((call, diff)), Some(gated)) => (
-                foreign::card(call, gated, &self.session, &ask.payload, diff.as_ref()),
-                Digest::of_json(call),
+                foreign::card(call, gated, &self.session, &ask.payload, diff.as_ref(), ask.trial.as_ref()),
+                Digest::of_json(&bound_call),
             ),
             _ => (ask.payload.clone(), Digest::of_json(&ask.payload)),
         };
@@ -91,15 +112,23 @@ impl Draft<'_> {
             timing,
             assignment,
             supersedes: None,
-            usable_ms: ask.usable_ms,
+            usable_ms: ask.usable_ms.or(evidence.trial.map(|_| limits::TRIAL_USABLE_MS)),
             withhold: ask.withhold,
         };
         let mut content = json!({ "title": ask.title, "message": ask.message, "payload": payload });
         if let Some(schema) = ask.response_schema {
             content["response_schema"] = schema;
         }
-        if let Some((call, _)) = &ask.call {
+        if let Some(call) = &bound_call {
             content["call"] = json!(call);
+        }
+        match &ask.trial {
+            Some(AskedTrial::Tried(tried)) => {
+                content["trial"] = json!(tried.trial);
+                content[STREAMS] = json!(tried.streams);
+            }
+            Some(AskedTrial::Untried(why)) => content["untried"] = json!(why),
+            None => {}
         }
         let labels = ask.options.into_iter().filter_map(|(id, label)| Some((id, Value::String(label?))));
         let labels: serde_json::Map<String, Value> = labels.collect();
@@ -152,8 +181,19 @@ impl Draft<'_> {
 }
 
 /// Fields of a card that Holdshort sets from the call.
-const OF_CALLS: [&str; 8] =
-    ["tool", "arguments", "category", "workspace", "cwd", "diff", "grant", "new_file"];
+const OF_CALLS: [&str; 11] = [
+    "tool",
+    "arguments",
+    "category",
+    "workspace",
+    "cwd",
+    "diff",
+    "grant",
+    "new_file",
+    "trial",
+    "changeset",
+    "untried",
+];
 
 /// Option of a `choice` that takes a text of the approver.
 const CUSTOM: &str = "custom";
@@ -275,6 +315,9 @@ fn check(ask: &Ask) -> Vec<Problem> {
         problems.push(Problem::new("/message", format!("is longer than {} bytes", limits::TEXT_BYTES)));
     }
     problems.extend(unkeepable(&ask.payload, "/payload"));
+    if ask.trial.is_some() && ask.call.is_none() {
+        problems.push(Problem::new("/trial", "needs a `call`: only a call can be tried"));
+    }
     if let Some((call, _)) = &ask.call {
         problems.extend(call.problems("/call"));
         problems.extend(unkeepable(&json!(call), "/call"));

@@ -8,26 +8,36 @@ use super::{Fact, Run};
 use crate::actor::{Actor, ResponsiblePeople};
 use crate::envelope::Content;
 use crate::gate::foreign::{ForeignCall, ForeignInputs, Gated};
+use crate::gate::foreign_trial::{AskedTrial, Evidence, ForeignTrial};
 use crate::gate::{Release, Verdict};
 use crate::id::InterruptId;
-use crate::interrupt::{Assignment, Cause, Decision, Effect, Interrupt, Kind, Offer, Outcome, option};
+use crate::interrupt::{
+    Assignment, Cause, Decision, Effect, Interrupt, KEEP_SOME, Kind, Offer, Outcome, option,
+};
+use crate::kept_changes::choice;
 use crate::schema::Problem;
 use crate::session::{self, Granters, Session};
 use crate::system::System;
 use crate::time::Timestamp;
 
+/// Inputs of the vote on a call of an external agent, besides the call.
+#[derive(Clone, Copy, Debug)]
+pub struct GateContext<'a> {
+    pub agent: &'a str,
+    /// Approvers of the call.
+    pub assignment: &'a Assignment,
+    pub session: &'a Session,
+    pub system: &'a System,
+    pub now: Timestamp,
+    /// Time at which a person was asked, if one was asked. Grants that were given later do not cover the call.
+    pub asked_at: Option<Timestamp>,
+    pub evidence: Evidence<'a>,
+}
+
 impl ForeignCall {
-    /// Returns the vote of the gates on the call, by the current rules and grants. `assignment`: the approvers.
-    /// `asked_at`: the time at which a person was asked, if one was asked.
-    pub fn gated(
-        &self,
-        agent: &str,
-        assignment: &Assignment,
-        session: &Session,
-        system: &System,
-        now: Timestamp,
-        asked_at: Option<Timestamp>,
-    ) -> Gated {
+    /// Returns the vote of the gates on the call, by the current rules and grants.
+    pub fn gated(&self, context: GateContext<'_>) -> Gated {
+        let GateContext { agent, assignment, session, system, now, asked_at, evidence } = context;
         let granters = Granters {
             assignment,
             people: &system.people,
@@ -35,13 +45,13 @@ impl ForeignCall {
         };
         let grants = assignment.takes_one().then(|| session.grants_by(granters, asked_at, now));
         let refusals = session.standing_refusals().collect();
-        self.vote(agent, &ForeignInputs { rules: &system.rules, grants, refusals })
+        self.vote(agent, &ForeignInputs { rules: &system.rules, grants, refusals, evidence })
     }
 }
 
 impl Run {
     /// Returns the vote of the gates on the call of an interrupt, by the current rules and grants. `edit`: arguments
-    /// that a person gave the call. `asked_at`: grants that were given after this time do not cover the call.
+    /// that a person gave the call, or the paths whose changes a person kept. `asked_at`: grants that were given after this time do not cover the call.
     pub(super) fn gate_foreign(
         &self,
         interrupt: &Interrupt,
@@ -51,12 +61,23 @@ impl Run {
         now: Timestamp,
         asked_at: Option<Timestamp>,
     ) -> Option<Gated> {
-        let call = interrupt.foreign_call()?;
-        let call = if edit.is_null() { call } else { call.edited(edit.clone()) };
-        let agent = self.starter().unwrap_or_default();
-        Some(call.gated(agent, &interrupt.assignment, session, system, now, asked_at))
+        let (call, trial) = interrupt.decided_call(edit)?;
+        let untried = interrupt.content.get("untried").and_then(Value::as_str);
+        Some(call.gated(GateContext {
+            agent: self.starter().unwrap_or_default(),
+            assignment: &interrupt.assignment,
+            session,
+            system,
+            now,
+            asked_at,
+            evidence: Evidence { trial: trial.as_ref(), untried },
+        }))
     }
 }
+
+/// Note on the card of a tried command.
+const NOTE: &str = "It was tried on a copy, and nothing has happened yet. You approve exactly the changes and the \
+                    output that are shown; the command does not run again.";
 
 /// Returns the card of a call: the agent's payload, plus fields that are computed from the call.
 pub(super) fn card(
@@ -65,6 +86,7 @@ pub(super) fn card(
     session: &Session,
     payload: &Value,
     diff: Option<&Value>,
+    trial: Option<&AskedTrial>,
 ) -> Value {
     let mut fields = payload.as_object().cloned().unwrap_or_default();
     let mut set = |name: &str, value: Value| fields.insert(name.to_owned(), value);
@@ -83,12 +105,40 @@ pub(super) fn card(
     if let Some(grant) = &gated.grant {
         set("grant", session.grant_card(grant));
     }
+    match trial {
+        Some(AskedTrial::Tried(tried)) => {
+            let mut card = tried.card.clone();
+            if let Some(choice) = choice(&tried.trial.changeset) {
+                card["keep"] = choice;
+            }
+            set("trial", card);
+            set("changeset", json!(tried.trial.changeset.digest()));
+            set("note", json!(NOTE));
+        }
+        Some(AskedTrial::Untried(why)) => {
+            set("untried", json!(why));
+        }
+        None => {}
+    }
     Value::Object(fields)
 }
 
 /// Returns the option that allows calls like this one for the rest of the session.
 pub(super) fn grant_offer() -> Option<Offer> {
     option(Kind::ToolApproval, "approve_session").map(Offer::from_row)
+}
+
+/// Returns the options of a tried call. The person may keep some of the changes. An edit of the command is not offered,
+/// because nobody has tried the edited command.
+pub(super) fn tried_offers(mut offers: Vec<Offer>, trial: &ForeignTrial) -> Vec<Offer> {
+    offers.retain(|offer| offer.effect != Effect::ProceedWithEdit);
+    let at = offers.iter().position(|offer| offer.effect == Effect::Proceed);
+    if let Some(at) = at.filter(|_| choice(&trial.changeset).is_some()) {
+        let keeps = option(Kind::ToolApproval, KEEP_SOME).map(Offer::from_row);
+        let after = at + 1;
+        offers.splice(after..after, keeps);
+    }
+    offers
 }
 
 impl Draft<'_> {
@@ -144,7 +194,8 @@ impl Draft<'_> {
             return Vec::new();
         }
         let at = if decision.edit.is_null() { "/option" } else { "/edit" };
-        if !decision.edit.is_null() && !decision.edit.is_object() {
+        let keeps_some = offer.effect == Effect::ProceedWithSome;
+        if !decision.edit.is_null() && !decision.edit.is_object() && !keeps_some {
             return vec![Problem::new(at, "is not an object: it replaces the arguments of the call")];
         }
         let gated = self.gated_foreign(interrupt, &decision.edit);

@@ -25,7 +25,7 @@ enum AskedCall<'r> {
     /// Call of this run, with its id.
     Own(&'r str, &'r Call),
     /// Call of an external agent.
-    Foreign(ForeignCall),
+    Foreign(Box<ForeignCall>),
 }
 
 impl AskedCall<'_> {
@@ -133,9 +133,9 @@ impl Run {
                 let is_known = waits && call.look.is_some() && call.held.is_none();
                 is_known.then(|| self.vote_asked(call, session, system, voter.now, None))
             }
-            AskedCall::Foreign(call) => {
-                let agent = self.starter().unwrap_or_default();
-                Some(call.gated(agent, &other.assignment, session, system, voter.now, None).verdict)
+            AskedCall::Foreign(_) => {
+                let gated = self.gate_foreign(other, &Value::Null, session, system, voter.now, None);
+                gated.map(|gated| gated.verdict)
             }
         });
         may && matches!(verdict, Some(Verdict::Allow(Release::Grant { .. })))
@@ -174,7 +174,7 @@ impl Run {
         }
         match &interrupt.opened.about {
             About::Call(id) => self.calls.get_key_value(id).map(|(id, call)| AskedCall::Own(id, call)),
-            About::External => interrupt.foreign_call().map(AskedCall::Foreign),
+            About::External => interrupt.foreign_call().map(|call| AskedCall::Foreign(Box::new(call))),
             About::BeforeStep(_)
             | About::AfterStep(_)
             | About::Phase(_)

@@ -141,6 +141,7 @@ impl Draft<'_> {
             Input::Ask(ask) => self.ask(*ask),
             Input::Hold(hold) => self.hold(*hold),
             Input::UseApproval { interrupt, digest } => self.use_approval(&interrupt, digest),
+            Input::ReportExec { interrupt, outcome, text } => self.report_exec(&interrupt, outcome, text),
             Input::Withdraw { interrupt, text } => self.withdraw_question(&interrupt, text),
             Input::Finish { result } => self.finish_external(result),
         }

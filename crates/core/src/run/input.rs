@@ -11,10 +11,11 @@ use super::fact::{CallEnd, ErasureReason};
 use crate::actor::Actor;
 use crate::digest::Digest;
 use crate::gate::foreign::ForeignCall;
+use crate::gate::foreign_trial::AskedTrial;
 use crate::id::{InterruptId, RunId, Seed, SessionId};
 use crate::interrupt::{
-    AnswerContent, Assignment, ClaimHolder, Decision, Delegation, HandedTo, Kind, Refusal, Timing, Unusable,
-    Withhold,
+    AnswerContent, Assignment, ClaimHolder, Decision, Delegation, ExecOutcome, HandedTo, Kind, Refusal,
+    Timing, Unusable, Withhold,
 };
 use crate::level::Level;
 use crate::limits;
@@ -204,6 +205,12 @@ pub enum Input {
         interrupt: InterruptId,
         digest: Digest,
     },
+    /// The asking agent reports what became of the changes that it used. `text`: why they were not written.
+    ReportExec {
+        interrupt: InterruptId,
+        outcome: ExecOutcome,
+        text: Option<String>,
+    },
     /// Withdraws an interrupt that no longer needs a decision. `text`: the reason.
     Withdraw {
         interrupt: InterruptId,
@@ -231,7 +238,9 @@ impl Input {
             | Self::EraseAnswer { .. }
             | Self::Withdraw { .. }
             | Self::ClientResult { .. } => Some(Permission::Steer),
-            Self::Ask(_) | Self::Hold(_) | Self::UseApproval { .. } => Some(Permission::Ask),
+            Self::Ask(_) | Self::Hold(_) | Self::UseApproval { .. } | Self::ReportExec { .. } => {
+                Some(Permission::Ask)
+            }
             // Inputs about an interrupt, including `Reassign` and `Delegate`, check permissions in their own order.
             Self::Decide { .. }
             | Self::Claim { .. }
@@ -279,7 +288,7 @@ impl Input {
     /// Returns true if the input is about a question of an external agent. The run of the question may have ended
     /// with its answer.
     pub(super) fn is_about_external_ask(&self) -> bool {
-        matches!(self, Self::UseApproval { .. } | Self::Withdraw { .. })
+        matches!(self, Self::UseApproval { .. } | Self::ReportExec { .. } | Self::Withdraw { .. })
     }
 }
 
@@ -347,6 +356,8 @@ pub struct Ask {
     pub assignment: Assignment,
     /// Call for the gates, and the diff that the card shows. Only for a `tool_approval`.
     pub call: Option<(ForeignCall, Option<Value>)>,
+    /// Trial of the call, if the agent requested one. Only with `call`.
+    pub trial: Option<AskedTrial>,
     /// Time for which an approval can be used, in milliseconds. `None` means no time limit.
     pub usable_ms: Option<u64>,
     pub timing: Timing,

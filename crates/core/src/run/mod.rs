@@ -82,6 +82,7 @@ pub use fact::{
     Authority, CallEnd, ErasureReason, Fact, InspectionFacts, Judgement, Listed, Node, PlanPart,
     ReassignmentReason, ReturnReason, RoutedBy, RoutedTask, StepEnd, StepRole, WithdrawalReason,
 };
+pub use foreign::GateContext;
 pub use history::SUMMARISER;
 pub use input::{Ask, Begin, ClientOutcome, Context, FrontStart, Hold, Input, Rejection, Start};
 pub use order::{MissingPath, Remedy};

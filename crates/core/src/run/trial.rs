@@ -14,8 +14,9 @@ use super::state::{CallChanges, Trial};
 use super::{Call, CallEnd, CallState, Fact, Run, merge, undo};
 use crate::changeset::{self};
 use crate::envelope::Content;
-use crate::gate::{Reason, Source};
+use crate::gate::{Reason, stakes};
 use crate::interrupt::{About, Interrupt};
+use crate::kept_changes::selected;
 use crate::limits;
 use crate::policy::Checkpoint;
 use crate::schema::Problem;
@@ -122,22 +123,19 @@ impl Run {
 
     /// Returns the reasons that make the changes risky, no matter what the gates allow.
     pub(super) fn stakes_of_changes(found: &CallChanges) -> Vec<Reason> {
-        let changes = found.changeset.as_deref().unwrap_or(&changeset::EMPTY);
-        let deleted = changes.deletions().count();
-        let text = match deleted {
-            0 => return Vec::new(),
-            1 => "it deletes a file".to_owned(),
-            n => format!("it deletes {n} files"),
-        };
-        vec![Reason { source: Source::Inspection, code: "deletes".to_owned(), rule: None, text }]
+        stakes::of_deletions(found.changeset.as_deref().unwrap_or(&changeset::EMPTY))
     }
 }
 
 impl Run {
     /// Returns the problems of an edit that selects the changes to keep.
     pub(super) fn check_kept(&self, interrupt: &Interrupt, edit: &Value) -> Vec<Problem> {
-        let About::Call(id) = &interrupt.opened.about else { return vec![not_tried()] };
-        let kept = self.calls.get(id).map_or_else(|| Err(not_tried()), |call| call.select_changes(edit));
+        let kept = if let About::Call(id) = &interrupt.opened.about {
+            self.calls.get(id).map_or_else(|| Err(not_tried()), |call| call.select_changes(edit)).map(drop)
+        } else {
+            let trial = interrupt.foreign_trial();
+            trial.map_or_else(|| Err(not_tried()), |trial| selected(&trial.changeset, edit).map(drop))
+        };
         kept.err().into_iter().collect()
     }
 }

@@ -7,7 +7,7 @@ use crate::digest::Digest;
 use crate::envelope::Content;
 use crate::gate::Verdict;
 use crate::id::InterruptId;
-use crate::interrupt::{About, Cause, Interrupt, Outcome, Refusal, Unusable};
+use crate::interrupt::{About, Cause, ExecOutcome, Interrupt, Outcome, Refusal, Unusable};
 use crate::projection::Status;
 
 impl Draft<'_> {
@@ -41,6 +41,25 @@ impl Draft<'_> {
             return Err(Rejection::Frozen);
         }
         self.emit(Fact::ApprovalUsed { interrupt: id.clone(), digest }, Content::none());
+        Ok(())
+    }
+
+    /// Records what became of the changes that an agent used. The first report counts; a repetition changes nothing.
+    pub(super) fn report_exec(
+        &mut self,
+        id: &InterruptId,
+        outcome: ExecOutcome,
+        text: Option<String>,
+    ) -> Result<(), Rejection> {
+        let asked = self.require_asked_elsewhere(id)?;
+        check_text(text.as_deref().unwrap_or_default())?;
+        if asked.used.is_none() {
+            return Err(Unusable::NotApproved("it was not used yet").into());
+        }
+        if asked.exec.is_none() {
+            let text = Content::maybe_text(text.filter(|text| !text.trim().is_empty()));
+            self.emit(Fact::ExecReported { interrupt: id.clone(), outcome }, text);
+        }
         Ok(())
     }
 

@@ -21,6 +21,7 @@ mod endings;
 mod events;
 mod external;
 mod foreign;
+mod foreign_trial;
 mod freezes;
 mod gates;
 mod grants;

@@ -265,6 +265,7 @@ pub(crate) fn ask() -> Ask {
         on_expiry: None,
         assignment: Assignment::default(),
         call: None,
+        trial: None,
         usable_ms: None,
         callback: None,
         withhold: Vec::new(),

@@ -95,6 +95,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         }
                         Fact::DecisionMade { interrupt, .. }
                         | Fact::ApprovalUsed { interrupt, .. }
+                        | Fact::ExecReported { interrupt, .. }
                         | Fact::InterruptReassigned { interrupt, .. }
                         | Fact::InterruptDelegated { interrupt, .. }
                         | Fact::InterruptTimed { interrupt, .. }

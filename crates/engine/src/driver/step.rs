@@ -221,6 +221,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut about = match &input {
             Input::Decide { interrupt, .. }
             | Input::UseApproval { interrupt, .. }
+            | Input::ReportExec { interrupt, .. }
             | Input::Withdraw { interrupt, .. } => Some(interrupt.clone()),
             _ => None,
         };

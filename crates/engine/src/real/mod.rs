@@ -3,6 +3,7 @@
 mod bodies;
 pub mod clock_mark;
 mod executor;
+mod foreign_trial;
 mod layers;
 mod merge;
 mod preview;

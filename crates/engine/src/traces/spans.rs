@@ -285,6 +285,7 @@ impl Builder {
             | Fact::InterruptReassigned { .. }
             | Fact::InterruptDelegated { .. }
             | Fact::ApprovalUsed { .. }
+            | Fact::ExecReported { .. }
             | Fact::InterruptClaimed { .. }
             | Fact::InterruptTimed { .. }
             | Fact::InterruptReminded { .. }

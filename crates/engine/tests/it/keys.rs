@@ -72,6 +72,7 @@ pub(crate) fn ask(title: &str) -> Ask {
         on_expiry: None,
         assignment: holdshort_core::interrupt::Assignment::default(),
         call: None,
+        trial: None,
         usable_ms: None,
         callback: None,
         withhold: Vec::new(),

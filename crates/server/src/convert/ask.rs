@@ -61,6 +61,8 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
             let diff = diff(&call);
             (call, diff)
         }),
+        // The handler of the request tries the call.
+        trial: None,
         usable_ms: ask.usable_ms,
         withhold: ask.withhold.into_iter().map(withhold).collect(),
         callback: None,
@@ -69,7 +71,7 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
 
 pub(crate) fn call(call: wire::ForeignCall) -> ForeignCall {
     let wire::ForeignCall { tool, arguments, workspace, cwd, before, after } = call;
-    ForeignCall { tool, arguments, workspace, cwd, before, after }
+    ForeignCall { tool, arguments, workspace, cwd, before, after, trial: None }
 }
 
 /// Returns the diff of the change that the call makes to its file, for the card.

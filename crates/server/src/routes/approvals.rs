@@ -16,10 +16,10 @@ use holdshort_web::idempotency::Idempotency;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{DecisionsQuery, Id, Params, limit};
 
-use super::actions;
 use super::events::{STREAM, accepts, last_seen};
 use super::runs::replayed;
 use super::steer::note;
+use super::{actions, trials};
 use crate::openapi::{ReadsAll, UsesApproval, Withdraws};
 
 /// Read or follow the decisions on your own questions.
@@ -70,6 +70,9 @@ pub(crate) async fn list(
 /// first request gets 200, and every later request gets 409 `approval_used` with the time of the use. A repeat of the
 /// first request with the same idempotency key gets the first response again. If a person edited the action, send the
 /// digest of the edited action. Otherwise the response is 409 `approval_differs`, which contains the edited action.
+///
+/// If the call was tried, the request needs its secret in `exec`, and the response has the changes and the output. The
+/// agent writes the changes itself, after it has compared the files with the state before each change.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/consume", tag = "interrupts", operation_id = "use_approval",
     params(
@@ -92,10 +95,17 @@ pub(crate) async fn consume(
 ) -> Answer<Response> {
     let asked = caller.interrupt(&id).await?;
     let value = body.value().await?;
-    let UseApproval { digest } = read_strict(&value)?;
+    let UseApproval { digest, exec } = read_strict(&value)?;
     let digest = Digest::try_from(digest).map_err(|why| Refused::invalid_at("/digest", why.to_string()))?;
     let key = idempotency.into_key(&caller.actor, &format!("POST /v1/interrupts/{id}/consume"), &value);
-    let Caller { app, actor, .. } = caller;
+    let is_repeat = match &key {
+        Some(key) => caller.app.is_used(key).await?,
+        None => false,
+    };
+    let before = caller.app.run_now(&asked.run).await?;
+    let interrupt = before.interrupts.get(&id).ok_or_else(|| Refused::not_found("interrupt"))?;
+    trials::check_exec(&caller, interrupt, exec.as_deref(), is_repeat).await?;
+    let (app, actor) = (caller.app.clone(), caller.actor.clone());
     let driver = app.driver.clone();
     let (run, input) = (asked.run.clone(), Input::UseApproval { interrupt: id.clone(), digest });
     let sent = detached(async move { driver.send_once(&run, input, key, actor).await }).await?;
@@ -106,6 +116,11 @@ pub(crate) async fn consume(
     };
     let used: UsedApproval = holdshort_web::view::interrupt::used_approval(&run, &id)
         .ok_or_else(|| Refused::not_found("approval that was used"))?;
+    let trial = match run.interrupts.get(&id) {
+        Some(interrupt) => trials::released(&caller, &asked, interrupt).await?,
+        None => None,
+    };
+    let used = UsedApproval { trial, ..used };
     Ok(replayed(is_replay, Json(used)))
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use axum::Json;
+use axum::http::HeaderMap;
 use axum::response::Response;
 use holdshort_core::definition::EXTERNAL;
 use holdshort_core::id::{InterruptId, RunId};
@@ -25,8 +26,8 @@ use holdshort_web::trace_context::JoinedTrace;
 use holdshort_web::{view, wait};
 use serde_json::json;
 
-use super::answers;
 use super::runs::{created, unknown_session};
+use super::{answers, trials};
 use crate::convert;
 use crate::openapi::{Asks, Lists, ReadsPart};
 
@@ -35,6 +36,9 @@ use crate::openapi::{Asks, Lists, ReadsPart};
 /// For external agents. Without `run`, the request starts a run of the workflow `external`, which completes when the
 /// interrupt is resolved. Wait for the resolution with `GET /v1/interrupts/{id}?wait=25`, or pass a `callback` to which
 /// the server sends the resolution.
+///
+/// With `trial`, the server first runs the command of the call over a copy-on-write layer of the folder of the agent's
+/// key, and the person decides on its changes and output. To use the approval, send the secret of the trial.
 #[utoipa::path(
     post, path = "/v1/interrupts", tag = "interrupts", operation_id = "ask",
     params(
@@ -52,11 +56,12 @@ pub(crate) async fn ask(
     caller: Caller,
     idempotency: Idempotency,
     JoinedTrace(trace): JoinedTrace,
+    headers: HeaderMap,
     body: Body,
 ) -> Answer<Response> {
     let value = body.value().await?;
     let mut ask: Ask = read_strict(&value)?;
-    let callback = ask.callback.take();
+    let (callback, trial) = (ask.callback.take(), ask.trial.take());
     let key = idempotency.into_key(&caller.actor, "POST /v1/interrupts", &value);
     let run: Option<RunId> = match &ask.run {
         Some(run) => Some(run.parse().map_err(|_| Refused::not_found("run"))?),
@@ -64,16 +69,27 @@ pub(crate) async fn ask(
     };
     let session = caller.session(ask.session.as_deref()).await?;
     let subject = ask.subject.clone();
-    let ask = convert::ask(ask)?;
+    let mut ask = convert::ask(ask)?;
     if let Some(run) = &run {
         caller.run(run).await?;
     }
     // The callback of a repeated request is not checked, because the settings may have changed since the first request,
     // and a repeated request opens no interrupt.
-    let is_repeat = match (&callback, &key) {
-        (Some(_), Some(key)) => caller.app.is_used(key).await?,
-        _ => false,
+    let is_repeat = match &key {
+        Some(key) if callback.is_some() || trial.is_some() => caller.app.is_used(key).await?,
+        Some(_) | None => false,
     };
+    // A repeated request is not tried again, because it opens no interrupt.
+    if let Some(trial) = trial.filter(|_| !is_repeat) {
+        let Some((call, _)) = &ask.call else {
+            return Err(Refused::invalid_at("/trial", "needs a `call`: only a call can be tried"));
+        };
+        if !ask.withhold.is_empty() {
+            let rule = "cannot be used with `trial`, because the output of the command may contain the withheld values";
+            return Err(Refused::invalid_at("/withhold", rule));
+        }
+        ask.trial = Some(trials::try_call(&caller, &headers, trial, call).await?);
+    }
     let callback = callback.filter(|_| !is_repeat);
     if let Some(callback) = &callback {
         caller.app.callbacks.check(callback)?;

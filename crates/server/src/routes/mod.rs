@@ -30,6 +30,7 @@ mod sign_in;
 mod socket;
 pub(crate) mod steer;
 mod system;
+mod trials;
 mod workflows;
 
 use std::sync::Arc;
@@ -89,6 +90,8 @@ pub(crate) fn router(document: utoipa::openapi::OpenApi) -> OpenApiRouter<AuthSt
         .routes(needs(any(Ask), routes!(policy::check)))
         .routes(needs(any(Ask), routes!(approvals::list)))
         .routes(needs(any(Ask), routes!(approvals::consume)))
+        .routes(needs(any(Ask), routes!(trials::body)))
+        .routes(needs(any(Ask), routes!(trials::report)))
         .routes(needs(any(Steer), routes!(approvals::withdraw)))
         .routes(needs(any(Decide).with_decision_limit(), routes!(decisions::decide)))
         .routes(needs(any(Decide), routes!(decisions::take_back)))

@@ -2,9 +2,11 @@
 
 use axum::Json;
 use holdshort_core::definition::EXTERNAL;
+use holdshort_core::gate::foreign_trial::Evidence;
 use holdshort_core::gate::{Release, Verdict};
 use holdshort_core::id::{Draw, SessionId};
 use holdshort_core::interrupt::{Assignment, Risk};
+use holdshort_core::run::GateContext;
 use holdshort_core::session::Session;
 use holdshort_engine::Clock;
 use holdshort_protocol::{Code, PolicyCheck, PolicyVerdict, VerdictWord};
@@ -52,7 +54,15 @@ pub(crate) async fn check(caller: Caller, body: Body) -> Answer<Json<PolicyVerdi
         Session::new(id).into()
     };
     let system = driver.system().await?;
-    let gated = call.gated(&agent, &Assignment::default(), &session, &system, caller.app.now(), None);
+    let gated = call.gated(GateContext {
+        agent: &agent,
+        assignment: &Assignment::default(),
+        session: &session,
+        system: &system,
+        now: caller.app.now(),
+        asked_at: None,
+        evidence: Evidence::default(),
+    });
     let freezes = &system.freezes;
     let is_frozen = freezes.of_workflow(EXTERNAL).is_some() || freezes.of_agent(&agent).is_some();
     let (verdict, allowed_by) = match &gated.verdict {

@@ -37,6 +37,7 @@ mod socket;
 mod start;
 mod store;
 mod streams;
+mod trials;
 mod voting;
 mod waiting;
 mod withheld;

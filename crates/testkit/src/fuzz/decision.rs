@@ -106,6 +106,7 @@ static HELD: LazyLock<InterruptFixture> = LazyLock::new(|| {
             on_expiry: None,
             assignment: Assignment::default(),
             call: None,
+            trial: None,
             usable_ms: None,
             callback: None,
             withhold: Vec::new(),

@@ -400,6 +400,7 @@ fn ask(choices: &mut Choices) -> Ask {
         on_expiry: None,
         assignment: Assignment::default(),
         call: None,
+        trial: None,
         usable_ms: None,
         callback: None,
         withhold: Vec::new(),

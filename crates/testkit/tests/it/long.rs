@@ -71,6 +71,7 @@ impl Template {
                 on_expiry: None,
                 assignment: holdshort_core::interrupt::Assignment::default(),
                 call: None,
+                trial: None,
                 usable_ms: None,
                 callback: None,
                 withhold: Vec::new(),

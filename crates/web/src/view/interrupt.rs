@@ -11,7 +11,7 @@ use holdshort_core::gate::Source;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::interrupt::withhold::RedactedInterrupt;
 use holdshort_core::interrupt::{
-    self, About, Cause, Effect, HeldWork, Interrupt, Kind, Offer, Opened, Outcome,
+    self, About, Cause, Effect, ExecOutcome, HeldWork, Interrupt, Kind, Offer, Opened, Outcome,
 };
 use holdshort_core::level::Level;
 use holdshort_core::projection::InterruptRow;
@@ -291,7 +291,24 @@ fn approval(interrupt: &Interrupt) -> Option<wire::Approval> {
             .used
             .as_ref()
             .map(|used| wire::ApprovalUse { at: used.at.to_string(), by: used.by.clone() }),
+        exec: exec(interrupt),
     })
+}
+
+/// Returns what became of the changes of a tried call. Returns `None` if the approval was not used, or if the call was
+/// not tried.
+fn exec(interrupt: &Interrupt) -> Option<wire::ExecReport> {
+    interrupt.used.as_ref()?;
+    interrupt.foreign_trial()?;
+    let Some(report) = &interrupt.exec else {
+        return Some(wire::ExecReport { outcome: wire::ExecOutcome::Unknown, text: None });
+    };
+    let outcome = match report.outcome {
+        ExecOutcome::Done => wire::ExecOutcome::Done,
+        ExecOutcome::Nothing => wire::ExecOutcome::Nothing,
+        ExecOutcome::Halfway => wire::ExecOutcome::Halfway,
+    };
+    Some(wire::ExecReport { outcome, text: report.text.clone() })
 }
 
 /// Returns the approval of an interrupt and its use; `None` if the approval was not used.
@@ -304,6 +321,7 @@ pub fn used_approval(run: &Run, id: &InterruptId) -> Option<wire::UsedApproval> 
         approved: interrupt.approved()?,
         used_at: used.at.to_string(),
         by: used.by.clone(),
+        trial: None,
     })
 }
 
@@ -476,8 +494,10 @@ fn judgement(payload: &Value) -> Vec<wire::Reason> {
 
 pub(super) fn offer(interrupt: &Interrupt) -> impl Fn(&Offer) -> wire::Offer {
     let opened = &interrupt.opened;
-    let is_tried =
-        interrupt.content.get("payload").is_some_and(|it| wire::TrialCard::from_payload(it).is_some());
+    // An external agent writes its payload itself, so a trial in it counts only if the server made the trial.
+    let is_real = opened.about != About::External || interrupt.content.get("trial").is_some();
+    let shows_trial = |payload| wire::TrialCard::from_payload(payload).is_some();
+    let is_tried = is_real && interrupt.content.get("payload").is_some_and(shows_trial);
     move |offer| wire::Offer {
         id: offer.id.clone(),
         label: offer.label.clone(),

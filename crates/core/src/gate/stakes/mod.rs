@@ -7,12 +7,23 @@
 mod losses;
 
 use super::{Reason, Source};
+use crate::changeset::Changeset;
 use holdshort_command::Part;
 
 struct Stake {
     code: &'static str,
     text: &'static str,
     holds: fn(&Part) -> bool,
+}
+
+/// Returns the reason that makes known changes risky, whatever the gates allow: deletions.
+pub(crate) fn of_deletions(changes: &Changeset) -> Vec<Reason> {
+    let text = match changes.deletions().count() {
+        0 => return Vec::new(),
+        1 => "it deletes a file".to_owned(),
+        n => format!("it deletes {n} files"),
+    };
+    vec![Reason { source: Source::Inspection, code: "deletes".to_owned(), rule: None, text }]
 }
 
 const TABLE: [Stake; 7] = [

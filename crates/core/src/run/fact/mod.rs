@@ -23,7 +23,7 @@ use crate::definition::Phase;
 use crate::digest::Digest;
 use crate::id::{InterruptId, RunId, SessionId};
 use crate::interrupt::{
-    Assignment, Cause, ClaimHolder, Delegation, Effect, Opened, Outcome, ReminderReason, Seat,
+    Assignment, Cause, ClaimHolder, Delegation, Effect, ExecOutcome, Opened, Outcome, ReminderReason, Seat,
 };
 use crate::json::is_default;
 use crate::level::Level;
@@ -511,6 +511,12 @@ pub enum Fact {
     ApprovalUsed {
         interrupt: InterruptId,
         digest: Digest,
+    },
+
+    /// The asking agent reported what became of the changes that it used. `text`: why they were not written.
+    ExecReported {
+        interrupt: InterruptId,
+        outcome: ExecOutcome,
     },
 
     /// A person claimed the interrupt.

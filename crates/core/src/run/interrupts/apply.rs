@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::event::{self, Event};
 use crate::interrupt::{
-    AnswerAmendments, AnswerContent, Cause, Claim, Comment, Due, Interrupt, Kind, ReminderReason, Resolution,
-    Usage, Vote,
+    AnswerAmendments, AnswerContent, Cause, Claim, Comment, Due, ExecReport, Interrupt, Kind, ReminderReason,
+    Resolution, Usage, Vote,
 };
 use crate::run::Fact;
 
@@ -157,12 +157,18 @@ impl Interrupt {
         }
     }
 
-    /// Applies the use of an approval.
+    /// Applies the use of an approval, and the report about it.
     fn mark_used(&mut self, fact: &Fact, event: &Event) {
         if let Fact::ApprovalUsed { interrupt, digest } = fact
             && *interrupt == self.opened.interrupt
         {
             self.used = Some(Usage { by: event.actor.id.clone(), at: event.at, digest: *digest });
+        }
+        if let Fact::ExecReported { interrupt, outcome } = fact
+            && *interrupt == self.opened.interrupt
+        {
+            let text = event.content.text.clone();
+            self.exec = Some(ExecReport { outcome: *outcome, text, at: event.at });
         }
     }
 }

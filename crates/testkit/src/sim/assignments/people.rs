@@ -121,6 +121,7 @@ pub(super) fn ask(choices: &mut Choices) -> Ask {
         on_expiry: None,
         assignment,
         call: None,
+        trial: None,
         usable_ms: None,
         callback: None,
         withhold: Vec::new(),

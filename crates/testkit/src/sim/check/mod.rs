@@ -338,6 +338,7 @@ impl Witness {
                 | Fact::LegalHoldPlaced
                 | Fact::LegalHoldLifted
                 | Fact::ApprovalUsed { .. }
+                | Fact::ExecReported { .. }
         );
         if witnessed.run.ended.is_some() && !is_late_word {
             return Err(format!("{} continues after its end", short(id.as_str())));

@@ -1,0 +1,39 @@
+//! Changes of a trial that a person keeps: the paths to choose from, and the changes that a choice keeps.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::changeset::{self, Change, Changeset};
+use crate::limits;
+use crate::schema::Problem;
+
+/// Returns the changes that an edit keeps, and the dropped paths. The edit is a list of paths, such as `["src/a.rs"]`.
+pub(crate) fn selected<'c>(
+    changes: &'c Changeset,
+    edit: &Value,
+) -> Result<(Changeset, Vec<&'c str>), Problem> {
+    let names = Vec::<String>::deserialize(edit)
+        .map_err(|_| Problem::new("/edit", "must be the list of the paths whose changes are kept"))?;
+    let names = names.iter().map(String::as_str).collect();
+    let kept = changes.only(&names).map_err(|it| Problem::new("/edit", it.to_string()))?;
+    let mut dropped = in_order(changes);
+    dropped.retain(|name| !names.contains(name));
+    Ok((kept, dropped))
+}
+
+/// Returns the paths that a person chooses from, most relevant first. Ignored files and git's internal files come
+/// last.
+fn in_order(changes: &Changeset) -> Vec<&str> {
+    let mut parts: Vec<_> = changes.parts().into_iter().collect();
+    let is_ignored = |part: &[&Change]| part.iter().all(|change| change.ignored);
+    parts.sort_by_key(|(path, part)| (changeset::is_of_git(path), is_ignored(part), *path));
+    parts.into_iter().map(|(path, _)| path).collect()
+}
+
+/// Returns the paths that a person may choose from, and the number of paths that do not fit on the card. `None` if there
+/// is no choice.
+pub(crate) fn choice(changes: &Changeset) -> Option<Value> {
+    let parts = in_order(changes);
+    let shown = &parts[..parts.len().min(limits::CARD_PARTS)];
+    (parts.len() > 1).then(|| json!({ "parts": shown, "not_shown": parts.len() - shown.len() }))
+}
