@@ -5,6 +5,7 @@ mod audit;
 mod checkpoints;
 mod decide;
 mod deliveries;
+mod exec;
 mod freeze;
 mod hook;
 mod hook_setup;
@@ -25,6 +26,7 @@ pub(crate) use audit::{Audit, AuditExport, AuditFormat, Receipt, Verify};
 pub(crate) use checkpoints::{KeepCheckpoints, checkpoint_every};
 pub(crate) use decide::Decide;
 pub(crate) use deliveries::Deliveries;
+pub(crate) use exec::Exec;
 pub(crate) use freeze::FreezeOf;
 pub(crate) use hook::Hook;
 pub(crate) use hook_setup::{HookInstall, HookStatus, HookUninstall};
@@ -308,6 +310,8 @@ pub(crate) enum Verb {
         /// Files and folders to copy, relative to the workspace [default: all files of the run that Git ignores].
         paths: Vec<String>,
     },
+    /// Carry out a released call of a coding agent; only the hook of the agent writes this command
+    Exec(Exec),
     /// List the events of a run
     Events {
         /// `run_…`

@@ -19,6 +19,8 @@ pub(crate) enum Exit {
     Cancelled,
     /// The run continues without this terminal, or waits for a person.
     Waiting,
+    /// Exit code that a command had during its trial.
+    Captured(u8),
 }
 
 pub(crate) const HELP: &str = "\
@@ -37,6 +39,7 @@ impl Exit {
             Self::Usage => 2,
             Self::Cancelled => 3,
             Self::Waiting => 4,
+            Self::Captured(code) => code,
         }
     }
 }

@@ -13,6 +13,7 @@ mod demo;
 mod doctor;
 mod events;
 mod evidence;
+mod exec;
 pub mod folder;
 mod groups;
 pub(crate) mod hook;
@@ -87,6 +88,7 @@ pub(crate) async fn perform(args: Args, packs: Packs) -> anyhow::Result<Exit> {
         Verb::Stop { run, call, text } => stop::stop(&scene, &run, call.as_deref(), text).await,
         Verb::Undo { run, to } => undo::undo(&scene, &run, to).await,
         Verb::Merge { run, paths } => undo::merge(&scene, &run, paths).await,
+        Verb::Exec(args) => Box::pin(exec::exec(&args)).await,
         Verb::Events { run, follow, since } => events::events(&scene, &run, follow, since).await,
         Verb::Workflows { verb: None } => workflows::workflows(&scene).await,
         Verb::Workflows { verb: Some(Workflows::Check { paths, people }) } => {

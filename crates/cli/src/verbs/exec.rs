@@ -1,0 +1,322 @@
+//! `exec`: carries out a released call of a coding agent. The hook of the agent writes the line that starts this command
+//! in place of a command that the server has tried.
+//!
+//! Uses the approval, writes the released changes, prints the captured output, and exits with the captured code. The
+//! command itself never runs. Until the approval is used, nothing has happened; every error before that writes nothing.
+//! Writes with the rights of its caller, so the coding agent's own sandbox still applies.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+use std::fs;
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use holdshort_core::changeset::{Changeset, Entry};
+use holdshort_core::digest::Digest;
+use holdshort_core::id::InterruptId;
+use holdshort_http::secret_file;
+use holdshort_protocol::{
+    ExecOutcome, Interrupt, Problem, ReleasedTrial, ReportExec, UseApproval, UsedApproval, header, plain,
+};
+use holdshort_tools::{Committed, Settings, Tools, Workspace};
+use reqwest::{Client, Method, RequestBuilder, Response, Url};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use tempfile::SpooledTempFile;
+use tokio::task::spawn_blocking;
+
+use crate::args::Exec;
+use crate::exit::{Exit, usage};
+use crate::limits::{EXEC_BODY_BYTES, EXEC_FILE_BYTES, EXEC_MEMORY_BYTES, EXEC_RESPONSE_BYTES};
+
+/// Timeout of one request.
+const REQUEST_TIME: Duration = Duration::from_mins(1);
+/// Maximum attempts to use the approval, if the connection breaks before the response arrives.
+const ATTEMPTS: usize = 3;
+
+/// Part of an installed hook's configuration that this command needs.
+#[derive(Clone, Debug, Deserialize)]
+struct HookConfig {
+    server: Url,
+    key_file: PathBuf,
+    /// Folder in which the agent works, fixed at the installation.
+    root: PathBuf,
+    root_identity: RootIdentity,
+    program: PathBuf,
+}
+
+/// Device and inode of a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+struct RootIdentity {
+    device: u64,
+    inode: u64,
+}
+
+fn read_config(path: &Path) -> anyhow::Result<HookConfig> {
+    let bytes = secret_file::read(path, EXEC_FILE_BYTES)
+        .map_err(|error| usage(format!("{} {error}", path.display())))?;
+    serde_json::from_slice(&bytes).with_context(|| format!("{} is not a hook configuration", path.display()))
+}
+
+/// Token of a released call: the id of its interrupt and its secret, joined by a dot.
+struct Call<'a> {
+    interrupt: InterruptId,
+    secret: &'a str,
+}
+
+impl<'a> Call<'a> {
+    fn parse(text: &'a str) -> anyhow::Result<Self> {
+        let parsed = text.split_once('.').and_then(|(id, secret)| Some((id.parse().ok()?, secret)));
+        match parsed.filter(|(_, secret)| !secret.is_empty()) {
+            Some((interrupt, secret)) => Ok(Self { interrupt, secret }),
+            None => Err(usage("CALL is not a released call: send the command itself")),
+        }
+    }
+}
+
+pub(super) async fn exec(args: &Exec) -> anyhow::Result<Exit> {
+    let call = Call::parse(&args.call)?;
+    let config = read_config(&args.config)?;
+    let server = Server::new(&config)?;
+    let data = args.config.ancestors().nth(2).unwrap_or(Path::new("/"));
+    let root = Root::open(&config, data)?;
+    let nothing = "nothing was changed";
+    let used = server.use_approval(&call).await.context(nothing)?;
+    let Some(trial) = used.trial else { bail!("{nothing}: the call was not tried") };
+    let (written, reason) = match server.write(&call.interrupt, &trial, root).await {
+        Ok(()) => (ExecOutcome::Done, None),
+        Err(NotWritten { outcome, why }) => (outcome, Some(why)),
+    };
+    let report = ReportExec { outcome: written, text: reason.clone() };
+    if let Err(error) = server.report(&call.interrupt, &report).await {
+        eprintln!("holdshort: the result could not be reported: {error:#}");
+    }
+    match reason {
+        Some(why) => bail!("{why}"),
+        None => print(&trial),
+    }
+}
+
+/// Folder into which the changes are written.
+struct Root {
+    tools: Tools,
+    identity: RootIdentity,
+}
+
+impl Root {
+    /// Opens the folder of the hook. A folder that has replaced it since the installation is refused.
+    fn open(config: &HookConfig, data: &Path) -> anyhow::Result<Self> {
+        let shown = config.root.display();
+        let found = fs::metadata(&config.root)
+            .with_context(|| format!("nothing was changed: the folder {shown} cannot be read"))?;
+        let identity = RootIdentity { device: found.dev(), inode: found.ino() };
+        if identity != config.root_identity {
+            bail!("nothing was changed: {shown} was replaced since the hook was installed; install it again");
+        }
+        let workspace = Workspace::open(&config.root, data).context("nothing was changed")?;
+        let settings = Settings::new(config.program.clone(), data.to_owned());
+        Ok(Self { tools: Tools::new(workspace, settings), identity })
+    }
+}
+
+/// Reason why the released changes were not written, or not completely.
+struct NotWritten {
+    outcome: ExecOutcome,
+    why: String,
+}
+
+impl NotWritten {
+    fn nothing(why: impl Display) -> Self {
+        Self { outcome: ExecOutcome::Nothing, why: format!("nothing was changed: {why}") }
+    }
+
+    fn from_committed(paths: &str, done: &[String]) -> Self {
+        if done.is_empty() {
+            return Self::nothing(format!("{paths}. Repeat the command, so that it is tried again"));
+        }
+        let done = named(done);
+        Self {
+            outcome: ExecOutcome::Halfway,
+            why: format!("only some changes were written ({done}): {paths}"),
+        }
+    }
+}
+
+/// Server that released the call.
+struct Server {
+    http: Client,
+    config: HookConfig,
+    key: String,
+}
+
+impl Server {
+    fn new(config: &HookConfig) -> anyhow::Result<Self> {
+        let http = holdshort_http::client_to(&config.server)
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .timeout(REQUEST_TIME)
+            .build()?;
+        let key = secret_file::read_text(&config.key_file, EXEC_FILE_BYTES);
+        let key =
+            key.map_err(|error| usage(format!("the agent key {} {error}", config.key_file.display())))?;
+        Ok(Self { http, config: config.clone(), key })
+    }
+
+    /// Uses the approval. Repeats the request only while it is the same use, so the approval is used at most once.
+    async fn use_approval(&self, call: &Call<'_>) -> anyhow::Result<UsedApproval> {
+        let path = format!("/v1/interrupts/{}", call.interrupt);
+        let interrupt: Interrupt = self.send(self.request(Method::GET, &path)?).await?;
+        let Some(approval) = interrupt.approval else { bail!("the call is not approved") };
+        let body = UseApproval { digest: approval.digest, exec: Some(call.secret.to_owned()) };
+        let key = new_key()?;
+        let mut attempt = 1;
+        loop {
+            let request = self.request(Method::POST, &format!("{path}/consume"))?;
+            let request = request.header(header::IDEMPOTENCY_KEY, &key).json(&body);
+            match self.send(request).await {
+                Err(error) if attempt < ATTEMPTS && error.is::<reqwest::Error>() => attempt += 1,
+                answer => return answer,
+            }
+        }
+    }
+
+    /// Reads the new contents, and then writes all changes. Compares each path before the first change.
+    async fn write(
+        &self,
+        interrupt: &InterruptId,
+        trial: &ReleasedTrial,
+        root: Root,
+    ) -> Result<(), NotWritten> {
+        let changeset: Changeset =
+            serde_json::from_value(trial.changeset.clone()).map_err(NotWritten::nothing)?;
+        let identity = format!("{}:{}", root.identity.device, root.identity.inode);
+        if Path::new(&trial.folder) != self.config.root || trial.root != identity {
+            return Err(NotWritten::nothing("the command was tried in another folder"));
+        }
+        let new = changeset.changes().iter().filter_map(|change| match change.after {
+            Some(Entry::File { digest, .. }) => Some(digest),
+            Some(Entry::Symlink { .. } | Entry::Folder { .. }) | None => None,
+        });
+        let wanted: BTreeSet<Digest> = new.collect();
+        let mut bodies = BTreeMap::new();
+        for digest in wanted {
+            let body = self.body(interrupt, digest).await;
+            bodies.insert(digest, body.map_err(|error| NotWritten::nothing(format!("{error:#}")))?);
+        }
+        // A commit reads the contents one after the other, in the thread that writes them.
+        let bodies = std::sync::Mutex::new(bodies);
+        let turn = root.tools.turn(&changeset).await;
+        let committed = spawn_blocking(move || {
+            let _turn = turn;
+            let body = |digest: Digest| {
+                let mut bodies = bodies.lock().map_err(|_| io::Error::other("a content was damaged"))?;
+                let file = bodies.get_mut(&digest).ok_or(io::ErrorKind::NotFound)?;
+                let mut bytes = Vec::new();
+                file.rewind()?;
+                file.read_to_end(&mut bytes)?;
+                Ok(bytes)
+            };
+            root.tools.commit(&changeset, body, false)
+        });
+        match committed
+            .await
+            .map_err(|error| NotWritten { outcome: ExecOutcome::Halfway, why: error.to_string() })?
+        {
+            Committed::Done => Ok(()),
+            Committed::Conflict { paths, done } => {
+                Err(NotWritten::from_committed(&format!("{} changed since the trial", named(&paths)), &done))
+            }
+            Committed::Failed { text, done } => Err(NotWritten::from_committed(&text, &done)),
+        }
+    }
+
+    async fn body(&self, interrupt: &InterruptId, digest: Digest) -> anyhow::Result<SpooledTempFile> {
+        let path = format!("/v1/interrupts/{interrupt}/bodies/{digest}");
+        let mut response = checked(self.request(Method::GET, &path)?.send().await?).await?;
+        let mut file = tempfile::spooled_tempfile(EXEC_MEMORY_BYTES);
+        let mut read = 0;
+        while let Some(chunk) = response.chunk().await? {
+            read += chunk.len() as u64;
+            if read > EXEC_BODY_BYTES {
+                bail!("a released file is larger than {EXEC_BODY_BYTES} bytes");
+            }
+            file.write_all(&chunk)?;
+        }
+        Ok(file)
+    }
+
+    async fn report(&self, interrupt: &InterruptId, report: &ReportExec) -> anyhow::Result<()> {
+        let request = self.request(Method::POST, &format!("/v1/interrupts/{interrupt}/exec"))?;
+        checked(request.json(report).send().await?).await.map(drop)
+    }
+
+    fn request(&self, method: Method, path: &str) -> anyhow::Result<RequestBuilder> {
+        Ok(self.http.request(method, self.config.server.join(path)?).bearer_auth(&self.key))
+    }
+
+    async fn send<T: DeserializeOwned>(&self, request: RequestBuilder) -> anyhow::Result<T> {
+        let response = checked(request.send().await?).await?;
+        Ok(serde_json::from_slice(&bounded(response).await?)?)
+    }
+}
+
+/// Returns a successful response. Otherwise returns the reason that the server gives.
+async fn checked(response: Response) -> anyhow::Result<Response> {
+    if response.status().is_success() {
+        return Ok(response);
+    }
+    let status = response.status();
+    match serde_json::from_slice::<Problem>(&bounded(response).await?) {
+        Ok(problem) => {
+            bail!("{} [{}]. {}", plain::line(&problem.detail), problem.code.as_str(), problem.code.fix())
+        }
+        Err(_) => bail!("the server answered {status}"),
+    }
+}
+
+/// Returns the body of a response of limited size.
+async fn bounded(mut response: Response) -> anyhow::Result<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        body.extend(chunk);
+        if body.len() > EXEC_RESPONSE_BYTES {
+            bail!("the response of the server is larger than {EXEC_RESPONSE_BYTES} bytes");
+        }
+    }
+    Ok(body)
+}
+
+/// Returns a random key for one use of the approval.
+fn new_key() -> anyhow::Result<String> {
+    let mut bytes = [0; 16];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(Digest::of_bytes(&bytes).to_string())
+}
+
+/// Prints the captured output. An error, such as a closed pipe, changes nothing about the work that is done.
+fn print(trial: &ReleasedTrial) -> anyhow::Result<Exit> {
+    let decode = |text: &str| data_encoding::BASE64.decode(text.as_bytes());
+    let (stdout, stderr) = (decode(&trial.stdout)?, decode(&trial.stderr)?);
+    let _ = io::stdout().lock().write_all(&stdout);
+    let _ = io::stdout().lock().flush();
+    let _ = io::stderr().lock().write_all(&stderr);
+    if !trial.dropped.is_empty() {
+        let dropped = named(&trial.dropped);
+        eprintln!("holdshort: the approver kept only some of the changes. These were dropped: {dropped}");
+    }
+    Ok(Exit::Captured(u8::try_from(trial.exit_code).unwrap_or(1)))
+}
+
+/// Lists the first paths.
+fn named(paths: &[String]) -> String {
+    const NAMED: usize = 5;
+    let mut named: Vec<String> =
+        paths.iter().take(NAMED).map(|path| format!("`{}`", plain::line(path))).collect();
+    if paths.len() > NAMED {
+        named.push(format!("{} more", paths.len() - NAMED));
+    }
+    named.join(", ")
+}
