@@ -73,9 +73,13 @@ impl Draft<'_> {
         if let Some(trial) = evidence.trial {
             offered = foreign::tried_offers(offered, trial);
         }
-        if gated.as_ref().is_some_and(|gated| gated.grant.is_some()) && ask.options.is_empty() {
-            let after = offered.iter().position(|offer| offer.id == "approve").map_or(0, |at| at + 1);
-            offered.splice(after..after, foreign::grant_offer());
+        match gated.as_ref().and_then(|gated| gated.grant.as_ref()) {
+            Some(_) if ask.options.is_empty() => {
+                let after = offered.iter().position(|offer| offer.id == "approve").map_or(0, |at| at + 1);
+                offered.splice(after..after, foreign::grant_offer());
+            }
+            Some(_) => {}
+            None => offered.retain(|offer| offer.effect != Effect::Grant),
         }
         let (level, reasons) = match &gated {
             Some(gated) => (gated.level, gated.reasons()),
@@ -243,6 +247,8 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
                 problems.push(Problem::new(format!("/options/{i}/id"), format!("`{id}` appears twice")));
             }
             Some(offer) if !offer.effect.is_of_own_calls() => offers.push(offer),
+            // Kept only if the gates find a grant for the call.
+            Some(offer) if offer.effect == Effect::Grant && ask.call.is_some() => offers.push(offer),
             None if ask.kind == Kind::Choice => {
                 let message = format!(
                     "is not a valid option id: use one line of 1 to {} bytes, with printable characters and \

@@ -251,6 +251,25 @@ fn no_grant_is_on_offer_for_what_is_risky_or_runs_files_of_the_workspace() {
     }
 }
 
+/// An agent that carries no edit lists its options. An approval for the session is then dropped if no grant is possible.
+#[test]
+fn an_agent_that_lists_its_options_may_offer_an_approval_for_the_session() {
+    let listed = |ids: &[&str], line: &str| {
+        let mut world = external(Vec::new(), Origin::External);
+        let options = ids.iter().map(|id| ((*id).to_owned(), None)).collect();
+        let call = Some((call("shell", json!({ "command": line })), None));
+        let ask = Ask { kind: Kind::ToolApproval, payload: Value::Null, call, options, ..ask() };
+        world.try_send(&agent(), Input::Ask(Box::new(ask))).expect("it may ask");
+        let interrupt = world.run.interrupts.values().next().expect("it is there");
+        let ids = interrupt.opened.options.iter().map(|offer| offer.id.clone());
+        ids.collect::<Vec<_>>().join(" ")
+    };
+    let three = ["approve", "approve_session", "reject"];
+    assert_eq!(listed(&three, "touch a"), "approve approve_session reject");
+    assert_eq!(listed(&three, "rm -rf build"), "approve reject");
+    assert_eq!(listed(&["approve", "reject"], "touch a"), "approve reject");
+}
+
 /// The current rules also apply when an agent uses a person's approval, and to a call that a person edited.
 #[test]
 fn what_a_rule_forbids_by_now_is_not_used() {
