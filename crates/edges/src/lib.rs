@@ -6,6 +6,8 @@
 //! must survive a restart. All edges share these files: `credentials.rs` reads tokens, `follow.rs` reads the events of
 //! one run, and `run_list.rs` loads the runs of a list. `change.rs` describes the change of a request, and
 //! `assignment.rs` describes its approvers. Sockets use the WebSocket code of the crate `web`.
+//!
+//! `hooks/` is no part of a server: the command line uses it to translate the hooks of coding agents.
 
 mod assignment;
 mod change;
@@ -13,6 +15,7 @@ mod codelab;
 mod credentials;
 pub mod crew;
 mod follow;
+pub mod hooks;
 mod limits;
 pub mod mars;
 mod run_list;

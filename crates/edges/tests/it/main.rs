@@ -4,4 +4,5 @@
 
 mod config;
 mod form;
+mod hooks;
 mod messages;
