@@ -28,7 +28,7 @@ pub(crate) use decide::Decide;
 pub(crate) use deliveries::Deliveries;
 pub(crate) use exec::Exec;
 pub(crate) use freeze::FreezeOf;
-pub(crate) use hook::Hook;
+pub(crate) use hook::{Hook, HookRun};
 pub(crate) use hook_setup::{HookInstall, HookStatus, HookUninstall};
 pub(crate) use keep_content::keep_content;
 pub(crate) use otlp::otlp_endpoint;
@@ -416,7 +416,7 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: Option<Keys>,
     },
-    /// Hooks of coding agents, such as Claude Code: install, uninstall, check
+    /// Put a coding agent behind the gates: its tools run only if a rule or a person allows them
     #[command(subcommand)]
     Hook(Hook),
     /// Freeze everything, or one run, workflow or agent: no new tool call or model call starts

@@ -31,7 +31,7 @@ mod verbs;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::args::Args;
+use crate::args::{Args, Hook, Verb};
 use crate::exit::Exit;
 use crate::pack::Packs;
 
@@ -41,6 +41,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>, packs: Packs) -> ExitCode 
     // This must run before any thread starts, because the sandbox restricts its own process.
     if args.get(1).is_some_and(|verb| verb == holdshort_tools::sandbox::SUBCOMMAND) {
         return holdshort_tools::sandbox::exec(args.into_iter().skip(2));
+    }
+    if args.get(1).is_some_and(|verb| verb == "hook") {
+        verbs::hook::stop_on_panic();
     }
     if let Some(program) = args.first() {
         program_name::set_program_name(program);
@@ -59,6 +62,10 @@ pub fn main(args: impl IntoIterator<Item = OsString>, packs: Packs) -> ExitCode 
             return exit.into();
         }
     };
+    // A coding agent runs its tool if the hook fails with another code than that of the hook's own answers.
+    if let Verb::Hook(Hook::Run(run)) = &args.verb {
+        verbs::hook::run(run);
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {

@@ -38,3 +38,23 @@ pub(crate) const EXEC_BODY_BYTES: u64 = 128 * 1024 * 1024;
 /// Maximum bytes of a released file that `holdshort exec` holds in memory. A larger file is written to a temporary file
 /// first.
 pub(crate) const EXEC_MEMORY_BYTES: usize = 1024 * 1024;
+/// Maximum bytes of the file with the key of an agent. A larger file is refused, and the call is denied.
+pub(crate) const KEY_FILE_BYTES: u64 = 4 * 1_024;
+/// Maximum bytes of the payload that a coding agent sends to its hook. A call with a larger payload is denied.
+pub(crate) const HOOK_PAYLOAD_BYTES: u64 = 10 * 1_024 * 1_024;
+/// Maximum bytes of a response of the server to a hook. With a larger response the call is denied.
+pub(crate) const HOOK_RESPONSE_BYTES: usize = 4 * 1_024 * 1_024;
+/// Maximum bytes of the arguments of a coding agent's call and of the file that it changes, on one card. For a larger
+/// call the card shows no difference, and only the beginning and the digest of long arguments.
+pub(crate) const HOOK_CALL_BYTES: usize = 200 * 1_024;
+/// Maximum bytes of one argument on the card of a call that is larger than `hook_call_bytes`. The card shows
+/// the beginning and the digest of a longer argument.
+pub(crate) const HOOK_TEXT_BYTES: usize = 8 * 1_024;
+/// Maximum bytes of a file whose change the hook computes or compares. For a larger file the card shows no difference,
+/// and the file is not compared after the change.
+pub(crate) const HOOK_FILE_READ_BYTES: u64 = 1_024 * 1_024;
+/// Maximum bytes of the state of a coding agent's session. With a larger file the call is denied.
+pub(crate) const HOOK_STATE_BYTES: u64 = 4 * 1_024 * 1_024;
+/// Maximum requests, decisions and written files in the state of a coding agent's session. The oldest are forgotten,
+/// which causes further questions.
+pub(crate) const HOOK_CALLS: usize = 500;

@@ -15,6 +15,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/guides/chat.md",
     "docs/guides/copilot.md",
     "docs/guides/gates.md",
+    "docs/guides/hooks.md",
     "docs/guides/keys.md",
     "docs/guides/people.md",
     "docs/guides/plans.md",

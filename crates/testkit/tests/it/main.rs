@@ -35,6 +35,7 @@ mod fuzz;
 mod grants;
 mod halves;
 mod held_paths;
+mod hooks;
 mod hostile_calls;
 mod interrupting;
 mod issued;

@@ -1,7 +1,9 @@
-//! `hook`: the coding agents that people run ask Holdshort before each tool call.
+//! `hook`: puts coding agents behind the gates of Holdshort. A coding agent starts `hook run` before each tool call.
 //!
-//! `install.rs` and `uninstall.rs` change the settings of the agent, `status.rs` repeats every check. The formats of
-//! the settings are in `settings/`.
+//! `hook run` fails closed: it prints exactly one answer before the agent stops waiting, and every error is an answer
+//! that stops the tool. It decides nothing itself except that protected places and deciding commands are denied. The
+//! forms of the agents are in `holdshort_edges::hooks`. Start at `run.rs`. `install.rs` and `uninstall.rs` change the
+//! settings of the agent, and `status.rs` repeats every check.
 
 mod agent_key;
 mod checks;
@@ -10,15 +12,27 @@ mod command_line;
 mod config;
 mod extensions;
 mod files;
+mod guard;
 mod install;
+mod own_program;
+mod places;
 mod protected;
 mod record;
+mod reply;
+mod request;
+mod run;
 mod safe_places;
+mod server;
+mod session;
 mod settings;
+mod starter_rules;
+mod state;
 mod status;
 mod uninstall;
 mod versions;
 
+pub(crate) use reply::stop_on_panic;
+pub(crate) use run::run;
 pub(super) use status::reports;
 
 use super::Scene;
@@ -30,5 +44,7 @@ pub(super) async fn hook(scene: &Scene, verb: Hook) -> anyhow::Result<Exit> {
         Hook::Install(args) => install::install(scene, &args).await,
         Hook::Uninstall(args) => uninstall::uninstall(scene, &args).await,
         Hook::Status(args) => status::status(scene, &args).await,
+        Hook::Rules { file } => starter_rules::rules(file.as_deref()),
+        Hook::Run(args) => run::run(&args),
     }
 }
