@@ -71,6 +71,7 @@ export const system = {
   "access.used": "last used",
   "access.used.never": "not used since the server started",
   "access.until": "expires {time}",
+  "access.folder": "commands are tried in {folder}",
   "access.rotated": "rotated",
   "access.previous": "previous secret valid until {time}",
   "access.revoked": "revoked",

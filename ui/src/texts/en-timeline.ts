@@ -39,6 +39,7 @@ export const timeline = {
   "run.event.interrupt_timed": "reminders scheduled",
   "run.event.vote_withdrawn": "vote withdrawn",
   "run.event.approval_used": "approval used",
+  "run.event.exec_reported": "outcome of the released changes reported",
   "run.event.run_completed": "run completed",
   "run.event.run_failed": "run failed",
   "run.event.run_cancelled": "run cancelled",

@@ -295,7 +295,7 @@ async fn a_trial_survives_a_restart_and_not_an_erasure() {
     let run = second["run"].as_str().expect("a run");
     coder.server.post("/v1/erasures", &json!({"run": run})).await.ok();
     let answer = coder.consume(&second, &second["action_digest"], Some(SECRET)).await;
-    assert_eq!(answer.refusal().0, 409, "{answer:?}");
+    assert_eq!(answer.refusal(), (409, "not_approved"));
     let events = coder.server.get(&format!("/v1/runs/{run}/events")).await.ok();
     let kept = BASE64.encode(b"secret-output\n");
     assert!(!events.to_string().contains(&kept) && !events.to_string().contains("secret-output"), "{events}");
