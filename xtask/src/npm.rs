@@ -1,4 +1,5 @@
-//! npm in folders of the project: the browser app, the identity provider of tests, and libraries that verify webhooks.
+//! npm in folders of the project: the browser app, and programs and libraries of tests: the identity provider, libraries
+//! that verify webhooks, and coding agents.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,11 @@ pub(crate) fn provider() -> PathBuf {
 /// Returns the folder of the libraries with which tests verify webhooks.
 pub(crate) fn webhooks() -> PathBuf {
     root().join("crates/testkit/webhooks")
+}
+
+/// Returns the folder of the coding agents with which tests play hooks.
+pub(crate) fn coding_agents() -> PathBuf {
+    root().join("crates/testkit/agents")
 }
 
 pub(crate) fn npm(folder: &Path) -> Command {

@@ -5,6 +5,7 @@
 pub mod bench;
 pub mod by_hand;
 pub mod clock;
+pub mod coding_agent;
 pub mod collector;
 pub mod documents;
 pub mod faulty;

@@ -153,6 +153,7 @@ fn installing() -> Vec<ParallelStep> {
     let folders = [
         ("npm ci (the identity provider of the tests)", npm::provider()),
         ("npm ci (the libraries that verify webhooks)", npm::webhooks()),
+        ("npm ci (the coding agents)", npm::coding_agents()),
         ("npm ci (the browser app)", ui::folder()),
         ("npm ci (the TypeScript package)", sdk::typescript()),
     ];

@@ -13,6 +13,7 @@ mod checkpoints;
 mod clocks;
 mod cluster;
 mod codelab;
+mod coding_agents;
 mod copilot_inputs;
 mod crash;
 mod crew;

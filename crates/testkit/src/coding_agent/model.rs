@@ -1,0 +1,121 @@
+//! Scripted model of a coding agent: a server on loopback with the three streaming APIs that the agents use. It records
+//! every request, and every attempt to reach another host.
+//!
+//! Reply `n` of the script answers a request whose conversation has `n` replies with tool calls. A request that is
+//! sent twice, as after a resume, so gets the same reply. Requests without tools, such as for a title, get a short text.
+//! The formats of the APIs are in `wire`.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{Method, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+
+use super::wire::Api;
+
+/// Tool call of a reply.
+#[derive(Clone, Debug)]
+pub struct ScriptedCall {
+    pub tool: String,
+    pub input: CallInput,
+}
+
+/// Input of a tool call.
+#[derive(Clone, Debug)]
+pub enum CallInput {
+    Json(Value),
+    /// Free text, as Codex' `apply_patch` takes it.
+    Text(String),
+}
+
+impl ScriptedCall {
+    pub fn new(tool: &str, input: Value) -> Self {
+        Self { tool: tool.to_owned(), input: CallInput::Json(input) }
+    }
+
+    pub fn with_text(tool: &str, input: &str) -> Self {
+        Self { tool: tool.to_owned(), input: CallInput::Text(input.to_owned()) }
+    }
+}
+
+/// Running server. It stops on drop.
+#[derive(Debug)]
+pub struct AgentModel {
+    base: String,
+    shared: Arc<Shared>,
+    /// Runs the server. A dropped runtime stops it.
+    _runtime: Runtime,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    replies: Mutex<Vec<Vec<ScriptedCall>>>,
+    requests: Mutex<Vec<(Api, Value)>>,
+    strays: Mutex<Vec<String>>,
+}
+
+impl AgentModel {
+    /// Starts a server with this script. After the last reply the model says that it is done.
+    pub fn start(replies: Vec<Vec<ScriptedCall>>) -> Self {
+        let shared = Arc::new(Shared { replies: Mutex::new(replies), ..Shared::default() });
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.expect("a runtime starts");
+        let listener =
+            runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port on loopback is free");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let router = Router::new()
+            .fallback(answer)
+            .with_state(Arc::clone(&shared))
+            .layer(axum::extract::DefaultBodyLimit::disable());
+        runtime.spawn(async move { axum::serve(listener, router).await.expect("the scripted model serves") });
+        Self { base: format!("http://{address}"), shared, _runtime: runtime }
+    }
+
+    /// Returns the base URL without a path.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// Returns the results of tool calls in the longest conversation that an agent has sent, in order, as text.
+    pub fn results(&self) -> Vec<String> {
+        let requests = locked(&self.shared.requests);
+        let results = requests.iter().map(|(api, body)| api.results(body));
+        results.max_by_key(Vec::len).unwrap_or_default()
+    }
+
+    /// Returns the requests that were not for a model, such as `CONNECT example.org:443`.
+    pub fn strays(&self) -> Vec<String> {
+        locked(&self.shared.strays).clone()
+    }
+}
+
+async fn answer(State(shared): State<Arc<Shared>>, method: Method, uri: Uri, body: Bytes) -> Response {
+    let Some(api) = Api::from_path(uri.path()).filter(|_| method == Method::POST) else {
+        // Claude Code looks whether the server is there.
+        if method != Method::HEAD || uri.authority().is_some() {
+            locked(&shared.strays).push(format!("{method} {uri}"));
+        }
+        return (StatusCode::NOT_FOUND, "{}").into_response();
+    };
+    let Ok(body) = serde_json::from_slice::<Value>(&body) else {
+        return (StatusCode::BAD_REQUEST, "the body is not JSON").into_response();
+    };
+    let calls = if api.has_tools(&body) {
+        let round = api.rounds(&body);
+        locked(&shared.replies).get(round).cloned().unwrap_or_default()
+    } else {
+        Vec::new()
+    };
+    let (content_type, text) = api.reply(&body, &calls);
+    locked(&shared.requests).push((api, body));
+    ([(header::CONTENT_TYPE, content_type), (header::CONNECTION, "close")], text).into_response()
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
