@@ -90,6 +90,7 @@ async fn each_route_lets_in_whom_the_table_says() {
                     "post /v1/interrupts/{id}/comments" => json!({"text": "t"}),
                     "post /v1/interrupts/{id}/decisions" => json!({"option": "skip"}),
                     "post /v1/interrupts/{id}/delegate" => json!({"to": "operator"}),
+                    "post /v1/interrupts/{id}/exec" => json!({"outcome": "done"}),
                     "post /v1/interrupts/{id}/reassign" => {
                         json!({"assignment": {"approvers": ["operator"]}})
                     }
@@ -149,6 +150,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("get /v1/interrupts", "read", "any"),
     ("post /v1/interrupts", "ask", "any"),
     ("get /v1/interrupts/{id}", "read", "any"),
+    ("get /v1/interrupts/{id}/bodies/{digest}", "ask", "any"),
     ("post /v1/interrupts/{id}/cancel", "steer", "any"),
     ("post /v1/interrupts/{id}/claim", "decide", "any"),
     ("get /v1/interrupts/{id}/comments", "read", "any"),
@@ -157,6 +159,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("post /v1/interrupts/{id}/decisions", "decide", "any"),
     ("delete /v1/interrupts/{id}/decisions", "decide", "any"),
     ("post /v1/interrupts/{id}/delegate", "assign", "any"),
+    ("post /v1/interrupts/{id}/exec", "ask", "any"),
     ("post /v1/interrupts/{id}/links", "assign", "all"),
     ("post /v1/interrupts/{id}/reassign", "assign", "any"),
     ("post /v1/interrupts/{id}/release", "decide", "any"),

@@ -53,7 +53,7 @@ async fn what_can_never_be_tried_is_refused_at_its_field() {
     };
     let table = [
         (edited("/trial/exec_digest", json!("secret")), "/trial/exec_digest"),
-        (edited("/trial/exec_digest", json!("A".repeat(64))), "/trial/exec_digest"),
+        (edited("/trial/exec_digest", json!("g".repeat(64))), "/trial/exec_digest"),
         (edited("/trial/timeout_ms", json!(0)), "/trial/timeout_ms"),
         (edited("/trial/timeout_ms", json!(150_001)), "/trial/timeout_ms"),
         (edited("/trial/folder", json!("/")), "/trial/folder"),
