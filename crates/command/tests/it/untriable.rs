@@ -29,7 +29,7 @@ fn a_line_is_tried_or_the_reason_is_said() {
         (". venv/bin/activate", shell),
         ("source venv/bin/activate && pytest", shell),
         ("bash -c 'cd sub; make'", shell),
-        ("set +e", shell),
+        ("set -f", shell),
         ("eval \"$(x)\"", shell),
         ("alias ll='ls -l'", shell),
         ("cat ~/.profile", Some("it names a home folder, which a trial does not show")),

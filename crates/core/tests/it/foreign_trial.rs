@@ -36,16 +36,16 @@ fn digest(text: &str) -> Digest {
     Digest::of_bytes(text.as_bytes())
 }
 
-fn file(text: &str) -> Option<Entry> {
-    Some(Entry::File { digest: digest(text), bytes: text.len() as u64, mode: 0o644 })
+fn file(text: &str) -> Entry {
+    Entry::File { digest: digest(text), bytes: text.len() as u64, mode: 0o644 }
 }
 
 fn written(path: &str) -> Change {
-    Change { path: path.to_owned(), before: None, after: file(path), ignored: false }
+    Change { path: path.to_owned(), before: None, after: Some(file(path)), ignored: false }
 }
 
 fn deleted(path: &str) -> Change {
-    Change { path: path.to_owned(), before: file(path), after: None, ignored: false }
+    Change { path: path.to_owned(), before: Some(file(path)), after: None, ignored: false }
 }
 
 fn trial(changes: Vec<Change>) -> ForeignTrial {
@@ -261,7 +261,7 @@ fn what_became_of_the_changes_is_recorded_once() {
     assert_eq!(world.run.interrupts[&id].exec, None);
 
     let said = report(&mut world, ExecOutcome::Nothing, Some("`a` has changed")).expect("it was used");
-    assert_eq!(said, ["exec_reported"]);
+    assert_eq!(said, ["exec_reported nothing"]);
     assert_eq!(report(&mut world, ExecOutcome::Done, None).expect("a repetition"), Vec::<String>::new());
     let exec = world.run.interrupts[&id].exec.clone().expect("it is recorded");
     assert_eq!((exec.outcome, exec.text.as_deref()), (ExecOutcome::Nothing, Some("`a` has changed")));
