@@ -18,7 +18,7 @@ use crate::program_name::holdshort;
 
 /// Creates a key, and stores its secret.
 pub(crate) async fn create(client: &Client, name: &str, file: &Path) -> anyhow::Result<InstalledKey> {
-    let body = MakeKey { name: name.to_owned(), role: Some(Role::Agent), expires_in_ms: None };
+    let body = MakeKey { name: name.to_owned(), role: Some(Role::Agent), expires_in_ms: None, folder: None };
     let made: KeyWithSecret = match client.post("/v1/keys", &body).await {
         Ok(made) => made,
         Err(error) if client::code(&error) == Some(Code::NameTaken) => {

@@ -80,7 +80,8 @@ impl Prepared {
                 arguments = json!({"arguments": digest_of(&call.arguments.to_string())});
             }
         }
-        let call = ForeignCall { tool: call.tool.clone(), arguments, workspace, cwd, before, after };
+        let tool = call.tool.clone();
+        let call = ForeignCall { tool, arguments, workspace, cwd, before, after, trial: None };
         Self { call, same, after: written, is_shortened }
     }
 
@@ -179,6 +180,7 @@ fn ask(kind: Kind, title: String, run: &str) -> Ask {
         response_schema: None,
         expires_in_ms: Some(OPEN_MS),
         call: None,
+        trial: None,
         usable_ms: None,
         on_expiry: None,
         assignment: None,
@@ -196,7 +198,7 @@ fn choices(ids: &[&str]) -> Vec<AskChoice> {
 
 /// Returns the request for a call. `facts`: the result of [`origin`]. `can_edit`: a person may edit the arguments.
 pub(super) fn for_call(call: &HookCall, prepared: &Prepared, facts: Map<String, Value>, run: &str) -> Ask {
-    let ForeignCall { tool, arguments, workspace, cwd, before, after } = prepared.call.clone();
+    let ForeignCall { tool, arguments, workspace, cwd, before, after, trial: _ } = prepared.call.clone();
     let mut facts = facts;
     if call.name != call.tool {
         facts.insert("client_tool".to_owned(), call.name.clone().into());

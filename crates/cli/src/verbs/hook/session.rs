@@ -322,7 +322,7 @@ impl Session<'_> {
     async fn consume(&self, interrupt: &str, digest: Digest) -> anyhow::Result<Use> {
         let path = format!("/v1/interrupts/{interrupt}/consume");
         let key = format!("hook-{}-{}", getpid().as_raw_nonzero(), now());
-        let body = UseApproval { digest: digest.to_string() };
+        let body = UseApproval { digest: digest.to_string(), exec: None };
         match persist(self.deadline, || self.server.post::<UsedApproval>(&path, &key, &body)).await {
             Ok(used) if used.digest == body.digest => Ok(Use::Done),
             Ok(_) => Ok(Use::Refused("The server released a different call.".to_owned())),
