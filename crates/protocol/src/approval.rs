@@ -23,7 +23,7 @@ pub struct Approval {
     /// Record of the use. Absent if the approval was not used yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<ApprovalUse>,
-    /// What became of the changes of a tried call. Present after the approval of such a call was used.
+    /// Outcome of writing the changes of a tried call. Present after the approval of such a call was used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exec: Option<ExecReport>,
 }
@@ -61,7 +61,7 @@ pub struct ApprovalUse {
     pub by: String,
 }
 
-/// What became of the changes that an agent has used.
+/// Outcome of writing the changes that an agent has used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ExecReport {
     pub outcome: ExecOutcome,

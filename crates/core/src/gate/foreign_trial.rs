@@ -65,7 +65,7 @@ impl ForeignTrial {
     }
 }
 
-/// What is known about the changes of an external agent's call, besides the call.
+/// Facts about the changes of an external agent's call, besides the call.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Evidence<'a> {
     pub trial: Option<&'a ForeignTrial>,

@@ -112,13 +112,13 @@ pub struct Usage {
     pub digest: Digest,
 }
 
-/// What became of the changes that an external agent used.
+/// Outcome of writing the changes that an external agent used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecOutcome {
     /// All changes were written.
     Done,
-    /// Nothing was written.
+    /// No change was written.
     Nothing,
     /// Some of the changes were written.
     Halfway,

@@ -51,7 +51,8 @@ impl ForeignCall {
 
 impl Run {
     /// Returns the vote of the gates on the call of an interrupt, by the current rules and grants. `edit`: arguments
-    /// that a person gave the call, or the paths whose changes a person kept. `asked_at`: grants that were given after this time do not cover the call.
+    /// that a person gave the call, or the paths whose changes a person kept. `asked_at`: grants that were given after
+    /// this time do not cover the call.
     pub(super) fn gate_foreign(
         &self,
         interrupt: &Interrupt,

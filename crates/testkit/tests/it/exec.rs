@@ -171,7 +171,7 @@ async fn what_was_dropped_is_said() {
     assert_eq!(hooked.coder.files().into_keys().collect::<Vec<_>>(), ["a"]);
 }
 
-/// Proxy that holds the first request for a released content, and says so. All other requests pass.
+/// Proxy that holds the first request for a released content, and reports it. All other requests pass.
 struct HoldingProxy {
     address: SocketAddr,
     held: oneshot::Receiver<()>,

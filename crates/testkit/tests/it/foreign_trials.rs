@@ -279,7 +279,7 @@ async fn a_repeated_request_is_not_tried_again() {
     assert_ne!(other["payload"]["changeset"], first["payload"]["changeset"]);
 }
 
-/// What was tried survives a kill of the server, and an erasure removes its output and its approval.
+/// A trial survives a kill of the server. An erasure removes its output and its approval.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_trial_survives_a_restart_and_not_an_erasure() {
     let mut coder = Coder::new(ASKING).await;
