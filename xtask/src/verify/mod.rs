@@ -6,6 +6,7 @@ mod processors;
 mod programs;
 mod report;
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Result, bail};
@@ -79,7 +80,7 @@ fn whole(report: &mut Report) -> Result<()> {
     report.phase("programs of this machine", machine::prepare)?;
     report.phase("format", format)?;
     // npm mostly waits for the network and the compiler uses the processor, so both run in parallel.
-    let installing = installing();
+    let installing = installing(&[]);
     let built = report.phase(LINTED, || programs::build(&[]));
     report.phase("npm", || installing.into_iter().try_for_each(ParallelStep::end))?;
     let programs = built?;
@@ -95,7 +96,9 @@ fn long(report: &mut Report) -> Result<()> {
         "Simulations with new seeds, and all cases of tests from which `cargo xtask verify` takes samples."
     );
     report.phase("programs of this machine", machine::prepare)?;
-    report.phase("npm", || installing().into_iter().try_for_each(ParallelStep::end))?;
+    // The coding agents have 760 MB, and start too slowly for the short run.
+    let agents = ("npm ci (the coding agents)", npm::coding_agents());
+    report.phase("npm", || installing(&[agents]).into_iter().try_for_each(ParallelStep::end))?;
     let programs = report.phase(LINTED, || programs::build(&[]))?;
     tests(report, programs, Tests::Campaigns)?;
     let simulator = || Command::new(target().join("debug/holdshort-sim"));
@@ -149,16 +152,17 @@ fn format() -> Result<()> {
     step("format", cargo().args(["fmt", "--all", "--check"]))
 }
 
-fn installing() -> Vec<ParallelStep> {
+/// Starts the installation of the npm packages that the tests need. `more`: further folders, each with its name.
+fn installing(more: &[(&'static str, PathBuf)]) -> Vec<ParallelStep> {
     let folders = [
         ("npm ci (the identity provider of the tests)", npm::provider()),
         ("npm ci (the libraries that verify webhooks)", npm::webhooks()),
-        ("npm ci (the coding agents)", npm::coding_agents()),
         ("npm ci (the browser app)", ui::folder()),
         ("npm ci (the TypeScript package)", sdk::typescript()),
     ];
     let begun = folders
         .into_iter()
+        .chain(more.iter().cloned())
         .filter_map(|(name, folder)| npm::install(&folder).map(|npm| ParallelStep::start(name, npm)));
     begun.collect()
 }

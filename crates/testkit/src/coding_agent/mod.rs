@@ -1,7 +1,7 @@
 //! Coding agents that people run, as real programs with a scripted model: Claude Code, Codex and Gemini CLI.
 //!
 //! `home.rs` starts an agent in a temporary home, `model.rs` is its model, `wire.rs` has the formats of the three APIs.
-//! `cargo xtask verify` installs the programs that `crates/testkit/agents/package-lock.json` names.
+//! `cargo xtask verify --long` installs the programs that `crates/testkit/agents/package-lock.json` names.
 
 mod home;
 mod model;

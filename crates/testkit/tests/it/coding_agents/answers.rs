@@ -260,17 +260,20 @@ fn sample() -> impl Iterator<Item = &'static Answer> {
 }
 
 #[test]
-fn claude_code_obeys_refusals_and_rewrites() {
+#[ignore = "it starts programs that npm installs"]
+fn campaign_claude_code_obeys_refusals_and_rewrites() {
     check(CodingAgent::Claude, sample(), &[SecondLine::Off]);
 }
 
 #[test]
-fn codex_obeys_refusals_and_rewrites() {
+#[ignore = "it starts programs that npm installs"]
+fn campaign_codex_obeys_refusals_and_rewrites() {
     check(CodingAgent::Codex, sample(), &[SecondLine::Off]);
 }
 
 #[test]
-fn gemini_cli_obeys_refusals_and_rewrites() {
+#[ignore = "it starts programs that npm installs"]
+fn campaign_gemini_cli_obeys_refusals_and_rewrites() {
     check(CodingAgent::Gemini, sample(), &[SecondLine::Off]);
 }
 
@@ -294,7 +297,8 @@ fn campaign_of_answers_to_gemini_cli() {
 
 /// Codex skips a hook that nobody has trusted, without a word. Only its sandbox holds.
 #[test]
-fn codex_skips_a_hook_that_nobody_has_trusted() {
+#[ignore = "it starts programs that npm installs"]
+fn campaign_codex_skips_a_hook_that_nobody_has_trusted() {
     let lines = "cat > /dev/null\necho stop >&2\nexit 2\n";
     let untrusted = |line| gated(CodingAgent::Codex, lines).untrusted().second_line(line);
     assert_eq!(play(CodingAgent::Codex, &untrusted(SecondLine::Off)).0, Ran);

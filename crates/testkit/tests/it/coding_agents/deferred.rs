@@ -38,7 +38,8 @@ fn payload(home: &AgentHome, at: usize) -> Value {
 }
 
 #[test]
-fn a_deferred_command_of_claude_code_runs_after_its_approval() {
+#[ignore = "it starts programs that npm installs"]
+fn campaign_a_deferred_command_of_claude_code_runs_after_its_approval() {
     let home = deferring();
     let first = report(&home.run(call()));
     let (code, session) = (first["stop_reason"].clone(), first["session_id"].as_str().unwrap().to_owned());
@@ -58,7 +59,8 @@ fn a_deferred_command_of_claude_code_runs_after_its_approval() {
 }
 
 #[test]
-fn a_deferred_command_of_claude_code_can_be_changed() {
+#[ignore = "it starts programs that npm installs"]
+fn campaign_a_deferred_command_of_claude_code_can_be_changed() {
     let home = deferring();
     let session = report(&home.run(call()))["session_id"].as_str().unwrap().to_owned();
     fs::write(home.folder().join("decided"), rewrite(CLAUDE, "allow", REWRITE).to_string()).unwrap();

@@ -105,7 +105,8 @@ fn campaign_of_rules_of_gemini_cli() {
 
 /// A rewrite passes the user's rule by: the reason why some commands are not rewritten.
 #[test]
-fn a_rewrite_passes_the_rules_of_codex_by() {
+#[ignore = "it starts programs that npm installs"]
+fn campaign_a_rewrite_passes_the_rules_of_codex_by() {
     let lines = print(&rewrite(CodingAgent::Codex, "allow", REPLACEMENT));
     let forbidden = with_rule(CodingAgent::Codex, Rule::Forbids, "touch");
     assert_eq!(plays(CodingAgent::Codex, forbidden, &lines), Rewritten);
@@ -113,7 +114,8 @@ fn a_rewrite_passes_the_rules_of_codex_by() {
 
 /// Hooks run at the same time: none of them sees the rewritten command.
 #[test]
-fn a_second_hook_sees_the_original_command() {
+#[ignore = "it starts programs that npm installs"]
+fn campaign_a_second_hook_sees_the_original_command() {
     for agent in [CodingAgent::Claude, CodingAgent::Codex] {
         let home = AgentHome::new(agent);
         let lines = print(&rewrite(agent, "allow", REPLACEMENT));
@@ -129,7 +131,8 @@ fn a_second_hook_sees_the_original_command() {
 
 /// Control: without a hook and without a rule the command runs.
 #[test]
-fn the_command_runs_without_a_hook() {
+#[ignore = "it starts programs that npm installs"]
+fn campaign_the_command_runs_without_a_hook() {
     let home = AgentHome::new(CodingAgent::Codex);
     home.run(vec![vec![CodingAgent::Codex.shell(ORIGINAL)]]);
     assert_eq!(outcome(&home), Ran);

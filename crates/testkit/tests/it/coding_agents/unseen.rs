@@ -30,7 +30,8 @@ fn javascript(text: &str) -> Vec<Vec<ScriptedCall>> {
 }
 
 #[test]
-fn codex_hides_the_terminal_and_the_shell_of_a_command() {
+#[ignore = "it starts programs that npm installs"]
+fn campaign_codex_hides_the_terminal_and_the_shell_of_a_command() {
     let home = recording();
     fs::create_dir(home.project().join("sub")).unwrap();
     let input = json!({"cmd": "pwd > here.txt", "workdir": "sub", "tty": true, "shell": "/bin/sh"});
@@ -43,7 +44,8 @@ fn codex_hides_the_terminal_and_the_shell_of_a_command() {
 
 /// A rewrite changes the command line only: it runs in the folder that the model named.
 #[test]
-fn codex_runs_a_rewritten_command_in_the_folder_of_the_original() {
+#[ignore = "it starts programs that npm installs"]
+fn campaign_codex_runs_a_rewritten_command_in_the_folder_of_the_original() {
     let home = AgentHome::new(CODEX);
     let script = home
         .script("hook", &format!("#!/bin/sh\n{}", print(&rewrite(CODEX, "allow", "touch rewritten.txt"))));
@@ -54,7 +56,8 @@ fn codex_runs_a_rewritten_command_in_the_folder_of_the_original() {
 }
 
 #[test]
-fn codex_calls_the_hook_for_calls_from_javascript() {
+#[ignore = "it starts programs that npm installs"]
+fn campaign_codex_calls_the_hook_for_calls_from_javascript() {
     let home = recording().argument("--model").argument("gpt-6.2-sol");
     let patch = "*** Begin Patch\n*** Add File: new.txt\n+fresh\n*** End Patch\n";
     let text = format!(
@@ -72,7 +75,8 @@ fn codex_calls_the_hook_for_calls_from_javascript() {
 }
 
 #[test]
-fn codex_stops_a_refused_call_from_javascript() {
+#[ignore = "it starts programs that npm installs"]
+fn campaign_codex_stops_a_refused_call_from_javascript() {
     let home = AgentHome::new(CODEX).argument("--model").argument("gpt-6.2-sol");
     let script = home.script("hook", "#!/bin/sh\ncat > /dev/null\necho stop >&2\nexit 2\n");
     let home = home.gate(script.display().to_string());
@@ -83,7 +87,8 @@ fn codex_stops_a_refused_call_from_javascript() {
 
 /// After the command `sh` was allowed, the model can type any command into it, and no hook is asked.
 #[test]
-fn codex_types_into_a_running_program_without_a_hook() {
+#[ignore = "it starts programs that npm installs"]
+fn campaign_codex_types_into_a_running_program_without_a_hook() {
     let home = recording().argument("--model").argument("gpt-6.2-sol");
     let text = "const shell = await tools.exec_command({cmd: 'sh', tty: true, yield_time_ms: 300}); \
                 text(await tools.write_stdin({session_id: shell.session_id, \
@@ -97,7 +102,8 @@ fn codex_types_into_a_running_program_without_a_hook() {
 
 /// In Codex' sandbox a rewritten command neither writes nor reaches a server on loopback.
 #[test]
-fn codex_runs_a_rewritten_command_in_its_sandbox() {
+#[ignore = "it starts programs that npm installs"]
+fn campaign_codex_runs_a_rewritten_command_in_its_sandbox() {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = server.local_addr().unwrap().port();
     let command = format!("touch rewritten.txt; exec 3<> /dev/tcp/127.0.0.1/{port} && echo reached");
@@ -112,7 +118,8 @@ fn codex_runs_a_rewritten_command_in_its_sandbox() {
 
 /// The hook itself runs outside of the sandbox, so that it reaches the server.
 #[test]
-fn codex_runs_a_hook_outside_of_its_sandbox() {
+#[ignore = "it starts programs that npm installs"]
+fn campaign_codex_runs_a_hook_outside_of_its_sandbox() {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = server.local_addr().unwrap().port();
     let home = AgentHome::new(CODEX).second_line(SecondLine::On);
