@@ -70,7 +70,7 @@ export const card = {
   "card.approval.unused": "Not used yet",
   "card.approval.until": "; valid until {at}",
   "card.approval.exec.done": "All changes were written.",
-  "card.approval.exec.nothing": "Nothing was written.",
+  "card.approval.exec.nothing": "No change was written.",
   "card.approval.exec.halfway": "Only some of the changes were written.",
   "card.approval.exec.unknown": "It is unknown whether the changes were written: check the files.",
   "card.outcome.edit": "Edits",

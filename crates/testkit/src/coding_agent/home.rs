@@ -49,8 +49,6 @@ pub struct AgentHome {
     second_line: SecondLine,
     /// Members that are added to the settings of Claude Code and Gemini CLI.
     settings: Map<String, Value>,
-    /// Lines that are added to Codex' `config.toml`, before its tables.
-    config: String,
     arguments: Vec<String>,
     environment: BTreeMap<String, OsString>,
     /// True if Codex runs hooks that nobody has trusted in `/hooks`.
@@ -83,7 +81,6 @@ impl AgentHome {
             hooks: Vec::new(),
             second_line: SecondLine::Off,
             settings: Map::new(),
-            config: String::new(),
             arguments: Vec::new(),
             environment: BTreeMap::new(),
             trusted: true,
@@ -115,13 +112,6 @@ impl AgentHome {
     /// Sets a member of the settings of Claude Code or Gemini CLI.
     pub fn setting(mut self, name: &str, value: Value) -> Self {
         self.settings.insert(name.to_owned(), value);
-        self
-    }
-
-    /// Adds lines to the beginning of Codex' `config.toml`.
-    pub fn config(mut self, lines: &str) -> Self {
-        self.config.push_str(lines);
-        self.config.push('\n');
         self
     }
 
@@ -307,12 +297,11 @@ impl AgentHome {
             CodingAgent::Codex => {
                 let provider = format!(
                     "model = \"gpt-5.5\"\nmodel_provider = \"scripted\"\napproval_policy = \"never\"\n\
-                     check_for_update_on_startup = false\n{}\n\
+                     check_for_update_on_startup = false\n\
                      [analytics]\nenabled = false\n[feedback]\nenabled = false\n\
                      [model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{model}/v1\"\n\
                      wire_api = \"responses\"\nenv_key = \"SCRIPTED_KEY\"\nrequest_max_retries = 0\n\
-                     stream_max_retries = 0\n",
-                    self.config
+                     stream_max_retries = 0\n"
                 );
                 write(".codex/config.toml", provider);
                 write(".codex/hooks.json", json!({ "hooks": hooks }).to_string());

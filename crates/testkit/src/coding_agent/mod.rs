@@ -45,17 +45,17 @@ impl CodingAgent {
 
     /// Returns the installed program. Panics if it is not installed.
     pub fn program(self) -> PathBuf {
-        let program = installed().join(".bin").join(self.package().1);
+        let program = folder().join("node_modules/.bin").join(self.package().1);
         assert!(program.exists(), "missing {}: run `npm ci` in crates/testkit/agents", program.display());
         program
     }
 
-    /// Returns the version of the installed package.
+    /// Returns the version of the package that is installed.
     pub fn version(self) -> String {
-        let manifest = installed().join(self.package().0).join("package.json");
-        let text = std::fs::read_to_string(&manifest).expect("the package is installed");
-        let manifest: Value = serde_json::from_str(&text).expect("a manifest is JSON");
-        manifest["version"].as_str().expect("a package has a version").to_owned()
+        let manifest = std::fs::read_to_string(folder().join("package.json")).expect("the file exists");
+        let manifest: Value = serde_json::from_str(&manifest).expect("a manifest is JSON");
+        let version = manifest["devDependencies"][self.package().0].as_str();
+        version.expect("the package is listed").to_owned()
     }
 
     /// Returns the event before a tool runs.
@@ -85,6 +85,7 @@ impl CodingAgent {
     }
 }
 
-fn installed() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/node_modules")
+/// Returns the folder whose lock file names the programs.
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("agents")
 }
