@@ -189,7 +189,9 @@ pub(super) fn own(
         arguments.insert(if is_free { ours.to_owned() } else { member.clone() }, value.clone());
     }
     if matches!(row.kind, CallKind::Reading | CallKind::Searching) {
-        place(&mut arguments, cwd);
+        // The pattern of a tool that searches in files is no path.
+        let lists = row.kind == CallKind::Searching && row.tool == LIST;
+        place(&mut arguments, cwd, lists);
     }
     let (files, change) = if row.kind == CallKind::Writing {
         changed_files(name, &arguments)
@@ -237,18 +239,23 @@ fn is_unset(value: &Value) -> bool {
     }
 }
 
-/// Sets the path at which a tool reads. A file pattern that leads out of the folder names its own folder.
-fn place(arguments: &mut Map<String, Value>, cwd: Option<&str>) {
+/// Member for the folder of a file pattern that leads out of `path`. No rule reads a member of this name, so that the
+/// call needs approval.
+const PATTERN_FOLDER: &str = "pattern_folder";
+
+/// Sets the path at which a tool reads. `lists`: the tool lists the files that match a pattern. A file pattern that
+/// leads out of the folder names its own folder.
+fn place(arguments: &mut Map<String, Value>, cwd: Option<&str>, lists: bool) {
     let pattern = arguments.get("pattern").or_else(|| arguments.get("glob_pattern")).and_then(Value::as_str);
-    let leads_out = pattern.filter(|pattern| pattern.starts_with(['/', '~']) || pattern.contains(".."));
+    let leads_out =
+        pattern.filter(|pattern| lists && (pattern.starts_with(['/', '~']) || pattern.contains("..")));
     if let Some(pattern) = leads_out {
         let fixed = pattern.split(['*', '?', '[', '{']).next().unwrap_or_default();
         let folder =
             if fixed.len() == pattern.len() { fixed } else { fixed.rsplit_once('/').map_or("", |it| it.0) };
         let folder = if folder.is_empty() { "/" } else { folder };
-        if arguments.get("path").is_none() || pattern.starts_with(['/', '~']) {
-            arguments.insert("path".to_owned(), folder.into());
-        }
+        let name = if arguments.get("path").is_none_or(is_unset) { "path" } else { PATTERN_FOLDER };
+        arguments.insert(name.to_owned(), folder.into());
         return;
     }
     if arguments.get("path").is_none_or(is_unset) {

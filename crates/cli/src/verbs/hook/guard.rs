@@ -132,6 +132,10 @@ impl Guard {
             call.files.iter().map(|file| ("path".to_owned(), file.clone())).collect();
         let skipped = if call.files.is_empty() { "" } else { "patch" };
         collect("", skipped, &call.arguments, &mut texts);
+        if matches!(call.kind, CallKind::Reading | CallKind::Searching) {
+            // The coding agent runs the call with its own arguments.
+            collect("", skipped, &call.original, &mut texts);
+        }
         let found = texts.iter().find_map(|(name, text)| {
             let text = self.expand(text.strip_prefix("file://").unwrap_or(text));
             let reads_below = match call.kind {

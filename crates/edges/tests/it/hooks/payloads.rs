@@ -60,7 +60,24 @@ fn each_tool_has_the_name_and_the_arguments_that_rules_read() {
             claude("Glob", json!({"pattern": "/etc/**/*.conf", "path": "/home/u/project"})),
             "list_directory",
             Searching,
+            json!({"pattern": "/etc/**/*.conf", "path": "/home/u/project", "pattern_folder": "/etc"}),
+            false,
+        ),
+        (
+            Cli::Claude,
+            claude("Glob", json!({"pattern": "/etc/**/*.conf"})),
+            "list_directory",
+            Searching,
             json!({"pattern": "/etc/**/*.conf", "path": "/etc"}),
+            false,
+        ),
+        // The pattern of a search is text, even if it looks like a path.
+        (
+            Cli::Claude,
+            claude("Grep", json!({"pattern": "/home/u/project/x|[a-z]", "path": "/home/u/.local/share"})),
+            "search_codebase",
+            Searching,
+            json!({"pattern": "/home/u/project/x|[a-z]", "path": "/home/u/.local/share"}),
             false,
         ),
         (

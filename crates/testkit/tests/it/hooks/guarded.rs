@@ -56,6 +56,8 @@ async fn no_tool_touches_a_protected_place() {
         ("LS", json!({"path": data.to_string()})),
         ("Grep", json!({"pattern": "operator", "path": above})),
         ("Grep", json!({"pattern": "operator", "path": "/"})),
+        ("Grep", json!({"pattern": format!("{root}/x|[a-z]"), "path": data.to_string()})),
+        ("Glob", json!({"pattern": format!("{data}/*"), "path": root.to_string()})),
         ("Glob", json!({"pattern": format!("{data}/*")})),
         ("Write", json!({"file_path": format!("{root}/.claude/settings.json"), "content": "{}"})),
         ("Edit", json!({"file_path": tokens.to_string(), "old_string": "a", "new_string": "b"})),
