@@ -379,11 +379,16 @@ impl Session<'_> {
         self.state.update(|state| state.pending.retain(|pending| pending.interrupt != interrupt))
     }
 
-    /// Returns the decision that the other event about the same call has led to, once.
+    /// Returns the decision that the other event about the same call has led to, once. A new call of the same tool makes
+    /// the decisions about earlier equal calls invalid.
     fn take_settled(&self, state: &mut SessionState, same: &Digest, is_permission: bool) -> Option<Settled> {
+        let is_second = is_permission || self.cli == Cli::Cursor;
+        if !is_second {
+            state.settled.retain(|settled| settled.call != *same);
+            return None;
+        }
         let fits = |settled: &Settled| {
-            let is_other = settled.event != self.event.name && settled.call == *same;
-            is_other && (is_permission || (self.cli == Cli::Cursor && settled.turn == self.event.turn))
+            settled.event != self.event.name && settled.call == *same && settled.turn == self.event.turn
         };
         let at = state.settled.iter().position(fits)?;
         Some(state.settled.remove(at))

@@ -1,7 +1,8 @@
 //! State of one session of a coding agent, in `state/` next to the configuration: requests that nobody waits for any
 //! more, and calls that were just decided.
 //!
-//! The state releases nothing: an approval is used at the server, once. A lost state only causes further questions.
+//! An approval is used at the server, once. Only the second event about the same call takes over the decision of the
+//! first, shortly after it. A lost state causes further questions.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{ErrorKind, Write};
@@ -20,7 +21,7 @@ use crate::limits::{HOOK_CALLS, HOOK_STATE_BYTES};
 /// Age after which the state of a session is deleted. Claude Code keeps a session for 30 days.
 const KEPT: Duration = Duration::from_hours(31 * 24);
 /// Longest time between a decision and the second event about the same call.
-const SETTLED: Duration = Duration::from_mins(10);
+const SETTLED: Duration = Duration::from_mins(1);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
