@@ -1,5 +1,5 @@
-//! `exec`: carries out a released call of a coding agent. The hook of the agent writes the line that starts this command
-//! in place of a command that the server has tried.
+//! `exec`: carries out a released call of an external agent, in place of a command that the server has tried for it. The
+//! agent that asked writes the line that starts this command.
 //!
 //! Uses the approval, writes the released changes, prints the captured output, and exits with the captured code. The
 //! command itself never runs. Until the approval is used, nothing has happened; every error before that writes nothing.
