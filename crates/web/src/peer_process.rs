@@ -47,8 +47,8 @@ pub fn check_headers(headers: &HeaderMap) -> Result<(), Unproved> {
     if is_proxied { Err(Unproved::Proxied) } else { Ok(()) }
 }
 
-/// Proves that each process that holds the other end of the connection has the user of this process, and sees the same
-/// files. The connection must stay open during the proof. Blocks.
+/// Proves that the other end of the connection belongs to the user of this process, and that each process of this user
+/// that holds it sees the same files. The connection must stay open during the proof. Blocks.
 pub fn prove(ends: Ends) -> Result<(), Unproved> {
     let (peer, local) = (canonical(ends.peer), canonical(ends.local));
     if !peer.ip().is_loopback() || !local.ip().is_loopback() {

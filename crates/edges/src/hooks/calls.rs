@@ -45,8 +45,6 @@ pub struct HookCall {
     pub server: Option<String>,
     /// True if the CLI uses arguments that a person has edited.
     pub can_edit: bool,
-    /// True if the CLI uses a different command line in place of the call's own.
-    pub can_rewrite: bool,
     /// True if the CLI merges edited arguments into the original ones, and therefore removes none.
     merges: bool,
     row: Option<&'static Row>,
@@ -215,7 +213,6 @@ pub(super) fn own(
         change,
         server: None,
         can_edit: false,
-        can_rewrite: false,
         merges: false,
         row: Some(row),
     }
@@ -312,7 +309,6 @@ impl HookCall {
             change: FileChange::Unknown,
             server,
             can_edit: false,
-            can_rewrite: false,
             merges: false,
             row: None,
         }
@@ -321,7 +317,7 @@ impl HookCall {
     /// Marks the call as one whose arguments the CLI can replace.
     pub(super) fn editable(self, merges: bool) -> Self {
         let can_edit = !matches!(self.kind, CallKind::Reading | CallKind::Searching);
-        Self { can_edit, can_rewrite: self.kind == CallKind::Command, merges, ..self }
+        Self { can_edit, merges, ..self }
     }
 
     pub fn command(&self) -> Option<&str> {
