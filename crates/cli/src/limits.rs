@@ -28,9 +28,6 @@ pub(crate) const HOOK_FILE_BYTES: u64 = 256 * 1_024;
 pub(crate) const VERSION_MS: u64 = 60_000;
 /// Maximum time in which the server must answer a check of a hook. After that the check fails.
 pub(crate) const HOOK_CHECK_MS: u64 = 10_000;
-/// Maximum bytes of the hook configuration and of the key that `holdshort exec` reads. With a larger file, nothing is
-/// changed.
-pub(crate) const EXEC_FILE_BYTES: u64 = 64 * 1024;
 /// Maximum bytes of a response with a released changeset. With a larger response, nothing is changed.
 pub(crate) const EXEC_RESPONSE_BYTES: usize = 64 * 1024 * 1024;
 /// Maximum bytes of one released file. With a larger file, nothing is changed.

@@ -7,10 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
-use std::fs;
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -22,44 +20,20 @@ use holdshort_protocol::{
     ExecOutcome, Interrupt, Problem, ReleasedTrial, ReportExec, UseApproval, UsedApproval, header, plain,
 };
 use holdshort_tools::{Committed, Settings, Tools, Workspace};
-use reqwest::{Client, Method, RequestBuilder, Response, Url};
-use serde::Deserialize;
+use reqwest::{Client, Method, RequestBuilder, Response};
 use serde::de::DeserializeOwned;
 use tempfile::SpooledTempFile;
 use tokio::task::spawn_blocking;
 
+use super::hook::config::{self, HookConfig, RootIdentity};
 use crate::args::Exec;
 use crate::exit::{Exit, usage};
-use crate::limits::{EXEC_BODY_BYTES, EXEC_FILE_BYTES, EXEC_MEMORY_BYTES, EXEC_RESPONSE_BYTES};
+use crate::limits::{EXEC_BODY_BYTES, EXEC_MEMORY_BYTES, EXEC_RESPONSE_BYTES, KEY_FILE_BYTES};
 
 /// Timeout of one request.
 const REQUEST_TIME: Duration = Duration::from_mins(1);
 /// Maximum attempts to use the approval, if the connection breaks before the response arrives.
 const ATTEMPTS: usize = 3;
-
-/// Part of an installed hook's configuration that this command needs.
-#[derive(Clone, Debug, Deserialize)]
-struct HookConfig {
-    server: Url,
-    key_file: PathBuf,
-    /// Folder in which the agent works, fixed at the installation.
-    root: PathBuf,
-    root_identity: RootIdentity,
-    program: PathBuf,
-}
-
-/// Device and inode of a folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-struct RootIdentity {
-    device: u64,
-    inode: u64,
-}
-
-fn read_config(path: &Path) -> anyhow::Result<HookConfig> {
-    let bytes = secret_file::read(path, EXEC_FILE_BYTES)
-        .map_err(|error| usage(format!("{} {error}", path.display())))?;
-    serde_json::from_slice(&bytes).with_context(|| format!("{} is not a hook configuration", path.display()))
-}
 
 /// Token of a released call: the id of its interrupt and its secret, joined by a dot.
 struct Call<'a> {
@@ -79,7 +53,7 @@ impl<'a> Call<'a> {
 
 pub(super) async fn exec(args: &Exec) -> anyhow::Result<Exit> {
     let call = Call::parse(&args.call)?;
-    let config = read_config(&args.config)?;
+    let config = config::read(&args.config)?;
     let server = Server::new(&config)?;
     let data = args.config.ancestors().nth(2).unwrap_or(Path::new("/"));
     let root = Root::open(&config, data)?;
@@ -110,9 +84,8 @@ impl Root {
     /// Opens the folder of the hook. A folder that has replaced it since the installation is refused.
     fn open(config: &HookConfig, data: &Path) -> anyhow::Result<Self> {
         let shown = config.root.display();
-        let found = fs::metadata(&config.root)
+        let identity = RootIdentity::of_folder(&config.root)
             .with_context(|| format!("nothing was changed: the folder {shown} cannot be read"))?;
-        let identity = RootIdentity { device: found.dev(), inode: found.ino() };
         if identity != config.root_identity {
             bail!("nothing was changed: {shown} was replaced since the hook was installed; install it again");
         }
@@ -159,7 +132,7 @@ impl Server {
             .redirect(reqwest::redirect::Policy::none())
             .timeout(REQUEST_TIME)
             .build()?;
-        let key = secret_file::read_text(&config.key_file, EXEC_FILE_BYTES);
+        let key = secret_file::read_text(&config.key_file, KEY_FILE_BYTES);
         let key =
             key.map_err(|error| usage(format!("the agent key {} {error}", config.key_file.display())))?;
         Ok(Self { http, config: config.clone(), key })

@@ -12,10 +12,11 @@ use super::coding_cli::CodingCli;
 use super::config::{self, HookConfig, RootIdentity};
 use super::files::{self, HookFolder};
 use super::record::{self, InstallRecord};
+use super::resolved_path::resolve_or_keep;
 use super::settings::codex::{self, Trust};
 use super::settings::{self, Folders, Format, FoundHook, HookEntry, Inspection, Source};
 use super::versions::{self, FoundCli};
-use super::{agent_key, command_line, extensions, safe_places};
+use super::{agent_key, extensions, start_line, unsafe_places};
 use crate::program_name::holdshort;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -66,7 +67,7 @@ pub(crate) struct Subject<'a> {
 impl Subject<'_> {
     /// Returns true for the command line of this hook, also with an earlier path of the program.
     pub(crate) fn is_ours(&self, command: &str) -> bool {
-        command_line::is_ours(command, self.cli, &self.hooks.config(self.cli))
+        start_line::is_ours(command, self.cli, &self.hooks.config(self.cli))
     }
 }
 
@@ -77,13 +78,13 @@ pub(crate) fn unsafe_places(subject: &Subject<'_>) -> Vec<Check> {
     let places = [("program", subject.program), ("settings", subject.settings), ("hook files", &config)];
     for (name, path) in places {
         let in_project =
-            (!subject.is_for_user).then(|| safe_places::in_project(path, subject.root)).flatten();
+            (!subject.is_for_user).then(|| unsafe_places::in_project(path, subject.root)).flatten();
         checks.extend(
-            in_project.or_else(|| safe_places::open_to_others(path)).map(|why| Check::bad(name, why)),
+            in_project.or_else(|| unsafe_places::open_to_others(path)).map(|why| Check::bad(name, why)),
         );
     }
     for (name, path) in [("program", subject.program), ("hook files", &*config)] {
-        checks.extend(safe_places::unreadable_in_settings(path).map(|why| Check::bad(name, why)));
+        checks.extend(unsafe_places::unreadable_in_settings(path).map(|why| Check::bad(name, why)));
     }
     checks
 }
@@ -100,7 +101,7 @@ fn read_all(subject: &Subject<'_>, entry: Option<&HookEntry>) -> (Vec<ReadSettin
     let mut sources = settings::sources(subject.cli, subject.folders, subject.root);
     sources.extend(extensions::sources(subject.cli, subject.folders));
     for Source { path, format } in sources {
-        if !seen.insert(safe_places::resolved(&path)) {
+        if !seen.insert(resolve_or_keep(&path)) {
             continue;
         }
         let text = match files::text(&path) {
@@ -178,7 +179,7 @@ fn untrusted_folder(subject: &Subject<'_>) -> Option<Check> {
     let text = files::text(&path).ok().flatten()?;
     let rules: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).ok()?;
     let is_refused = |(folder, rule): (&String, &serde_json::Value)| {
-        *rule == "DO_NOT_TRUST" && subject.root.starts_with(safe_places::resolved(Path::new(folder)))
+        *rule == "DO_NOT_TRUST" && subject.root.starts_with(resolve_or_keep(Path::new(folder)))
     };
     rules.iter().any(is_refused).then(|| {
         Check::bad(
@@ -357,8 +358,8 @@ fn registered(subject: &Subject<'_>, record: &InstallRecord, entry: &HookEntry) 
 }
 
 fn trust(subject: &Subject<'_>, text: &str, event: &str, hook: &FoundHook, entry: &HookEntry) -> Check {
-    let settings = safe_places::resolved(subject.settings);
-    let is_settings = |path: &Path| safe_places::resolved(path) == settings;
+    let settings = resolve_or_keep(subject.settings);
+    let is_settings = |path: &Path| resolve_or_keep(path) == settings;
     let why = match codex::trust(text, event, hook.position, entry, &is_settings) {
         Ok(Trust::Trusted) => return Check::good("trust", format!("Codex trusts the hook for {event}")),
         Ok(Trust::Untrusted) => "you have not trusted it yet",

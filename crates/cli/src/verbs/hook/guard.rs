@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::config::HookConfig;
 use super::own_program;
-use super::places::resolve;
+use super::resolved_path::{resolve, resolve_or_keep};
 
 /// Protected places of one installation.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ impl Guard {
         let own = [config.key_file.as_path(), config.program.as_path()];
         let all = config.protected.iter().map(PathBuf::as_path).chain(own).chain(extra.iter().copied());
         let places = all.map(|shown| {
-            let path = resolve(shown).unwrap_or_else(|| shown.to_owned());
+            let path = resolve_or_keep(shown);
             let found = fs::metadata(&path).ok();
             let is_secret = shown == config.key_file || extra.contains(&shown);
             let is_file = found.as_ref().is_some_and(fs::Metadata::is_file);

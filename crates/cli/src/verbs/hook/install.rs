@@ -14,12 +14,12 @@ use serde_json::json;
 use super::agent_key;
 use super::checks::{self, Check, State, Subject};
 use super::coding_cli::CodingCli;
-use super::command_line;
 use super::config::{self, HookConfig, RootIdentity};
 use super::files::{self, HookFolder, SettingsFile};
-use super::protected;
+use super::protected_places;
 use super::record::{self, InstallRecord, SettingsChange};
 use super::settings::{self, Added, HookEntry};
+use super::start_line;
 use super::versions;
 use crate::args::HookInstall;
 use crate::client::Client;
@@ -73,7 +73,7 @@ pub(super) async fn install(scene: &Scene, args: &HookInstall) -> anyhow::Result
     let command = format!(
         "{}{}",
         quoted(&program.display().to_string()),
-        command_line::arguments(cli, &hooks.config(cli))
+        start_line::arguments(cli, &hooks.config(cli))
     );
     let entry = HookEntry { cli, command, version: found.version };
     let (bad, warnings): (Vec<Check>, Vec<Check>) =
@@ -92,7 +92,7 @@ pub(super) async fn install(scene: &Scene, args: &HookInstall) -> anyhow::Result
         root: root.clone(),
         root_identity: RootIdentity::of_folder(&root)?,
         timeout_ms: cli.timeout_ms(),
-        protected: protected::places(cli, &folders, &root, &data, &hooks, &program),
+        protected: protected_places::list(cli, &folders, &root, &data, &hooks, &program),
         program: program.clone(),
     };
     let key = agent_key::existing(&client, &config.server, &config.key_file).await;

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use super::coding_cli::CodingCli;
 use super::files::HookFolder;
+use super::resolved_path::resolve_or_keep;
 use super::settings::{self, Folders};
 use crate::data_dir::DataDir;
 
 /// Returns the protected places of a hook, with all links followed.
-pub(crate) fn places(
+pub(crate) fn list(
     cli: CodingCli,
     folders: &Folders,
     root: &Path,
@@ -30,7 +31,7 @@ pub(crate) fn places(
         CodingCli::Codex | CodingCli::Cursor => {}
     }
     let mut resolved: Vec<PathBuf> = Vec::new();
-    for place in places.iter().map(|place| super::safe_places::resolved(place)) {
+    for place in places.iter().map(|place| resolve_or_keep(place)) {
         if !resolved.contains(&place) {
             resolved.push(place);
         }

@@ -11,7 +11,7 @@ use holdshort_http::secret_file;
 use holdshort_protocol::{self as wire, Ask, AskChoice, Kind};
 use serde_json::{Map, Value, json};
 
-use super::places::resolve;
+use super::resolved_path::resolve;
 use crate::limits::{HOOK_CALL_BYTES, HOOK_FILE_READ_BYTES, HOOK_TEXT_BYTES};
 
 /// Time for which a request stays open after the coding agent stopped waiting.
@@ -196,7 +196,7 @@ fn choices(ids: &[&str]) -> Vec<AskChoice> {
     ids.iter().map(|id| AskChoice { id: (*id).to_owned(), label: None }).collect()
 }
 
-/// Returns the request for a call. `facts`: the result of [`origin`]. `can_edit`: a person may edit the arguments.
+/// Returns the request for a call. `facts`: the result of [`origin`].
 pub(super) fn for_call(call: &HookCall, prepared: &Prepared, facts: Map<String, Value>, run: &str) -> Ask {
     let ForeignCall { tool, arguments, workspace, cwd, before, after, trial: _ } = prepared.call.clone();
     let mut facts = facts;

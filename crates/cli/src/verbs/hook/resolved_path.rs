@@ -33,6 +33,11 @@ pub(super) fn resolve(path: &Path) -> Option<PathBuf> {
     Some(found)
 }
 
+/// Returns the path without links, or the path itself if there are too many links.
+pub(super) fn resolve_or_keep(path: &Path) -> PathBuf {
+    resolve(path).unwrap_or_else(|| path.to_owned())
+}
+
 /// Returns the names on a path, the last name first.
 fn names(path: &Path) -> Vec<OsString> {
     let names = path.components().rev().filter_map(|part| match part {

@@ -31,7 +31,7 @@ const ENTRYPOINT: &str = "CLAUDE_CODE_ENTRYPOINT";
 
 /// Modes of Claude Code in which a tool runs if a deferral is ignored, which happens if the model calls several tools
 /// at once.
-const RUNS_ALONE: [&str; 3] = ["acceptEdits", "auto", "bypassPermissions"];
+const MODES_THAT_ALLOW_TOOLS: [&str; 3] = ["acceptEdits", "auto", "bypassPermissions"];
 
 /// Answers one call, and ends the process.
 pub(crate) fn run(args: &HookRun) -> ! {
@@ -143,6 +143,7 @@ fn is_plain(root: &Path) -> bool {
 /// Returns true if Claude Code ends for a deferred call. In a terminal it ignores the deferral.
 fn may_defer(cli: Cli, event: &HookEvent) -> bool {
     let is_headless = env::var(ENTRYPOINT).is_ok_and(|entry| entry.starts_with("sdk"));
-    let runs_alone = event.permission_mode.as_deref().is_none_or(|mode| RUNS_ALONE.contains(&mode));
+    let runs_alone =
+        event.permission_mode.as_deref().is_none_or(|mode| MODES_THAT_ALLOW_TOOLS.contains(&mode));
     cli == Cli::Claude && is_headless && !runs_alone && matches!(event.kind, EventKind::Call(_))
 }

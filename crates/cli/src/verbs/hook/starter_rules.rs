@@ -8,7 +8,7 @@ use crate::new_file::NewFile;
 use crate::output::{print_message, print_text};
 use crate::program_name::holdshort;
 
-pub(crate) const STARTER_RULES: &str = include_str!("rules.yaml");
+pub(crate) const STARTER_RULES: &str = include_str!("starter_rules.yaml");
 
 /// Writes the starter rules into a new file. Without a file, prints the rules.
 pub(crate) fn rules(file: Option<&Path>) -> anyhow::Result<Exit> {

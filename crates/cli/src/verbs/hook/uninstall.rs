@@ -9,7 +9,7 @@ use super::coding_cli::CodingCli;
 use super::files::{self, HookFolder, SettingsFile};
 use super::install::{agrees, show_change};
 use super::record::{self, InstallRecord};
-use super::{agent_key, command_line, settings};
+use super::{agent_key, settings, start_line};
 use crate::args::HookUninstall;
 use crate::client::{self, Client};
 use crate::data_dir::DataDir;
@@ -62,7 +62,7 @@ fn without_hook(
     let is_unchanged = change.after == Some(Digest::of_bytes(file.text().as_bytes()));
     let undone = if is_unchanged { settings::undo(file.text(), &change.steps) } else { None };
     let config = hooks.config(cli);
-    let is_ours = |command: &str| command_line::is_ours(command, cli, &config);
+    let is_ours = |command: &str| start_line::is_ours(command, cli, &config);
     let text = undone.unwrap_or_else(|| file.text().to_owned());
     settings::remove(cli, &text, &is_ours, &change.created)
 }

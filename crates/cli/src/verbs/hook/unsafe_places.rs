@@ -5,31 +5,20 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::process::geteuid;
+
+use super::resolved_path::resolve_or_keep;
 
 /// Permission of other users to change something.
 const OTHERS_WRITE: u32 = 0o022;
 /// Folder in which users can only remove their own files, such as `/tmp`.
 const STICKY: u32 = 0o1000;
 
-/// Returns the path with all links followed. Components that do not exist are kept.
-pub(crate) fn resolved(path: &Path) -> PathBuf {
-    for existing in path.ancestors() {
-        if let Ok(real) = existing.canonicalize() {
-            return match path.strip_prefix(existing) {
-                Ok(rest) if !rest.as_os_str().is_empty() => real.join(rest),
-                _ => real,
-            };
-        }
-    }
-    path.to_owned()
-}
-
 /// Returns the reason why an agent that works in `root` could change this place. `None` if it could not.
 pub(crate) fn in_project(path: &Path, root: &Path) -> Option<String> {
-    let (path, root) = (resolved(path), resolved(root));
+    let (path, root) = (resolve_or_keep(path), resolve_or_keep(root));
     path.starts_with(&root).then(|| {
         format!(
             "{} is in the project {}, so the agent could change it: choose a smaller project, or use --user",
@@ -41,7 +30,7 @@ pub(crate) fn in_project(path: &Path, root: &Path) -> Option<String> {
 
 /// Returns the reason why other users could change or replace this place. `None` if they could not.
 pub(crate) fn open_to_others(path: &Path) -> Option<String> {
-    let path = resolved(path);
+    let path = resolve_or_keep(path);
     let user = geteuid().as_raw();
     path.ancestors().find_map(|each| {
         // Missing components are created later, and belong to the user.
