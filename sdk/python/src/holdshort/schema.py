@@ -58,7 +58,7 @@ def _adapter(schema: Any) -> Any:
         from pydantic import TypeAdapter
     except ImportError:
         raise TypeError(
-            f"schema: `{schema!r}` needs pydantic; install holdshort[pydantic], or pass a JSON Schema as a dictionary"
+            f"schema: `{schema!r}` needs pydantic: install `pydantic`, or pass a JSON Schema as a dictionary"
         ) from None
     return TypeAdapter(schema)
 
