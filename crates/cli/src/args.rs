@@ -1,4 +1,4 @@
-//! Verbs and arguments of the command line.
+//! Commands (verbs) and arguments of the command line.
 
 mod addresses;
 mod audit;
@@ -45,7 +45,7 @@ use crate::program_name::with_program_name;
 /// An agent works in a repository and stops where it needs your decision: a command to allow, an edit to check, a
 /// question, a plan. You decide in the terminal or the browser, and nothing is lost while you think.
 ///
-/// New here? `holdshort demo` shows it in two minutes, without a model and without touching your files.
+/// New here? `holdshort demo` shows a run in two minutes, without a model and without touching your files.
 #[derive(Debug, Parser)]
 #[command(name = "holdshort", version, after_help = help())]
 pub(crate) struct Args {
@@ -58,14 +58,14 @@ pub(crate) struct Args {
     pub verb: Verb,
 }
 
-/// Verbs that start their own server, and therefore refuse `--server`.
+/// Verbs that start a server of their own, and therefore refuse `--server`.
 const OWN_SERVER: [&str; 2] = ["demo", "serve"];
 /// Verbs that read or write files on this machine, and therefore refuse `--server`.
 const NO_SERVER: [&str; 5] = ["backup", "export", "import", "init", "rebuild"];
 
 impl Args {
-    /// Returns the grammar of the command line, including the options of packs. Verbs that refuse `--server` hide it in
-    /// their help.
+    /// Returns the definition of the command line, including the options of packs. The help text of a verb that refuses
+    /// `--server` does not list `--server`.
     fn described(packs: Packs) -> Command {
         let mut whole = packs.described(<Self as CommandFactory>::command());
         if let Some(about) = whole.get_long_about().map(ToString::to_string) {
@@ -310,7 +310,7 @@ pub(crate) enum Verb {
         /// Files and folders to copy, relative to the workspace [default: all files of the run that Git ignores].
         paths: Vec<String>,
     },
-    /// Carry out a released call of a coding agent; only the hook of the agent writes this command
+    /// Apply an approved command of a coding agent; only the hook of the agent writes this command
     Exec(Exec),
     /// List the events of a run
     Events {
@@ -354,16 +354,16 @@ pub(crate) enum Verb {
         /// `run_…`
         #[arg(required_unless_present = "subject", conflicts_with = "subject")]
         run: Option<String>,
-        /// Erase all runs whose `input.subject` has this value.
+        /// Erase the content of all runs whose `input.subject` has this value.
         #[arg(long, value_name = "NAME")]
         subject: Option<String>,
     },
-    /// List the grants of a session, or of all sessions; `holdshort revoke` revokes a grant
+    /// List the grants (remembered approvals) of a session, or of all sessions; `holdshort revoke` revokes a grant
     Grants {
         /// `ses_…`, as shown with each run [default: all sessions].
         session: Option<String>,
     },
-    /// Revoke a grant or a refusal
+    /// Revoke a grant (a remembered approval) or a refusal (a remembered rejection)
     Revoke {
         /// `gra_…`, or `int_…` for a refusal: `holdshort grants` lists them.
         grant: String,
@@ -374,7 +374,7 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: Option<People>,
     },
-    /// Working hours of groups: list, set, unset
+    /// Working hours of groups of people: list, set, unset
     #[command(args_conflicts_with_subcommands = true)]
     Groups {
         #[command(subcommand)]
@@ -410,7 +410,7 @@ pub(crate) enum Verb {
         /// `int_…`
         interrupt: String,
     },
-    /// Keys of agents and services: create, list, rotate, revoke
+    /// Access keys of agents and services: create, list, rotate, revoke
     #[command(args_conflicts_with_subcommands = true)]
     Keys {
         #[command(subcommand)]
@@ -435,7 +435,7 @@ pub(crate) enum Verb {
         #[command(flatten)]
         of: FreezeOf,
     },
-    /// Verify or export the journal, or print its head or a signed checkpoint
+    /// Verify or export the journal, or print its head (event count and hash) or a signed checkpoint
     #[command(subcommand)]
     Audit(Audit),
     /// Print the receipt of one interrupt, with a proof that can be verified without Holdshort
@@ -444,12 +444,13 @@ pub(crate) enum Verb {
     Nodes,
     /// Check whether the server is ready, for scripts and supervisors
     Ready {
-        /// Maximum time for which the check is repeated until the server is ready, such as `30s` or `1m` [default: one
+        /// Repeat the check until the server is ready, for at most this time, such as `30s` or `1m` [default: one
         /// check].
         #[arg(long, value_name = "TIME", value_parser = duration)]
         wait: Option<u64>,
     },
-    /// Rebuild the lists of runs, sessions, interrupts, grants and answers from the journal, while no server uses it
+    /// Rebuild the lists of runs, sessions, interrupts, grants and answers from the journal, while no server uses the
+    /// journal
     Rebuild {
         #[command(flatten)]
         store: StoreArgs,
@@ -569,8 +570,8 @@ pub(crate) struct Serve {
     pub decision_rate: Option<u32>,
     #[command(flatten)]
     pub checkpoints: KeepCheckpoints,
-    /// Time for which the content of a run is kept after its end, at least `90d`; the content is then erased [default:
-    /// the content is never erased].
+    /// Time for which the content of a run is kept after the end of the run, at least `90d`. After this time the
+    /// content is erased [default: the content is never erased].
     #[arg(long, value_name = "TIME", value_parser = keep_content)]
     pub keep_content: Option<u64>,
     /// Format of the log on standard error; also `HOLDSHORT_LOG_FORMAT` [default: text].
@@ -580,9 +581,9 @@ pub(crate) struct Serve {
     /// `http://localhost:4318`; also `OTEL_EXPORTER_OTLP_ENDPOINT` [default: no traces].
     #[arg(long, value_name = "URL", value_parser = otlp_endpoint)]
     pub otlp_endpoint: Option<Url>,
-    /// Start although this number of acknowledged events is missing from the journal. The error message of a refused
-    /// start states the number. Every later audit reports the missing events [default: a server refuses to start with
-    /// such a journal].
+    /// Start the server although this number of acknowledged events is missing from the journal. The error message of
+    /// the refused start states the number. Every later audit reports the missing events [default: a server with such a
+    /// journal does not start].
     #[arg(long, value_name = "EVENTS")]
     pub accept_loss: Option<u64>,
 }
@@ -590,7 +591,7 @@ pub(crate) struct Serve {
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Answers {
-    /// List only answers about this subject: the `input.subject` of their runs.
+    /// List only answers from runs whose `input.subject` has this value.
     #[arg(long, value_name = "NAME")]
     pub subject: Option<String>,
     /// List only answers that contain all these words, in the question or in the answer.
@@ -613,7 +614,7 @@ pub(crate) enum AnswersVerb {
         #[arg(long, value_name = "FILE", conflicts_with = "text")]
         edit: Option<PathBuf>,
     },
-    /// Erase an answer, in the journal as well
+    /// Erase an answer, also in the journal
     Erase {
         /// Id of the question: `int_…`.
         interrupt: String,

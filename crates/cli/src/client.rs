@@ -24,7 +24,7 @@ use crate::shell::quoted;
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 /// Timeout of a request. It is long enough for a request that reads the whole journal.
 const REQUEST_TIME: Duration = Duration::from_mins(5);
-/// Timeout of the report that a card was shown. Keyboard input is not read until the report is sent.
+/// Timeout of the request that reports a shown card. Keyboard input is not read until the report is sent.
 const LOOK_TIME: Duration = Duration::from_secs(2);
 /// Maximum number of events per page.
 const EVENTS: usize = 200;
@@ -71,7 +71,7 @@ fn describe(problem: &Problem) -> String {
         text = format!("{text}\n  {}", places.join("\n  "));
     }
     let known = problem.known.join(", ");
-    // Some details already end with the known values.
+    // Some details already end with the list of the known values.
     if !known.is_empty() && !text.ends_with(&format!(": {known}")) {
         text = format!("{text}\n  known: {known}");
     }
@@ -82,8 +82,8 @@ fn describe(problem: &Problem) -> String {
         text = format!("{text}\n  {}", describe_resolution(resolution));
     }
     let fix = problem.code.fix();
-    // The fixes of the first two codes are written for authors of clients. The message already says what a person can
-    // do.
+    // The fixes of these two codes are instructions for authors of clients. The message already states what a person
+    // can do.
     let is_said = matches!(problem.code, Code::InvalidRequest | Code::Unauthenticated)
         || problem.resolution.is_some()
         || problem.detail.contains(fix);
@@ -119,8 +119,8 @@ fn describe_field_error(error: &FieldError) -> String {
     }
 }
 
-/// Returns the command-line argument that sets this member of the request body. Returns the pointer itself if no
-/// argument does.
+/// Returns the command-line argument that sets the member of the request body at this JSON pointer. Returns the pointer
+/// itself if no argument sets the member.
 fn argument_for_pointer(pointer: &str) -> String {
     const ARGUMENTS: [(&str, &str); 9] = [
         ("/config/workspace", "--workspace"),
@@ -204,7 +204,7 @@ enum From {
 }
 
 impl Client {
-    /// Finds the server that the arguments name, otherwise the server that uses the data folder.
+    /// Finds the server that the arguments select. If they select none, finds the server that uses the data folder.
     pub(crate) fn find(reach: &Reach) -> anyhow::Result<Self> {
         Self::new(target(reach)?, Some(reach.clone()), &render_server_arguments(reach)?)
     }
@@ -252,7 +252,7 @@ impl Client {
         &self.words
     }
 
-    /// Finds the server again. A restarted server may listen at another address, and a different program may listen at
+    /// Finds the server again. A restarted server may listen at another address, and another program may now listen at
     /// the old address.
     fn find_again(&self) -> anyhow::Result<Target> {
         let Some(reach) = &self.reach else { return Ok(self.target()) };
@@ -273,8 +273,8 @@ impl Client {
         self.ask(self.request(Method::POST, path)?.json(body)).await
     }
 
-    /// Reports that the person at the terminal has seen an open interrupt completely. Errors are ignored, because the
-    /// server refuses the report of a reader without permission to decide.
+    /// Reports that the person at the terminal has seen an open interrupt completely. Errors are ignored: the server
+    /// refuses this report from a person who may read but not decide.
     pub(crate) async fn looked(&self, interrupt: &str) {
         let (path, body) = (format!("/v1/interrupts/{interrupt}/views"), json!({}));
         let _ = tokio::time::timeout(LOOK_TIME, self.post::<Value>(&path, &body)).await;
@@ -516,7 +516,7 @@ fn render_server_arguments(reach: &Reach) -> anyhow::Result<String> {
     Ok(format!("{}{}", DataDir::resolve(reach.data.as_deref())?.arguments(), server.unwrap_or_default()))
 }
 
-/// Returns the server that the arguments name, otherwise the server that holds the lock of the data folder. No other
+/// Returns the server that the arguments select, otherwise the server that holds the lock of the data folder. No other
 /// server may receive the token.
 fn target(reach: &Reach) -> anyhow::Result<Target> {
     let data_dir = DataDir::resolve(reach.data.as_deref())?;

@@ -1,8 +1,8 @@
 //! `holdshort.toml`: settings of `serve`. A flag or an environment variable overrides a setting of this file.
 //!
 //! Unknown keys are rejected with line and column. The file contains no secrets, only the paths of files with secrets.
-//! A person who can write the file can let anyone sign in with any role, so only its owner may have write permission.
-//! `docs/reference/config.md` describes every key.
+//! Only the owner of the file may have write permission: a person who can write the file can let anyone sign in with
+//! any role. `docs/reference/config.md` describes every key.
 
 mod position;
 
@@ -181,7 +181,8 @@ pub(crate) fn resolve_settings(serve: &Serve, data_dir: &DataDir) -> anyhow::Res
     if let (Some(page), Some(own)) = (&front.page, &front.public_url)
         && *page.origin() == *own.origin()
     {
-        let why = "`edge_origin` is the URL of the web UI of MARS, and not the public URL of this server";
+        let why =
+            "`edge_origin` must be the URL of the web UI of MARS, but it is the public URL of this server";
         return Err(telling.wrong("edge_origin", why));
     }
     let callbacks = telling.pick(
@@ -281,7 +282,8 @@ pub(crate) fn resolve_settings(serve: &Serve, data_dir: &DataDir) -> anyhow::Res
         kept.is_some().then_some(CHECKPOINT_EVERY_MS),
         |ms| format!("{ms} ms"),
     );
-    // A channel in the channels file may receive checkpoints. The file is not read yet, so its existence is enough.
+    // A channel in the channels file may receive checkpoints. That file is not read yet, so a set path is accepted
+    // here.
     if kept.is_none() && channels.is_none() && every.is_some() {
         return Err(usage(
             "`checkpoint_every` needs a file or channels: name a file with --checkpoint-file, or with `checkpoint_file` in \
@@ -396,8 +398,8 @@ impl SettingResolver {
         }
     }
 
-    /// Chooses a value by precedence: flag, environment, file, default. If the value is in an
-    /// environment variable that another module reads, records only the source and returns `None`.
+    /// Chooses a value by precedence: flag, environment, file, default. If another module reads the environment
+    /// variable itself, records only the source of the value and returns `None`.
     fn pick<T>(
         &mut self,
         key: &'static str,
@@ -412,7 +414,7 @@ impl SettingResolver {
             Some((name, value))
         });
         let (value, from) = match (flag, named, file) {
-            // The parser of this flag reads the environment variable too, so the value may come from there.
+            // The parser of this flag reads the environment variable too, so the value may come from the environment.
             (Some(flag), Some((name, _)), _) if name == "HOLDSHORT_STORE" && !is_flag_set("--store") => {
                 (Some(flag), format!("environment {name}"))
             }

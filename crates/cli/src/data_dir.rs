@@ -1,7 +1,7 @@
-//! The data folder from the view of a client: the journal, the address of the server, the operator's token.
+//! The data folder as a client uses it: the journal, the address of the server, the operator's token.
 //!
-//! A server writes `server.json` when it starts and removes this file when it stops. A client uses the file only while
-//! the process in the file runs and holds the lock of the folder, so that no other program gets the token.
+//! A server writes `server.json` when it starts, and removes this file when it stops. A client uses the file only if
+//! the process named in it runs and holds the lock of the folder. Otherwise another program could receive the token.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -77,7 +77,7 @@ impl DataDir {
         self.path.join(DATABASE).exists()
     }
 
-    /// Returns an explanation if the journal is missing although the folder contained a journal before.
+    /// Returns an explanation if the journal is missing from a folder that contained a journal before.
     pub(crate) fn lost_journal(&self) -> Option<String> {
         let is_lost = !self.holds_journal() && self.path.join(HEAD_FILE).exists();
         is_lost.then(|| {
@@ -98,7 +98,7 @@ impl DataDir {
     }
 
     fn is_locked(&self) -> bool {
-        // The lock is shared, so that a client does not mistake another client for a server.
+        // The client takes a shared lock, so that one client does not mistake another client for a server.
         let tried = File::open(self.path.join(LOCK)).map(|file| file.try_lock_shared());
         matches!(tried, Ok(Err(TryLockError::WouldBlock)))
     }

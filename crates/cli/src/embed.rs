@@ -128,8 +128,8 @@ impl Embedded {
     }
 }
 
-/// Ends the process after the journal has become unwritable, because decisions and results could not be recorded.
-/// Before the process ends, requests are refused for one second, so that monitoring sees the reason.
+/// Ends the process after the journal has become unwritable, because the server could record no further decision or
+/// result. First, the server refuses requests for one second, so that monitoring sees the reason.
 async fn end_with(failed: impl Future<Output = String>, journal: String, json: bool) {
     const NOTICE: Duration = Duration::from_secs(1);
     let why = failed.await;
@@ -185,8 +185,8 @@ pub(crate) fn database_words(url: &str) -> String {
     named.unwrap_or_else(|| "the database".to_owned())
 }
 
-/// Converts a start error. A damaged journal has a separate error code, so that scripts can alert a person. `kept` is
-/// the kind of storage; `journal` contains its location.
+/// Converts a start error. A damaged journal has a separate error code, so that scripts can alert a person. `kept`
+/// names the storage to restore from a backup; `journal` describes its location.
 fn not_started(error: StartError, kept: &str, journal: &str) -> anyhow::Error {
     let of_store = match &error {
         StartError::Engine(holdshort_engine::Error::Store(error)) | StartError::Store(error) => Some(error),

@@ -19,7 +19,7 @@ pub(crate) enum Exit {
     Cancelled,
     /// The run continues without this terminal, or waits for a person.
     Waiting,
-    /// Exit code that a command had during its trial.
+    /// Exit code of a command during its trial. `holdshort exec` exits with the same code.
     Captured(u8),
 }
 

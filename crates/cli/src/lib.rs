@@ -62,7 +62,8 @@ pub fn main(args: impl IntoIterator<Item = OsString>, packs: Packs) -> ExitCode 
             return exit.into();
         }
     };
-    // A coding agent runs its tool if the hook fails with another code than that of the hook's own answers.
+    // A coding agent runs its tool if the hook exits with an unexpected code. The hook therefore exits here, with a
+    // code that the coding agent knows.
     if let Verb::Hook(Hook::Run(run)) = &args.verb {
         verbs::hook::run(run);
     }

@@ -18,7 +18,8 @@ pub(crate) const SUMMARY_BYTES: u64 = 64 * 1024 * 1024;
 pub(crate) const KEPT_LOGINS_BYTES: u64 = 256 * 1_024;
 /// Maximum freezes that are listed to explain why no work starts. The others appear only as a number.
 pub(crate) const WARNINGS: usize = 5;
-/// Recent deliveries that `holdshort channels` searches for an attempt. Without one, it reports no recent attempt.
+/// Maximum recent deliveries of a channel that `holdshort channels` searches for a delivery attempt. Without an attempt
+/// among them, it reports that nothing was sent recently.
 pub(crate) const CHANNEL_DELIVERIES: usize = 20;
 /// Maximum bytes of a settings file of a coding agent. With a larger one no hook is installed.
 pub(crate) const SETTINGS_BYTES: u64 = 1_024 * 1_024;

@@ -18,8 +18,8 @@ use tracing_subscriber::EnvFilter;
 use crate::exit::usage;
 use crate::plural::count;
 
-/// Maximum number of lines that wait to be written. It is large enough for a burst, and limits the memory if the log is
-/// blocked.
+/// Maximum number of lines that wait to be written. The number is large enough for a burst. It also limits the memory
+/// that lines use while the output is blocked.
 const WAITING: usize = 4_096;
 /// Maximum time to wait for the log when the process ends.
 const FLUSH_TIME: Duration = Duration::from_secs(1);
@@ -119,7 +119,7 @@ fn panicked(panic: &std::panic::PanicHookInfo<'_>) {
     tracing::error!(place, "a thread of the program panicked");
 }
 
-/// Returns the first part of a filter without a known level. `EnvFilter` would interpret such a word as the name of a
+/// Returns the first part of a filter that has no known level. `EnvFilter` would take such a word as the name of a
 /// module, and hide the log of all other modules.
 fn without_level(filter: &str) -> Option<&str> {
     let mut parts = filter.split(',').map(str::trim).filter(|part| !part.is_empty());

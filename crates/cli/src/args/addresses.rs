@@ -1,4 +1,4 @@
-//! Arguments of `serve` for its addresses. The parsers are used for flags and for keys of `holdshort.toml`.
+//! Arguments of `serve` that set its network addresses. Flags and keys of `holdshort.toml` use the same parsers.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -34,8 +34,8 @@ pub(crate) struct AddressArgs {
     /// repeated [default: none].
     #[arg(long, value_name = "CIDR", value_parser = callback_network)]
     pub callback_allow_networks: Vec<String>,
-    /// File with the TLS certificate and its chain, in PEM. With it the server accepts only TLS. A changed file is
-    /// loaded automatically.
+    /// File with the TLS certificate and its chain, in PEM. If this file is set, the server accepts only TLS
+    /// connections. The server reloads a changed file automatically.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
     /// File with the private key of the certificate, in PEM. Only its owner may have permission to read it.
@@ -43,8 +43,8 @@ pub(crate) struct AddressArgs {
     pub tls_key: Option<PathBuf>,
 }
 
-/// Parses the duration of a lease into milliseconds. A shorter lease would expire while its node is only busy. A longer
-/// lease would delay the takeover of runs.
+/// Parses the duration of a lease into milliseconds. A shorter lease would expire while its node is busy, although the
+/// node still runs. A longer lease would delay the takeover of the runs of a stopped node.
 pub(crate) fn lease(text: &str) -> Result<u64, String> {
     match duration(text)? {
         ms @ 2_000..=600_000 => Ok(ms),
@@ -52,7 +52,7 @@ pub(crate) fn lease(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Parses an address and a port. `localhost` is read as 127.0.0.1, which browsers try for this name too.
+/// Parses an address and a port. Reads `localhost` as 127.0.0.1. Browsers also try 127.0.0.1 for `localhost`.
 pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
     let address = match text.split_once(':') {
         Some(("localhost", port)) => format!("127.0.0.1:{port}"),

@@ -13,7 +13,9 @@ pub(crate) enum Audit {
     /// The table in `docs/journal.md` lists the changes that are always detected, and the changes that are detected
     /// only with an earlier head or checkpoint.
     Verify(Verify),
-    /// Print the head of the journal in one line: store it where people who can write the journal cannot change it
+    /// Print the head of the journal (event count and hash) in one line
+    ///
+    /// Store this line where people who can write the journal cannot change it.
     Head {
         #[command(flatten)]
         store: StoreArgs,
@@ -32,8 +34,8 @@ pub(crate) enum Audit {
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Verify {
-    /// Also verify that the journal still contains all events of earlier heads, unchanged. The value is a head that
-    /// `audit head` printed, a file with one head per line, or a file of checkpoints.
+    /// Also verify that the journal still contains, unchanged, all events up to an earlier head. The value is a head
+    /// that `audit head` printed, a file with one head per line, or a file of checkpoints.
     #[arg(long, value_name = "HEAD")]
     pub against: Option<String>,
     /// The public key of the checkpoints, as printed by `audit checkpoint`.
@@ -83,7 +85,8 @@ pub(crate) struct Receipt {
     /// Write to this new file [default: standard output].
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Write a self-contained HTML page for people, ready to print. The page is not a proof; only the receipt is.
+    /// Write a self-contained HTML page for people, ready to print. The page is not a proof; only the receipt is a
+    /// proof.
     #[arg(long)]
     pub html: bool,
 }

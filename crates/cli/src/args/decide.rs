@@ -18,14 +18,14 @@ pub(crate) struct Decide {
     /// Send an earlier answer that `show` lists under this id.
     #[arg(long, value_name = "INT", conflicts_with_all = ["text", "edit"])]
     pub from: Option<String>,
-    /// Id of another open interrupt that the grant of your decision covers, and that is released too. `show` lists
-    /// these ids. May be repeated.
+    /// Id of another open interrupt to release too. The grant of your decision must cover its call. `show` lists these
+    /// ids. May be repeated.
     #[arg(long, value_name = "INT")]
     pub also: Vec<String>,
     /// Decide only if the interrupt still has this version.
     #[arg(long, value_name = "N")]
     pub version: Option<u64>,
-    /// Approve a change although the card does not show it completely; without this flag the decision is refused.
+    /// Approve a change although the card does not show the complete change; without this flag the decision is refused.
     #[arg(long)]
     pub unseen: bool,
 }

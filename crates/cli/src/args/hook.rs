@@ -13,7 +13,7 @@ pub(crate) enum Hook {
     Install(HookInstall),
     /// Remove the hook of a coding agent, and revoke its agent key
     Uninstall(HookUninstall),
-    /// Check that the hooks hold. Exits with 1 if one does not
+    /// Check that the installed hooks work. Exits with 1 if a check fails
     Status(HookStatus),
     /// Print rules to start with, or write them into a new file
     Rules {
@@ -34,8 +34,9 @@ pub(crate) struct HookRun {
     /// Configuration of the hook.
     #[arg(long, value_name = "FILE")]
     pub config: PathBuf,
-    /// Without a decision in time, end `claude -p` instead of denying the call. The call is decided when the session is
-    /// resumed. Only for Claude Code without a terminal, if its own rules allow no tool.
+    /// If no decision arrives in time, end `claude -p` instead of denying the call. The call is decided when the
+    /// session is resumed. Use this flag only for Claude Code without a terminal, and only if Claude Code's own rules
+    /// allow no tool.
     #[arg(long)]
     pub defer: bool,
 }

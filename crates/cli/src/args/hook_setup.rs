@@ -10,10 +10,12 @@ pub(crate) struct HookInstall {
     pub cli: CodingCli,
     #[command(flatten)]
     pub root: HookRoot,
-    /// Name of the agent key, which cards and events show [default: such as `claude-code`].
+    /// Name of the agent key. Cards and events show this name [default: the coding agent's name, such as
+    /// `claude-code`].
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Accept other hooks before the same tools: you confirm that they change no call.
+    /// Install the hook although other hooks run before the same tools. With this flag you confirm that those hooks
+    /// change no call.
     #[arg(long)]
     pub keep_other_hooks: bool,
     #[command(flatten)]
@@ -27,12 +29,12 @@ pub(crate) struct HookRoot {
     /// The folder in which the agent works [default: the current folder].
     #[arg(long, value_name = "DIR")]
     pub project: Option<PathBuf>,
-    /// All folders of yours, instead of one project.
+    /// Install the hook for all your folders, instead of one project.
     #[arg(long)]
     pub user: bool,
 }
 
-/// Arguments that say whether a change of settings is made.
+/// Arguments that select whether a change of settings is only shown, or applied without a question.
 #[derive(Clone, Copy, Debug, clap::Args)]
 #[group(multiple = false)]
 pub(crate) struct ApplyChange {

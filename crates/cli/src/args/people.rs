@@ -134,7 +134,7 @@ pub(crate) enum Keys {
         /// Lifetime of the key, such as `12h` or `90d` [default: until it is revoked].
         #[arg(long, value_name = "TIME", value_parser = duration)]
         expires_in: Option<u64>,
-        /// Folder in which the server may try commands of this agent before a person is asked.
+        /// Folder in which the server may run commands of this agent as a trial before a person decides.
         #[arg(long, value_name = "DIR")]
         folder: Option<PathBuf>,
     },

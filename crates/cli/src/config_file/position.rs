@@ -2,7 +2,7 @@
 
 use toml::de::DeTable;
 
-/// Phrases of the deserializer, and their plain replacements.
+/// Phrases of the TOML deserializer, and the plain phrases that replace them.
 const WORDS: [(&str, &str); 7] = [
     ("expected a sequence", "expected a list such as `[\"…\"]`"),
     ("expected a string", "expected a quoted string"),
@@ -10,7 +10,7 @@ const WORDS: [(&str, &str); 7] = [
     ("expected u32", "expected a whole number, without quotes"),
     ("expected u64", "expected a whole number, without quotes"),
     ("expected a map", "expected a table such as `{ \"…\" = \"…\" }`"),
-    // The role of the engine is removed from the list, because no person can have it.
+    // The role `engine` is removed from the list of roles, because no person can have this role.
     (", `engine`", ""),
 ];
 

@@ -87,8 +87,8 @@ const fn setting(judged: Option<&InspectedCall>) -> Setting<'_> {
     Setting { judged, is_rehearsal: false, time: &time::at }
 }
 
-/// Lists the options, numbered after the choices of a question. If a number can be an answer, options are selected by
-/// name and choices by `#1`.
+/// Lists the options. Their numbers follow the numbers of the suggested answers. If a number can itself be an answer, a
+/// person selects an option by its name, and a suggested answer by `#1`.
 pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let interrupt = &LookAlikes::written(interrupt);
     let mut out = earlier_answers::lines(interrupt, paint);

@@ -33,7 +33,7 @@ const HISTORY: u64 = 80;
 /// Pause between two attempts to read from the server.
 pub(super) const AGAIN: Duration = Duration::from_secs(1);
 const TRIES: usize = 10;
-/// Events that change which agent works. After each of them the list of agents is read again.
+/// Events that change which agent works. After each of them, the list of agents is read again.
 const SHIFTS: [&str; 5] = ["phase_ended", "step_started", "step_ended", "step_redone", "handed_over"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +129,8 @@ struct Follower<'a> {
     open: VecDeque<String>,
     /// Sequence number of the last event that was received.
     seen: u64,
-    /// Sequence number up to which events are too old to print. They are read only for the names of calls and steps.
+    /// Sequence number up to which events are too old to print. These events are read only for the names of calls and
+    /// steps.
     untold: u64,
     /// Sequence number of the last event at the time of attaching. No card is shown before this event is processed.
     known: u64,

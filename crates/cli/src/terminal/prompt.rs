@@ -200,9 +200,9 @@ impl Prompt {
         }
     }
 
-    /// Parses a line of a conversation, in which the answer to a question is sent without being shown back. In a
-    /// script, every text that lets no work continue is sent without being shown back, because the next line of the
-    /// script was written before the text could be shown.
+    /// Parses a line of a conversation. The answer to a question is sent without being shown back. In a script, every
+    /// text that releases no work is sent without being shown back too: the next line of the script was written before
+    /// the text could be shown.
     pub fn read_conversation_line(&mut self, line: &str, in_script: bool, paint: Paint) -> Reaction {
         self.in_script = in_script;
         let was_choosing = self.is_choosing();

@@ -166,8 +166,8 @@ fn at_most(file: &str, heads: &[HeadNote]) -> anyhow::Result<()> {
     }
 }
 
-/// Reads a file of checkpoints: the newest checkpoints, and the heads between them. The person must name the accepted
-/// keys, because an attacker who can write the journal can also sign checkpoints with a new key.
+/// Reads the newest checkpoints of a file, and the heads between them. The person must name the accepted keys: an
+/// attacker who can write the journal can also sign checkpoints with a new key.
 fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<HeadsToCompare> {
     if keys.is_empty() {
         let told = "`audit checkpoint` printed the key with the checkpoint, and the event \

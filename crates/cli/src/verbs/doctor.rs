@@ -71,7 +71,7 @@ pub(super) async fn doctor(scene: &Scene, config: Option<PathBuf>, model: ModelA
     } else {
         print_report(&report);
     }
-    // A server with this configuration would refuse to start, or a hook does not hold.
+    // A server with this configuration would refuse to start, or a hook would not stop its agent.
     Ok(if refused(&report) { Exit::Usage } else { Exit::Ok })
 }
 

@@ -1,9 +1,9 @@
-//! `exec`: carries out a released call of an external agent, in place of a command that the server has tried for it. The
-//! agent that asked writes the line that starts this command.
+//! `exec`: applies an approved command of an external agent. The server has run the command as a trial, and its changes
+//! were approved. The coding agent then runs a line with `holdshort exec` in place of the command.
 //!
-//! Uses the approval, writes the released changes, prints the captured output, and exits with the captured code. The
-//! command itself never runs. Until the approval is used, nothing has happened; every error before that writes nothing.
-//! Writes with the rights of its caller, so the coding agent's own sandbox still applies.
+//! Uses the approval once, writes the approved changes, prints the captured output, and exits with the captured code.
+//! The command itself does not run again. An error before the use of the approval leaves all files unchanged. `exec`
+//! writes with the permissions of its caller, so the coding agent's own sandbox still applies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -35,7 +35,7 @@ const REQUEST_TIME: Duration = Duration::from_mins(1);
 /// Maximum attempts to use the approval, if the connection breaks before the response arrives.
 const ATTEMPTS: usize = 3;
 
-/// Token of a released call: the id of its interrupt and its secret, joined by a dot.
+/// Token of an approved call: the id of its interrupt and a secret, joined by a dot.
 struct Call<'a> {
     interrupt: InterruptId,
     secret: &'a str,
@@ -46,7 +46,7 @@ impl<'a> Call<'a> {
         let parsed = text.split_once('.').and_then(|(id, secret)| Some((id.parse().ok()?, secret)));
         match parsed.filter(|(_, secret)| !secret.is_empty()) {
             Some((interrupt, secret)) => Ok(Self { interrupt, secret }),
-            None => Err(usage("CALL is not a released call: send the command itself")),
+            None => Err(usage("CALL is not the token of an approved call: run the original command instead")),
         }
     }
 }
@@ -59,7 +59,7 @@ pub(super) async fn exec(args: &Exec) -> anyhow::Result<Exit> {
     let root = Root::open(&config, data)?;
     let nothing = "nothing was changed";
     let used = server.use_approval(&call).await.context(nothing)?;
-    let Some(trial) = used.trial else { bail!("{nothing}: the call was not tried") };
+    let Some(trial) = used.trial else { bail!("{nothing}: the server did not run the command as a trial") };
     let (written, reason) = match server.write(&call.interrupt, &trial, root).await {
         Ok(()) => (ExecOutcome::Done, None),
         Err(NotWritten { outcome, why }) => (outcome, Some(why)),
@@ -81,7 +81,7 @@ struct Root {
 }
 
 impl Root {
-    /// Opens the folder of the hook. A folder that has replaced it since the installation is refused.
+    /// Opens the folder of the hook. Refuses a folder that replaced the original folder after the hook was installed.
     fn open(config: &HookConfig, data: &Path) -> anyhow::Result<Self> {
         let shown = config.root.display();
         let identity = RootIdentity::of_folder(&config.root)
@@ -95,7 +95,7 @@ impl Root {
     }
 }
 
-/// Reason why the released changes were not written, or not completely.
+/// Reason why none or only some of the approved changes were written.
 struct NotWritten {
     outcome: ExecOutcome,
     why: String,
@@ -118,7 +118,7 @@ impl NotWritten {
     }
 }
 
-/// Server that released the call.
+/// Server that holds the approval of the call.
 struct Server {
     http: Client,
     config: HookConfig,
@@ -138,7 +138,8 @@ impl Server {
         Ok(Self { http, config: config.clone(), key })
     }
 
-    /// Uses the approval. Repeats the request only while it is the same use, so the approval is used at most once.
+    /// Uses the approval. Repeats a failed request with the same idempotency key, so that the approval is used at most
+    /// once.
     async fn use_approval(&self, call: &Call<'_>) -> anyhow::Result<UsedApproval> {
         let path = format!("/v1/interrupts/{}", call.interrupt);
         let interrupt: Interrupt = self.send(self.request(Method::GET, &path)?).await?;
@@ -156,7 +157,8 @@ impl Server {
         }
     }
 
-    /// Reads the new contents, and then writes all changes. Compares each path before the first change.
+    /// Reads the new contents, and then writes all changes. Before the first change, compares each path with its state
+    /// during the trial.
     async fn write(
         &self,
         interrupt: &InterruptId,
@@ -269,7 +271,8 @@ fn new_key() -> anyhow::Result<String> {
     Ok(Digest::of_bytes(&bytes).to_string())
 }
 
-/// Prints the captured output. An error, such as a closed pipe, changes nothing about the work that is done.
+/// Prints the captured output. Write errors, such as a closed pipe, are ignored, because the changes are already
+/// written.
 fn print(trial: &ReleasedTrial) -> anyhow::Result<Exit> {
     let decode = |text: &str| data_encoding::BASE64.decode(text.as_bytes());
     let (stdout, stderr) = (decode(&trial.stdout)?, decode(&trial.stderr)?);

@@ -264,8 +264,8 @@ fn input(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Value> {
     }
 }
 
-/// Rejects a workflow of a pack if the option of the pack is missing. The usual hint about `--workspace` would be
-/// wrong, because the pack's option sets the folder and the input.
+/// Rejects a workflow of a pack if the option of the pack is missing. The general message about a missing `--workspace`
+/// would be wrong here, because the option of the pack sets the folder and the input.
 fn described(packs: Packs, workflow: &str) -> anyhow::Result<()> {
     packs
         .for_workflow(workflow)

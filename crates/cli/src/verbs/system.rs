@@ -114,8 +114,9 @@ pub(super) async fn freeze(scene: &Scene, of: args::FreezeOf, reason: String) ->
     Ok(Exit::Ok)
 }
 
-/// Returns a warning if a name is probably misspelled. The name is frozen anyway: a workflow may be added later, or be
-/// removed while its runs wait. No list contains the names of external agents.
+/// Returns a warning if no workflow or agent has the name to freeze, because the name is probably misspelled. The name
+/// is frozen anyway: the workflow may be added later, or may have been removed while its runs wait. The names of
+/// external agents are in no list.
 async fn doubt(client: &Client, of: &FreezeOf) -> Option<String> {
     let all = workflows(client).await.ok()?;
     let (name, there) = match of {

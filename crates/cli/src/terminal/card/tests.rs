@@ -239,8 +239,8 @@ fn a_cut_schema_is_counted() {
     assert!(cut_lines(&asked, view) > 40);
 }
 
-/// An external agent chooses labels and draws changes. Its labels are printed with the effects of the options, and its
-/// changes behind a bar.
+/// An external agent chooses the labels of its options and the text of its changes. The card prints such labels with
+/// the effects of the options, and such changes behind a bar.
 #[test]
 fn labels_and_changes_of_an_agent_elsewhere_are_its_own() {
     let mut asked = interrupt(Kind::Review);

@@ -76,7 +76,7 @@ impl Chat<'_> {
     /// Sends a decision and prints the result. Returns lines to print if the person has to decide again.
     async fn decide(&mut self, decision: Decision) -> Option<Vec<String>> {
         let prompt = &mut self.asking.as_mut()?.prompt;
-        // The next line of a script was written before a person could see the list.
+        // A script gets no list of covered calls: its next line was written before anyone could read the list.
         if self.keyboard.is_live()
             && let Some(lines) = prompt.ask_also(self.client, &decision, self.paint).await
         {

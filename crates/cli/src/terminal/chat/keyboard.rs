@@ -54,7 +54,7 @@ pub(super) struct Keyboard {
     is_asked: bool,
     /// Time of the last request for a line.
     asked: Option<Instant>,
-    /// True if a line of a script was requested for a card that has been withdrawn.
+    /// True if a line of a script was requested for a card, and the card was withdrawn before the line arrived.
     is_withdrawn: bool,
     keys: Arc<Keys>,
     /// The terminal, if a person edits a line while output is printed.

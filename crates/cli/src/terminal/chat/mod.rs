@@ -118,7 +118,7 @@ struct Chat<'a> {
     early: BTreeMap<(String, String), String>,
     /// Messages that were typed here and whose events have not arrived yet. The screen already shows these messages.
     mine: Vec<String>,
-    /// Open turns of the person. The next message is sent to the runs of these turns.
+    /// Turns of the person: at each, a run waits for the person's next message. The next message is sent to these runs.
     turns: Vec<Turn>,
     /// Runs that were interrupted here, each with a sequence number. The entry is removed when the events up to this
     /// number have arrived.
@@ -497,8 +497,8 @@ impl Chat<'_> {
                 let line = line.trim();
                 let is_for_card = self.asking.as_ref().map(|asking| begun >= asking.shown);
                 match is_for_card {
-                    // An empty line confirms the decision that is shown back. Without such a decision, an empty line is
-                    // ignored.
+                    // An empty line confirms a decision that is printed for confirmation. Without such a decision, an
+                    // empty line is ignored.
                     Some(true) if !line.is_empty() || !self.is_choosing() => self.answer(line).await,
                     Some(false) if !line.is_empty() => {
                         self.note(

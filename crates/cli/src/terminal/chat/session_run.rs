@@ -44,7 +44,8 @@ impl Chat<'_> {
         self.runs.iter().filter(|(_, known)| known.is_live).map(|(id, _)| id.clone()).collect()
     }
 
-    /// Returns the id of the front run if it is live. The next message goes to this run.
+    /// Returns the id of the front run (the run that a message started last) if this run has not ended. The next
+    /// message goes to this run.
     pub(super) fn live_front(&self) -> Option<String> {
         let front = self.front.as_ref()?;
         self.runs.get(front).filter(|known| known.is_live).map(|_| front.clone())

@@ -1,5 +1,6 @@
-//! Turns of the person: after a round of a copilot, and after an interruption. A turn has no card: the next typed text
-//! is sent to its run as a message of the session. Text never decides on an interrupt.
+//! Turns of the person: points at which a run waits for the person's next message. A turn follows a round of a copilot,
+//! or an interruption. A turn has no card: the next typed text is sent to its run as a message of the session. A text
+//! never decides on an interrupt.
 
 use holdshort_protocol::{Decision, Event, Interrupt, plain};
 use serde_json::Value;
@@ -81,7 +82,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Returns the open turn after a round. The next message goes to the run of this turn.
+    /// Returns the open turn that follows a round. The next message goes to the run of this turn.
     pub(super) fn resting(&self) -> Option<&Turn> {
         self.turns.iter().find(|turn| !turn.is_of_interruption())
     }

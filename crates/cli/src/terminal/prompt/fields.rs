@@ -205,7 +205,7 @@ impl Filling {
         Filled::Whole(self.answer.clone())
     }
 
-    /// Adds the objects that the schema requires and that the answer lacks because none of their fields has a value.
+    /// Adds to the answer the objects that the schema requires and that have no field with a value.
     fn settle(&mut self) {
         for object in &self.objects {
             let parent = &object.path[..object.path.len().saturating_sub(1)];
