@@ -1,5 +1,5 @@
-//! Approvers of a request, their votes, the missing votes, and the right of the client's user to decide. Rendered as
-//! data and as text, for edges with their own request format.
+//! Approvers of a request, their votes, the missing votes, and the answer to "may the client's user decide?". Edges
+//! with their own request format get this information as data and as text.
 
 use holdshort_core::interrupt::Interrupt;
 use holdshort_core::run::{Fact, Run};
@@ -37,7 +37,7 @@ pub(crate) fn add_reader_right(data: &mut Value, run: &Run, reader: &Reader) {
     }
 }
 
-/// Returns the open interrupt whose votes or approvers changed through this fact.
+/// Returns the open interrupt whose votes or approvers this event has changed.
 pub(crate) fn find_changed_interrupt<'r>(run: &'r Run, fact: &Fact) -> Option<&'r Interrupt> {
     let (id, is_vote) = match fact {
         Fact::DecisionMade { interrupt, .. } => (interrupt, true),

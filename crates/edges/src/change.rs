@@ -1,8 +1,8 @@
 //! The change that a call would make, as text for clients without cards: a summary line, each file with its diff, and a
 //! text with the full change.
 //!
-//! The change is read from the payload of the request, which is what the approval is bound to. If files or lines are
-//! omitted, the text says how many.
+//! The change is read from the payload of the request, because the approval is bound to this payload. If files or lines
+//! are omitted, the text says how many.
 
 use holdshort_protocol::{Diff, OUTSIDE, TrialCard, TrialChange, is_outside, plain};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! Compatibility edges: the wire formats of other systems. Each edge has its own base path. A client of such a system
-//! therefore needs only a different URL and a token.
+//! Compatibility edges: the wire formats of other systems (the *source systems*). Each edge has its own base path. A
+//! client of a source system therefore needs only a different URL and a token.
 //!
 //! An edge translates the names of frames, kinds, options and states. The output of an edge is a function of the
 //! journal, and each client message becomes an input of the core. An edge makes no decisions and stores no state that

@@ -41,7 +41,8 @@ impl RunListReader {
     }
 }
 
-/// Takes the events of a run from the remaining number. Returns false if too few remain. The first run may have more.
+/// Subtracts the events of a run from `room`. Returns false if too few remain. The first run of a list is always
+/// accepted.
 fn take(room: &mut u64, events: u64) -> bool {
     let fits = events <= *room || *room == SCANNED_EVENTS as u64;
     if fits {

@@ -110,8 +110,8 @@ async fn decide(
 }
 
 /// Returns the question that a message without `request_id` answers. Refuses the message if the person may have meant a
-/// different question: if several questions are open, or if another question was answered while the open question was
-/// already shown.
+/// different question. This is possible if several questions are open, or if the open question was already shown while
+/// the person answered another one.
 fn find_answered_question(run: &Run) -> Answer<Option<InterruptId>> {
     let is_question = |interrupt: &Interrupt| interrupt.opened.kind == Kind::Question;
     let open: Vec<_> =

@@ -34,14 +34,14 @@ pub(super) struct Follower {
     client: Arc<Client>,
     /// Projector of the followed run. `None` before the session's first run.
     teller: Option<Projector>,
-    /// Last event of the followed run that the client has received, and the last received frame of this event. `None`
-    /// instead of a frame means all frames of the event.
+    /// Last event of the followed run that the client has received, and the number of the event's last frame that the
+    /// client has received. `None` as the frame number means that the client has received all frames of the event.
     heard: (u64, Option<u32>),
-    /// Newest event when the client connected. A client may already have run a call that was handed out up to this
-    /// event.
+    /// Newest event of the run when the client connected. The client may already have run a call that was handed out
+    /// before or at this event.
     came: Option<(RunId, u64)>,
-    /// Open requests whose frames precede the client's position. These frames are sent again once the client has caught
-    /// up.
+    /// Open requests that were first sent before the client's position. Their frames are sent again after the client
+    /// has received all frames that it missed.
     again: Vec<InterruptId>,
     /// Frames that are not yet sent.
     queue: VecDeque<OutgoingFrame>,
@@ -188,7 +188,8 @@ impl Follower {
         Ok(())
     }
 
-    /// Queues the open requests from before the client's position. They follow the frames that the client missed.
+    /// Queues the open requests that were first sent before the client's position. They are sent after the frames that
+    /// the client missed.
     fn queue_earlier_requests(&mut self, reader: &Reader) {
         let Some(Projector { run, .. }) = &self.teller else { return };
         if !self.came.as_ref().is_some_and(|(id, seq)| *id == run.id && *seq <= run.seq) {

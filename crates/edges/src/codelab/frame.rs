@@ -59,7 +59,7 @@ pub(super) enum Frame {
     /// Text of an agent or of this edge. [`Frame::says`] creates this frame.
     AssistantMessage {
         content: String,
-        /// Copy of `content`. One client joins tokens, the other shows `content`.
+        /// Copy of `content`: one client joins the tokens, another client shows `content`.
         token: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
@@ -220,7 +220,8 @@ pub(super) struct Subtask {
     pub(super) agent: String,
     pub(super) dependencies: Vec<String>,
     pub(super) status: &'static str,
-    /// Estimate of the plan, in the planner's words. The IDE shows the text as it is, and nothing if it is missing.
+    /// Estimated duration, in the planner's words. The IDE shows this text unchanged. Without the text, the IDE shows
+    /// no estimate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) estimated_time: Option<String>,
 }

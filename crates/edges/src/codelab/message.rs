@@ -131,8 +131,8 @@ pub(super) enum PlanFrames {
 }
 
 impl PlanFrames {
-    /// Recognizes the IDE with the plan panel by its messages. Each of them has every member of the IDE's model, also
-    /// those of plans, such as `"step_id": null`.
+    /// Recognizes the IDE with the plan panel by its messages. Each message of this IDE has every member of the IDE's
+    /// message type, also the members about plans, such as `"step_id": null`.
     pub(super) fn for_sender(message: &Value) -> Self {
         let has_panel = ["step_id", "current_step"].iter().all(|member| message.get(member).is_some());
         if has_panel { Self::Notification } else { Self::Both }

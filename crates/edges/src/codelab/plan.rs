@@ -53,7 +53,8 @@ pub(super) fn subtasks(run: &Run, planning: Option<&str>, plan: &Plan) -> Vec<Su
     plan.subtasks.iter().map(subtask).collect()
 }
 
-/// Texts that agents and clients write instead of leaving the estimate out. The IDE would show them (contract B16).
+/// Texts that agents and clients write if they have no estimate. Without this list, the IDE would show such a text as
+/// an estimate (contract B16).
 const NO_ESTIMATE: [&str; 4] = ["", "unknown", "n/a", "-"];
 
 /// Returns the estimated duration of a subtask, or `None` if the text contains no estimate.
@@ -61,8 +62,8 @@ pub(super) fn estimate(time: Option<&str>) -> Option<&str> {
     time.map(str::trim).filter(|time| !NO_ESTIMATE.iter().any(|none| time.eq_ignore_ascii_case(none)))
 }
 
-/// Returns the sum of all estimates, such as `7 min`. Returns `None` if a subtask has no estimate, or an estimate that
-/// is not a number of minutes or hours, because the sum of the others would be too short.
+/// Returns the sum of all estimates, such as `7 min`. Returns `None` if a subtask has no estimate, or an estimate in
+/// other words than minutes or hours. A sum without this subtask would be too short.
 fn total_time(subtasks: &[Subtask]) -> Option<String> {
     let times = subtasks.iter().map(|each| minutes(each.estimated_time.as_deref()?));
     let total = times.collect::<Option<Vec<u64>>>()?.into_iter().try_fold(0_u64, u64::checked_add)?;
@@ -136,7 +137,8 @@ pub(super) fn ended(end: StepEnd) -> &'static str {
     }
 }
 
-/// Names of the member with a subtask's dependencies: in the source system, and in Holdshort. Both names are accepted.
+/// Name of the member with the ids of the subtasks that a subtask depends on, in the source system. `OURS` is
+/// Holdshort's name of this member. Both names are accepted.
 const THEIRS: &str = "dependencies";
 const OURS: &str = "depends_on";
 /// Name of the member with a subtask's estimated duration, in the source system and in Holdshort.

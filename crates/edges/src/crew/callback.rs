@@ -79,8 +79,8 @@ pub(super) async fn show(
     Ok(Json(review::render_for_caller(&caller, &run, &id.0).await?).into_response())
 }
 
-/// Reads a link that this server made for this review and that is bound to one decision. Rejects links to a decision
-/// page, because only this page shows the request and asks the person to confirm the decision.
+/// Reads a link that this server made for this review and that is bound to one decision. Rejects a link to a decision
+/// page: only that page shows the request and asks the person to confirm the decision.
 async fn read_decision_link(auth: &AuthState, link: &str, id: &ReviewId) -> Answer<(LinkBearer, Status)> {
     let holder = auth.authenticate_link(link).await?;
     let is_ours = holder.asked.interrupt == id.0 && holder.once.is_none();

@@ -93,9 +93,10 @@ pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> 
     input
 }
 
-/// Records the data subject in the member that erasure searches. The subject is recorded as the client sent it, because
-/// the client does not know the numbers that replace people in a case. Rejects a subject that erasure could not find,
-/// and a subject that the agents would read. If the input has a member `task`, agents read only this member.
+/// Records the data subject (the person whom the task is about) in the member that erasure searches. The data subject
+/// is recorded as the client sent it, because the client does not know the numbers that replace people in a case.
+/// Rejects a data subject that erasure could not find, or that the agents would read. If the input has a member `task`,
+/// agents read only this member.
 pub(super) fn record_subject(input: &mut Value, subject: Option<Value>) -> Answer<()> {
     let Some(subject) = subject.filter(|subject| !subject.is_null()) else { return Ok(()) };
     if subject.as_str().and_then(history::subject_of).is_none() {

@@ -1,7 +1,7 @@
 //! `/ws/tasks/{task_id}`: live progress of a task (lesson 60). Each frame contains the task, as `/crew/status` returns
-//! it to this caller, and one event. The first frame contains the current state. Heartbeats and answers to pings keep
-//! the connection of a client that waits for them (contract D10). All other frames from the client are ignored: they
-//! only show that the client is alive.
+//! this caller, and one event. The first frame contains the current state. Heartbeats and answers to pings keep the
+//! connection open for clients that expect them (contract D10). All other frames from the client are ignored: they only
+//! show that the client is alive.
 
 use std::pin::pin;
 use std::time::Duration;

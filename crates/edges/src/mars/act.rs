@@ -19,7 +19,7 @@ use super::frame::Resolve;
 use super::options::{self, ChosenOption};
 use crate::limits::MARS_PROMPT_CHARS;
 
-/// Id of the option that takes an edit.
+/// Id of the option that accepts an edit.
 const EDIT: &str = "edit";
 
 /// Decides on an approval of this run. If the same decision had already been made, returns the id of the approval.
@@ -141,8 +141,8 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve, has_edit: bool) -> Answer<(
     Ok((offer, text))
 }
 
-/// Returns the option for an edit of a call that carries words and no arguments: a refusal with the words as
-/// instructions (contract E43).
+/// Returns the option for an edit of a call that contains words but no arguments. This option refuses the call, and the
+/// agent gets the words as instructions (contract E43).
 fn words_alone<'o>(opened: &'o Opened, text: Option<&str>) -> Answer<&'o Offer> {
     let has_words = text.is_some_and(|text| !text.trim().is_empty());
     let instruction = options::instruction(opened);

@@ -252,7 +252,8 @@ pub(super) fn parts(description: &str) -> (&str, Vec<&str>) {
 pub(super) fn received(run: &Run, interrupt: &Interrupt) -> Value {
     let (opened, Some(resolution)) = (&interrupt.opened, &interrupt.resolution) else { return Value::Null };
     let offer = resolution.option.as_deref().and_then(|id| interrupt.offers(id));
-    // A grant also approves without an option, and so does a checkpoint that asks no person.
+    // A decision is not the only approval: a grant approves without an option, and so does a checkpoint that asks no
+    // person.
     let released = match resolution.outcome {
         Outcome::Approved => true,
         Outcome::Expired => offer.is_some_and(Offer::releases),

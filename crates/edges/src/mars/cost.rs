@@ -59,7 +59,7 @@ impl Cost {
         }
     }
 
-    /// Returns the number of tokens: of the total, the prompts and the completions.
+    /// Returns three numbers of tokens: in total, in the prompts, and in the completions.
     pub(super) fn tokens(&self) -> [u64; 3] {
         [self.input + self.output, self.input, self.output]
     }

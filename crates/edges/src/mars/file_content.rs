@@ -1,6 +1,6 @@
-//! Contents of the files that runs changed (contract A33). The web UI names a file only by its path, so the newest run
-//! that works in a folder above the path is searched first. A content is read from the journal, never from the disk:
-//! nothing outside the changes of a run can be read here.
+//! Contents of the files that runs changed (contract A33). The web UI names a file only by its path. Among the runs
+//! that work in a folder above the path, the newest run that changed the file is used. A content is read from the
+//! journal, never from the disk, so a client can read only files that a run has changed.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -108,8 +108,8 @@ async fn read(app: &App, path: &str) -> Answer<Vec<u8>> {
     stored.ok_or_else(gone)
 }
 
-/// Returns the entry of a file in the newest run that changed it, which may be an undo. The run works in a folder above
-/// the path.
+/// Returns the entry of a file from the newest run that changed the file. This run may be an undo. Only runs that work
+/// in a folder above the path are searched.
 async fn find(app: &App, runs: &mut RunListReader, path: &str) -> Answer<Entry> {
     for row in app.journal().runs(&RunFilter::default(), None, MARS_FILE_RUNS).await?.items {
         if !is_visible(app, &row).await? {

@@ -81,8 +81,8 @@ impl Files {
         Self { there: there.collect(), gone: gone.collect(), touched, not_told }
     }
 
-    /// Reads the files of a call from before Holdshort stored changesets. The preconditions of such a file tool's call
-    /// name the files that the call wrote.
+    /// Reads the files of a call that was recorded before Holdshort stored changesets. If a file tool made the changes,
+    /// the preconditions of its call name the files that the call wrote.
     fn written(call: &Call) -> Self {
         let look = call.look.iter().filter(|look| look.category == Category::FileWrite);
         let files = look.flat_map(|look| &look.preconditions).filter(|file| !file.path.ends_with('/'));
@@ -128,7 +128,7 @@ fn changes(run: &Run) -> Vec<&Change> {
     changes.filter(|change| change.is_of_content() && !is_gits(change)).collect()
 }
 
-/// Returns the run's last change of a path, which is in the form that clients receive.
+/// Returns the run's last change of a path. `path` is written as clients receive it.
 pub(super) fn last_change<'r>(run: &'r Run, path: &str) -> Option<&'r Change> {
     changes(run).into_iter().rfind(|change| client_path(&change.path) == path)
 }

@@ -15,9 +15,9 @@ struct OptionName(&'static str, &'static str, &'static [&'static str]);
 const SUBMIT: &str = "submit";
 const EXIT: &str = "exit";
 
-/// Marks an option that any text chooses, if the text is not a known word (contract A31). The text is passed on with
-/// the option. An option that approves work never has this mark, because this wire format cannot ask for a confirmation
-/// (contract E34). No word that a client sends can equal the mark itself.
+/// Alias that stands for any text that is not a known word (contract A31). An option with this alias is chosen by such
+/// a text, and gets the text. An option that approves work never has this alias, because this wire format cannot ask
+/// for a confirmation (contract E34). No word that a client sends can equal this alias.
 const OWN_WORDS: &str = "(any other text)";
 /// Alias for an empty `resolution`, which a console sends when its input ends.
 const NOTHING: &str = "";
@@ -239,8 +239,8 @@ pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<ChosenOption<
     other(OWN_WORDS).map(|offer| ChosenOption { offer, is_own_words: true })
 }
 
-/// Returns the option that gives a person's words to the agent and does not run the call (contract E43). A client whose
-/// edit of a call carries words alone chooses this option.
+/// Returns the option that gives a person's words to the agent and does not run the call (contract E43). An edit that
+/// contains only words chooses this option.
 pub(super) fn instruction(opened: &Opened) -> Option<&Offer> {
     let refusing = |id: &str| {
         let offered = opened.options.iter().find(|offer| offer.id == id);

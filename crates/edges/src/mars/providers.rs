@@ -1,6 +1,6 @@
 //! Routes that the web UI requests before its first frame (contract A33): the providers of models and their states, and
-//! the names of the models. The UI sends no task unless the provider `openai` is valid, so `openai` stands for the
-//! server's model, whichever provider it has. The keys of providers stay on the server.
+//! the names of the models. The UI sends tasks only if the provider `openai` is valid. In these responses, `openai`
+//! therefore stands for the server's model, whatever its provider is. The keys of providers stay on the server.
 
 use axum::Json;
 use holdshort_core::pricing::DEFAULT;
@@ -30,7 +30,7 @@ const OWN: &str = "openai";
 /// State of the server's model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ModelState {
-    /// The model is configured, and its server responds if it has a URL of its own.
+    /// A model is configured. If the model has a URL of its own, the server at this URL responds.
     Usable,
     /// Agents play the script of the server's workflow.
     Rehearsed,

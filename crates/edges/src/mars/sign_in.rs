@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 /// Path of the page to which a browser goes after the sign-in.
 const AFTER: &str = "/";
-/// Mark in the form at which a refusal is shown.
+/// Marker in the HTML of the form. A refusal is inserted here.
 const REFUSED: &str = "<!-- refused -->";
 const FORM: &str = r#"<!doctype html>
 <html lang="en">

@@ -204,8 +204,9 @@ async fn refuse(
     std::iter::once(error).chain(open).map(Order::Say).collect()
 }
 
-/// Returns the end of a task that was refused before it had a run. Otherwise the web UI shows the task as running, and
-/// reconnects, until a person stops it. Returns `None` if the task has a run: the client may attach to this run.
+/// Returns the frame that ends a task in the client, if the task was refused before it had a run. Without this frame,
+/// the web UI shows the task as running, and reconnects, until a person stops it. Returns `None` if the task has a run:
+/// the client may attach to this run.
 async fn not_started(client: &Client, refused: &Refused) -> Option<Order> {
     let Client { caller, task, .. } = client;
     if !matches!(start::find(&caller.app, task).await, Ok(None)) {

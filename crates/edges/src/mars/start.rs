@@ -148,7 +148,7 @@ pub(super) async fn start(
         Some(PhaseKind::Copilot(_)) => front(app, session.as_ref()).await?,
         _ => None,
     };
-    // A message of a conversation names files of the messages before it.
+    // A task may name files of the earlier tasks in its conversation, so it gets the workspace of the run before.
     if translated.config.workspace.is_none()
         && let Some(before) = front.as_ref().and_then(|front| front.after.as_ref())
     {

@@ -1,5 +1,6 @@
 //! Models in a client's config that the server's provider does not have (contract E40). The web UI sends the names of
-//! its own default models with every task, and offers no other names, so such a name must not end the task.
+//! its own default models with every task, and a user cannot choose other names. A name of such a model must therefore
+//! not end the task.
 
 use holdshort_core::definition::Definition;
 use holdshort_models::{Description, provider_of};
@@ -8,17 +9,17 @@ use serde_json::{Map, Value};
 use super::UnusedKey;
 use super::raw_config::canonical;
 
-/// Providers with names that people know.
+/// Providers: the key in configs, and the name to display.
 const NAMES: [(&str, &str); 3] = [("openai", "OpenAI"), ("anthropic", "Anthropic"), ("gemini", "Gemini")];
 
-/// Removes the models of other providers than the provider of the server's model from a config. Returns the removed
+/// Removes from a config the models of all providers other than the provider of the server's model. Returns the removed
 /// keys. The server's model and the models in the server's workflow `base` are never removed.
 pub(in super::super) fn remove_foreign_models(
     config: &mut Map<String, Value>,
     base: &Definition,
     server: &Description,
 ) -> Vec<UnusedKey> {
-    // A rehearsal plays its script for every name.
+    // A rehearsal plays its script for every model name, so it needs no change of the config.
     if server.rehearsal {
         return Vec::new();
     }

@@ -60,8 +60,8 @@ fn tools(definition: &mut Definition, reader: &mut Reader<'_>) {
     }
 }
 
-/// Applies the second layer of gates, on what agents do in their conversations. The layer is off unless the config
-/// switches it on (contracts A2, A3).
+/// Applies the second layer of gates: gates on the actions of agents during their conversations. The layer is off
+/// unless the config switches it on (contracts A2, A3).
 fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
     let is_on = reader.flag("use_ag2_handoffs").unwrap_or(false);
     let mut mandatory = Vec::new();
@@ -107,7 +107,8 @@ fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
     }
 }
 
-/// Adds keywords to the keywords of the base workflow. The judge of the base workflow stays in effect.
+/// Adds the keywords of the config to the keywords of the base workflow. The judge of the base workflow stays in
+/// effect.
 fn add(floor: &mut Option<Smart>, smart: Smart) {
     match floor {
         Some(floor) => {

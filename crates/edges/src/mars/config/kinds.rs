@@ -53,8 +53,8 @@ pub(super) fn usual(definition: &mut Definition) {
     }
 }
 
-/// Makes the option that gives instructions on a call a refusal with the person's words (contracts A33, E43). The words
-/// are then never recorded as the output of the call.
+/// Turns an option into a refusal: the option with which a person gives instructions instead of the call (contracts
+/// A33, E43). The person's words are then never recorded as the output of the call.
 pub(super) fn instructions(definition: &mut Definition) {
     let gate = definition.gates.kinds.entry(Interrupt::ToolApproval).or_default();
     gate.respond = Some(Effect::Refuse);

@@ -1,11 +1,11 @@
 //! Converts the `config` of a client's first frame to a workflow, by typed changes to a base workflow (contracts A9 to
 //! A16).
 //!
-//! No key is ignored silently: an unknown key is an error that names it, and a key without effect is reported with the
-//! reason why it has none (`unused_keys.rs`). `raw_config.rs` reads values, `mode.rs` chooses the phases, and
-//! `phases.rs` makes the chosen phases. `copilot.rs` reads the keys of a copilot, `gates.rs` sets where people decide,
-//! and `kinds.rs` configures the requests of each phase. `foreign_models.rs` removes models that the server's provider
-//! does not have.
+//! No key is ignored silently. An unknown key is rejected with an error that names the key. A key without effect is
+//! reported, with the reason why it has no effect (`unused_keys.rs`). `raw_config.rs` reads values, `mode.rs` chooses
+//! the phases, and `phases.rs` makes the chosen phases. `copilot.rs` reads the keys of a copilot, `gates.rs` sets where
+//! people decide, and `kinds.rs` configures the requests of each phase. `foreign_models.rs` removes models that the
+//! server's provider does not have.
 
 mod copilot;
 mod foreign_models;

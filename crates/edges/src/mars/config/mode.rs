@@ -149,13 +149,13 @@ pub(super) const APPROVALS: [(&str, Approval); 8] = [
 /// Additional value of `approval_mode` for a copilot. This value opens no checkpoints at steps.
 pub(super) const COPILOT_APPROVAL: (&str, Approval) = ("conversational", Approval::Never);
 
-/// Source of the setting for checkpoints at the steps of a phase.
+/// Setting that decides whether people are asked at the steps of a phase.
 #[derive(Clone, Copy)]
 pub(super) enum Asks {
-    /// Fixed by the mode. `approval_mode` is ignored, because the web UI's form sends `approvalMode` with every mode
+    /// The mode decides. `approval_mode` is ignored, because the web UI's form sends `approvalMode` with every mode
     /// (contract A32).
     Always(Approval),
-    /// Set by `approval_mode`, with this value as the default.
+    /// `approval_mode` decides. This value is the default.
     Unless(Approval),
 }
 

@@ -26,8 +26,8 @@ pub(super) struct Item {
     pub(super) value: Value,
 }
 
-/// Values of a config by canonical key. A null or an empty text means that the user left a form field empty, so its key
-/// is omitted.
+/// Values of a config by canonical key. A null or an empty text means that the user left a form field empty, so the key
+/// of this value is omitted.
 #[derive(Default)]
 pub(super) struct RawConfig(BTreeMap<String, Item>);
 
@@ -71,8 +71,8 @@ pub(super) fn canonical(key: &str) -> String {
     ALIASES.iter().find(|(other, _)| *other == name).map_or(name, |(_, of)| (*of).to_owned())
 }
 
-/// Reads config values for one phase. Keys of the phase itself have precedence over keys of the whole config. The
-/// latter are read only if the phase knows them.
+/// Reads config values for one phase. A key of the phase itself has precedence over a key of the whole config. A key of
+/// the whole config is read only if this type of phase has the key.
 pub(super) struct Reader<'a> {
     pub(super) own: &'a RawConfig,
     pub(super) top: Option<&'a RawConfig>,
