@@ -207,8 +207,8 @@ fn ask(name: &str) -> Spec {
     )
 }
 
-/// Returns a tool for each phase of the registry, the tool for the chain of phases, and the second name of the
-/// checkpoint tool (contract A25).
+/// Returns the tools that start phases: one tool for each type of phase, a second name for the checkpoint tool
+/// (contract A25), and a tool that runs several phases one after the other.
 fn phase_tools() -> Vec<Spec> {
     let mut specs: Vec<Spec> = PhaseTool::NAMES
         .into_iter()

@@ -61,7 +61,7 @@ pub const OUTPUT_HEAD_BYTES: usize = 16 * 1024;
 /// Bytes of a command's output that are stored from its end. The omitted middle appears only as a number.
 pub const OUTPUT_TAIL_BYTES: usize = 32 * 1024;
 /// Maximum bytes that a command of an external agent prints during its trial, on both streams. With more output, the
-/// trial is discarded, and the call is asked about untried.
+/// trial is discarded, and a person is asked about the call without a trial.
 pub const CAPTURED_BYTES: usize = 128 * 1024;
 /// Maximum names in the reason why a trial of an external agent is discarded. Further names are omitted.
 pub const OUTSIDE_NAMED: usize = 3;
@@ -121,7 +121,7 @@ pub const CHANGED_BYTES: u64 = 1024 * 1024 * 1024;
 /// its result gives the reason.
 pub const CHANGED_PATHS: usize = 100_000;
 /// Maximum files, folders and links of a run's layer. A command that would exceed this number needs an approval
-/// (`layer_full`), which also covers the ignored files: they are written to the workspace.
+/// (`layer_full`). Its ignored files are then written to the workspace, and the approval covers these files too.
 pub const LAYER_PATHS: usize = 200_000;
 /// Maximum bytes of a run's layer: enough for a build and its tests. A command that would exceed this size needs an
 /// approval (`layer_full`).

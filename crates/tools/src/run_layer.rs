@@ -1,8 +1,9 @@
-//! The layer of a run: the files ignored by git that the run's commands wrote, stored outside the workspace.
+//! The layer of a run: files that the run's commands wrote and that git ignores. The layer is stored outside the
+//! workspace.
 //!
-//! Only the commands of the run see the layer, mounted over the workspace. The layer is a cache: if it is lost, the
-//! next command starts with an empty layer. Must never hold a file that already existed in the workspace when the
-//! command wrote it.
+//! Only the commands of the run see the layer, because it is mounted over the workspace for these commands. The layer
+//! is a cache: if it is lost, the next command starts with an empty layer. Must never hold a file that already existed
+//! in the workspace when the command wrote it.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Write};

@@ -79,8 +79,8 @@ pub struct Settings {
     pub write_bytes: u64,
     /// Kinds of layer that a trial may use.
     pub layers: Layers,
-    /// True if trials capture standard output and standard error separately, and look for effects that a trial does not
-    /// show. For commands of external agents.
+    /// True if trials capture standard output and standard error separately, and look for effects that a trial cannot
+    /// show. Used for commands of external agents.
     pub capture: bool,
     /// Layer of the run. If it is `None`, writes to ignored paths during a trial become changes of the workspace.
     pub run_layer: Option<RunLayer>,

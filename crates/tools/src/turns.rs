@@ -2,8 +2,8 @@
 //! tool writes a guarded path. Otherwise a file that one call has just made could be mistaken for a file that existed
 //! before the command, or for a file that the command made.
 //!
-//! Turns are known only within this process. A turn also excludes workspaces that contain this workspace or are inside
-//! it.
+//! Turns are known only within this process. A turn in a workspace also excludes turns in folders above and below that
+//! workspace.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};

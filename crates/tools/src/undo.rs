@@ -26,8 +26,8 @@ pub const HOLDS_OTHERS: &str = "holds_others";
 /// The run did not create this entry, so the folder that contains the entry cannot be removed.
 pub const NOT_EMPTY: &str = "not_empty";
 
-/// Returns the changes that can be undone. Excludes paths that have changed since the run, and the paths in `left`. The
-/// changes of one part are undone together or not at all.
+/// Returns the changes that can be undone. Excludes paths that have changed since the run, and the paths in `left`.
+/// Changes that depend on each other (a part of the changeset) are undone together or not at all.
 pub(crate) fn undoable(
     root: &Root,
     wanted: &Changeset,

@@ -1,5 +1,5 @@
-//! Asks the path rules which paths a search or a listing must omit. The question is asked when the tool runs, since
-//! rules may have changed after the call was released.
+//! Asks the path rules which paths a search or a listing must omit. The rules are read when the tool runs, because they
+//! may have changed after the call was allowed.
 
 use std::fmt;
 use std::pin::Pin;

@@ -3,7 +3,7 @@
 //! browser in, and the browser then sends a cookie.
 //!
 //! The cookie alone is the credential. It is therefore valid only on the edge, only for requests that come from the
-//! page, and only in the role of an operator. `docs/security.md` says what the cookie gives up.
+//! page, and only in the role of an operator. `docs/security.md` describes the risks of such a cookie.
 
 use axum::http::header::{ORIGIN, REFERER};
 use axum::http::{HeaderMap, HeaderName};

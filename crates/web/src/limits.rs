@@ -221,8 +221,8 @@ pub const METRICS_ROWS: usize = 10_000;
 /// Number of rows that `/metrics` reads at once.
 pub const METRICS_PAGE: usize = 1_000;
 
-/// Maximum number of concurrent trials of commands of external agents. A further trial waits; if its time ends before it
-/// starts, the call is asked about untried.
+/// Maximum number of concurrent trials of commands of external agents. A further trial waits. If its time ends before
+/// it starts, a person is asked about the call without a trial.
 pub const TRIALS: usize = 4;
 /// Maximum `timeout_ms` of a trial. A request with a longer time is refused with `invalid_request`.
 pub const TRIAL_MS: u64 = 150_000;

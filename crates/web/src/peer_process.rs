@@ -1,8 +1,8 @@
-//! Proof that the process at the other end of a connection may have its commands tried: it runs on this machine, as the
-//! user of the server, and sees the same files.
+//! Decides if the server may run trials for the process at the other end of a connection. The process must run on this
+//! machine, as the user of the server, and must see the same files as the server.
 //!
-//! Only reads `/proc`. A process that cannot be found is not proved. Must never use an address that a header names,
-//! because any client can send headers.
+//! Only reads `/proc`. A process that cannot be found is refused. Must never use an address from a header, because any
+//! client can send headers.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,7 +16,7 @@ use axum::http::header::FORWARDED;
 
 use crate::connections::Ends;
 
-/// Reason why the process at the other end is not proved. The text completes a sentence such as "not tried: …".
+/// Reason why the process at the other end gets no trials. The text completes a sentence such as "not tried: …".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unproved {
     #[error("the request came from another machine")]
@@ -48,7 +48,7 @@ pub fn check_headers(headers: &HeaderMap) -> Result<(), Unproved> {
 }
 
 /// Proves that the other end of the connection belongs to the user of this process, and that each process of this user
-/// that holds it sees the same files. The connection must stay open during the proof. Blocks.
+/// that holds the socket sees the same files. The connection must stay open during the proof. Blocks.
 pub fn prove(ends: Ends) -> Result<(), Unproved> {
     let (peer, local) = (canonical(ends.peer), canonical(ends.local));
     if !peer.ip().is_loopback() || !local.ip().is_loopback() {

@@ -27,7 +27,8 @@ pub enum Committed {
     /// Every path is in its `after` state, and the changes are synced to disk.
     Done,
     /// `paths` have an unexpected state. `done` lists the paths that were changed before the conflict was detected.
-    /// `done` is empty unless another process changes the paths at the same time, or the commit was resumed.
+    /// `done` is empty in most cases. It can have entries if another process changed paths at the same time, or if the
+    /// commit was resumed.
     Conflict { paths: Vec<String>, done: Vec<String> },
     /// The file system reported an error.
     Failed { text: String, done: Vec<String> },

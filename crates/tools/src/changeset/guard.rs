@@ -68,7 +68,7 @@ struct EntryChange {
     stays: bool,
 }
 
-/// For one folder: two flags that are true if git accepts the folder as a repository before and after the changes.
+/// Two answers for one folder: does git accept the folder as a repository before the changes, and after the changes?
 #[derive(Clone, Copy)]
 struct Repository {
     before: bool,

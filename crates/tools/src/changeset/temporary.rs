@@ -2,8 +2,8 @@
 //! never write into the old file.
 //!
 //! A crash at any point leaves the old file or the new file, and may also leave a temporary file `.holdshort-….tmp`.
-//! The next change in the folder removes such a temporary file unless a process that still writes the file has locked
-//! it.
+//! The next change in the folder removes this temporary file. A temporary file that a process has locked stays, because
+//! that process is still writing it.
 
 use std::cell::Cell;
 use std::ffi::OsStr;

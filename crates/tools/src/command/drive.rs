@@ -78,8 +78,8 @@ impl ExitReason {
 pub(crate) struct EndedCommand {
     pub how: ExitReason,
     pub transcript: Transcript,
-    /// Guarded paths that the command created, and whether they were renamed. `None` if the command may not write, or
-    /// if it may also write guarded paths.
+    /// Guarded paths (files that a person's tools run automatically) that the command created, each renamed or not.
+    /// `None` if the command may not write, or if it may also write guarded paths.
     pub aside: Option<SetAside>,
     /// Scratch folder of a trial. `None` if the trial was stopped.
     pub scratch: Option<Scratch>,

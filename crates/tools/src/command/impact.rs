@@ -23,8 +23,7 @@ pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Optio
         return None;
     }
     let at_most = named.iter().any(|named| named.picks);
-    // The command may reach more files if it contains a program whose files are not counted, unless this program is
-    // known to only read.
+    // A program whose files are not counted may reach further files. Programs that are known to only read do not.
     let others = command.parts.iter().any(|part| {
         self::command_paths(part).is_none()
             && !part.is_read_only()

@@ -265,7 +265,8 @@ async fn follow(
     }
 }
 
-/// Prepares a command. `folders` are the preconditions about folders that were shown when the command was released.
+/// Prepares a command. `folders` are the preconditions about folders that the card showed when a person or a rule
+/// allowed the command.
 pub(crate) fn prepare(
     inner: &Inner,
     request: &RunCommand,
@@ -374,9 +375,9 @@ impl EndedCommand {
             return Outcome::Stopped { text, data };
         }
         if has_set_aside {
-            // The text always explains the limits of an ordinary writing command, even if this command was released
-            // with a different effect, because only a card that names the guarded paths can release a write to these
-            // paths.
+            // The text explains the limits of an ordinary writing command, even if this command was approved with a
+            // different effect. A write to guarded paths needs a card that names these paths, and this command had no
+            // such card.
             text.push_str(sandbox_denials::describe_limits(&CommandEffect::Workspace));
             return Outcome::SetAside { text, data };
         }

@@ -1,6 +1,6 @@
-//! The sandbox level of this host. A probe that fails because the host is busy must not weaken later commands.
-//! Therefore the level never falls while the server runs, and a level below the full level is probed again after a
-//! while.
+//! The sandbox level of this host. A probe can fail because the host is busy, and such a failure must not weaken the
+//! sandbox of later commands. Therefore the level never falls while the server runs, and a level below the full level
+//! is probed again after a while.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

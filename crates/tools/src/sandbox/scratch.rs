@@ -1,4 +1,4 @@
-//! The scratch folder of a command. The server locks the folder as long as it uses it.
+//! The scratch folder of a command. The server holds a lock on the folder while the server uses the folder.
 //!
 //! If a server is killed, the next server removes the scratch folders that are left, after it has set aside the guarded
 //! paths that the command created. Must never touch a folder that is locked, or that belongs to a different user.

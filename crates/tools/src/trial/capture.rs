@@ -1,9 +1,9 @@
-//! Capture of a trial for an external agent: both streams, and the reasons why the trial shows something else than the
-//! command would do in the agent's own shell.
+//! Capture of a trial for an external agent: both output streams, and reasons to doubt the trial. A trial is doubtful
+//! if the command might have other effects in the agent's own shell.
 //!
-//! An external agent cannot be told later that the sandbox denied its command something, so a doubtful trial is
-//! discarded. The detection reads the output of the command, and can miss a denial that the command does not report. A
-//! denial is enforced even if it is missed: the command has then done only what the trial shows.
+//! The server cannot tell an external agent later that the sandbox denied an operation, so a doubtful trial is
+//! discarded. The detection reads the output of the command, and can miss a denial that the command does not report.
+//! The sandbox enforces such a denial anyway: the command has done only what the trial shows.
 
 use std::fs;
 use std::path::Path;
@@ -54,8 +54,8 @@ impl Capture {
         Self { streams, environment, left, outside: find_outside(private) }
     }
 
-    /// Returns the reason why the trial may show something else than the command would do in the agent's own shell.
-    /// The text completes a sentence such as "not tried: …".
+    /// Returns the reason to doubt the trial: the command might have other effects in the agent's own shell. The text
+    /// completes a sentence such as "not tried: …".
     pub fn why_doubtful(&self, exit_code: Option<i32>) -> Option<String> {
         if self.streams.is_cut {
             return Some(format!("it printed more than {} KiB", limits::CAPTURED_BYTES / 1024));

@@ -295,8 +295,8 @@ fn approval(interrupt: &Interrupt) -> Option<wire::Approval> {
     })
 }
 
-/// Returns what became of the changes of a tried call. Returns `None` if the approval was not used, or if the call was
-/// not tried.
+/// Returns the outcome of the changes that an agent wrote after its command ran as a trial. Returns `None` if the
+/// approval was not used, or if the command had no trial.
 fn exec(interrupt: &Interrupt) -> Option<wire::ExecReport> {
     interrupt.used.as_ref()?;
     interrupt.foreign_trial()?;

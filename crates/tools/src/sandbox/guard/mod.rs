@@ -2,8 +2,8 @@
 //! similar files, at every level of the workspace ([`guarded`](holdshort_command::guarded)).
 //!
 //! Before a command, `look` finds the existing guarded paths, and the view makes them read-only. After the command,
-//! `set_aside` renames the new guarded paths. A guarded path is old only if its inode existed before the command,
-//! even if it was moved. Must never follow a link, except to learn its target. Read `walk` for the traversal.
+//! `set_aside` renames the new guarded paths. A guarded path is new if its inode did not exist before the command; a
+//! moved path is not new. Must never follow a link, except to learn its target. Read `walk` for the traversal.
 
 mod findings;
 mod walk;
