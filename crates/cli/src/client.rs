@@ -1,5 +1,5 @@
-//! HTTP client for all verbs of the command line. It finds the server, sends authenticated requests, and returns
-//! responses or problems.
+//! HTTP client for all verbs of the command line. The client finds the server, sends authenticated requests, and
+//! returns responses or problems.
 //!
 //! Never retries: the caller decides what a missing response means.
 
@@ -22,7 +22,7 @@ use crate::program_name::{holdshort, with_program_name};
 use crate::shell::quoted;
 
 const CONNECT_TIME: Duration = Duration::from_secs(5);
-/// Timeout of a request. It is long enough for a request that reads the whole journal.
+/// Timeout of a request. The timeout is long enough for a request that reads the whole journal.
 const REQUEST_TIME: Duration = Duration::from_mins(5);
 /// Timeout of the request that reports a shown card. Keyboard input is not read until the report is sent.
 const LOOK_TIME: Duration = Duration::from_secs(2);
@@ -209,7 +209,7 @@ impl Client {
         Self::new(target(reach)?, Some(reach.clone()), &render_server_arguments(reach)?)
     }
 
-    /// Creates a client for a known address and token. `words` are the arguments that select this server on the command
+    /// Creates a client for an address and a token. `words` are the arguments that select this server on the command
     /// line of another command.
     pub(crate) fn with_token(address: &str, token: &str, words: &str) -> anyhow::Result<Self> {
         Self::new(
@@ -247,7 +247,7 @@ impl Client {
         self.target().base.as_str().trim_end_matches('/').to_owned()
     }
 
-    /// Returns the arguments that select the same server for another command. They start with a space.
+    /// Returns the arguments that select the same server for another command. The returned text starts with a space.
     pub(crate) fn server_arguments(&self) -> &str {
         &self.words
     }
@@ -510,7 +510,7 @@ pub(crate) fn id(text: &str) -> anyhow::Result<&str> {
     if fits { Ok(text) } else { Err(usage(format!("`{}` is not an id", plain::line(text)))) }
 }
 
-/// Returns the arguments that select the same server. They are empty for the default data folder.
+/// Returns the arguments that select the same server. The text is empty for the default data folder.
 fn render_server_arguments(reach: &Reach) -> anyhow::Result<String> {
     let server = reach.server.as_deref().map(|url| format!(" --server {}", quoted(url)));
     Ok(format!("{}{}", DataDir::resolve(reach.data.as_deref())?.arguments(), server.unwrap_or_default()))
@@ -531,8 +531,8 @@ fn target(reach: &Reach) -> anyhow::Result<Target> {
     {
         return Ok(Target { base, token: Some(login.token), from: From::Login });
     }
-    // The token of a data folder is for the server on this machine. It is sent to another server only if the person
-    // named the data folder.
+    // The token of a data folder is for the server on this machine. The token is sent to another server only if the
+    // person named the data folder.
     let is_for_it = reach.server.is_none() || reach.data.is_some() || is_loopback(&base);
     let token = is_for_it.then(|| data_dir.token()).transpose()?.flatten().ok_or_else(|| {
         let elsewhere = reach.server.as_deref().map(|server| {

@@ -20,7 +20,7 @@ use crate::shell::quoted;
 const ADDRESS: &str = "server.json";
 const TOKENS: &str = "tokens.json";
 const DATABASE: &str = "holdshort.db";
-/// Head file next to the journal. It contains the position at which the journal ended.
+/// Head file next to the journal. The file contains the position at which the journal ended.
 const HEAD_FILE: &str = "holdshort.head";
 /// Lock file of the server process that uses the folder. The kernel releases the lock when the process ends.
 const LOCK: &str = "holdshort.lock";
@@ -103,7 +103,7 @@ impl DataDir {
         matches!(tried, Ok(Err(TryLockError::WouldBlock)))
     }
 
-    /// Returns the arguments that select this folder on another command line. They are empty for the default data
+    /// Returns the arguments that select this folder on another command line. The text is empty for the default data
     /// folder.
     pub(crate) fn arguments(&self) -> String {
         let is_own = Self::resolve(None).is_ok_and(|own| own.path == self.path);
@@ -151,7 +151,7 @@ impl DataDir {
     }
 }
 
-/// Address file of a running server. It is removed on drop, unless a different server has replaced the file.
+/// Address file of a running server. The file is removed on drop, unless a different server has replaced the file.
 #[derive(Debug)]
 pub(crate) struct Announced {
     path: PathBuf,

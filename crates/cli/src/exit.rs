@@ -66,12 +66,12 @@ pub fn usage(message: impl Into<String>) -> anyhow::Error {
     Usage { code: "usage", message: message.into() }.into()
 }
 
-/// Returns an error for a missing server. It explains how to start or select a server.
+/// Returns an error for a missing server. The message explains how to start or select a server.
 pub(crate) fn no_server(message: impl Into<String>) -> anyhow::Error {
     Usage { code: NO_SERVER, message: message.into() }.into()
 }
 
-/// Returns an error for a damaged journal. It explains how to repair the journal.
+/// Returns an error for a damaged journal. The message explains how to repair the journal.
 pub(crate) fn damage(message: impl Into<String>) -> anyhow::Error {
     Usage { code: Code::JournalDamaged.as_str(), message: message.into() }.into()
 }

@@ -38,7 +38,7 @@ use crate::pack::Packs;
 /// Runs the program with these packs. `args` starts with the program's name.
 pub fn main(args: impl IntoIterator<Item = OsString>, packs: Packs) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
-    // This must run before any thread starts, because the sandbox restricts its own process.
+    // The sandbox restricts its own process, so this check must come before any thread starts.
     if args.get(1).is_some_and(|verb| verb == holdshort_tools::sandbox::SUBCOMMAND) {
         return holdshort_tools::sandbox::exec(args.into_iter().skip(2));
     }

@@ -75,7 +75,7 @@ pub(crate) fn is_json() -> bool {
 /// Returns the filter from `HOLDSHORT_LOG` (`debug`, `holdshort_engine=debug` …), or the default.
 pub(crate) fn filter(default: &str) -> anyhow::Result<EnvFilter> {
     let filter = std::env::var("HOLDSHORT_LOG").unwrap_or_else(|_| default.to_owned());
-    // The library `genai` logs the responses of providers. These responses must not appear in the log.
+    // The library `genai` logs the responses of providers. The log must not contain such responses.
     let quiet = |filter: &str| format!("{filter},genai=off");
     let parsed = match without_level(&filter) {
         Some(part) => Err(format!("`{part}` is neither a level ({}) nor PART=LEVEL", LEVELS.join(", "))),

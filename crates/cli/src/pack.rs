@@ -41,7 +41,7 @@ pub trait Pack: Debug + Send + Sync {
     /// Texts for help, lists and errors.
     fn texts(&self) -> PackTexts;
 
-    /// Options that the pack adds to `run`. Their ids must be unique within `run`.
+    /// Options that the pack adds to `run`. The ids of these options must be unique within `run`.
     fn options(&self) -> Vec<Arg>;
 
     /// Prepares a run. Returns `None` if no option of the pack is set.
@@ -106,7 +106,7 @@ pub struct Prepared {
     pub config: RunConfig,
     /// Folder for the files of the run.
     pub output: PathBuf,
-    /// Folders that were created for the run. They are removed if the run does not start.
+    /// Folders that were created for the run. These folders are removed if the run does not start.
     pub made: MadeFolders,
 }
 

@@ -31,7 +31,7 @@ pub(crate) enum Item {
 }
 
 /// States if a person watches the stream. A person notices a lost connection and can leave, so the stream reconnects
-/// without a time limit. Without a person, the stream gives up after a minute.
+/// without a time limit. Without a person, the stream ends with an error after a minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watched {
     ByAPerson,
@@ -53,8 +53,8 @@ pub(crate) struct Events {
 impl Events {
     /// Follows the events of a run with a sequence number above `since`.
     ///
-    /// If the server does not respond, the stream keeps trying. Without a person who watches, it gives up after one
-    /// minute.
+    /// If the server does not respond, the stream tries to connect again and again. If no person watches, the stream
+    /// ends with an error after one minute.
     pub(crate) fn follow(client: &Client, run: &str, since: u64, watched: Watched) -> Self {
         let (sender, items) = mpsc::channel(WAITING);
         let place = EventSource::InRun { run: run.to_owned(), last: since };

@@ -87,8 +87,8 @@ const fn setting(judged: Option<&InspectedCall>) -> Setting<'_> {
     Setting { judged, is_rehearsal: false, time: &time::at }
 }
 
-/// Lists the options. Their numbers follow the numbers of the suggested answers. If a number can itself be an answer, a
-/// person selects an option by its name, and a suggested answer by `#1`.
+/// Lists the options. The numbers of the options follow the numbers of the suggested answers. If a number can itself be
+/// an answer, a person selects an option by its name, and a suggested answer by `#1`.
 pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let interrupt = &LookAlikes::written(interrupt);
     let mut out = earlier_answers::lines(interrupt, paint);

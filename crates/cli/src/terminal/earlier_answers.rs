@@ -1,4 +1,4 @@
-//! Earlier answers about the same subject. They are listed below a question, and selected with `h`.
+//! Earlier answers about the same subject. A card lists them below its question, and the key `h` selects one of them.
 
 use holdshort_presentation::card::readable;
 use holdshort_protocol::{Decision, Interrupt, Suggestion, plain};

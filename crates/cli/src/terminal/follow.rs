@@ -135,7 +135,7 @@ struct Follower<'a> {
     /// Sequence number of the last event at the time of attaching. No card is shown before this event is processed.
     known: u64,
     asking: Option<Prompt>,
-    /// Events that arrived while a card is shown. They are printed after the decision.
+    /// Events that arrived while a card is shown. These events are printed after the decision.
     held: Vec<Event>,
     /// Agents that work on the run, as last read from the server.
     team: Vec<Work>,
@@ -229,7 +229,7 @@ impl Follower<'_> {
             if is_ours && event.kind == "interrupt_resolved" {
                 self.asking = None;
                 print_message("");
-                // The message is about a later event than the held events, so the held events are printed first.
+                // The stored events happened before this message, so they are printed first.
                 self.print_held_events();
                 self.progress.hide();
                 print_message(match event.actor.role {

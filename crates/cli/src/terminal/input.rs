@@ -34,8 +34,8 @@ pub(crate) enum Line {
 #[derive(Debug)]
 struct Terminal {
     fd: OwnedFd,
-    /// Number of calls of `Input::forget`. This number is locked while a line is read, so that no line is half before
-    /// and half after a call.
+    /// Number of calls of `Input::forget`. The number is locked while a line is read. A call of `Input::forget`
+    /// therefore discards a line completely or not at all.
     age: Mutex<u64>,
 }
 

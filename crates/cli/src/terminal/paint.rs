@@ -78,7 +78,8 @@ impl Paint {
     }
 
     /// Returns a fact after its label. Further lines are indented below the first line. A part that is too long for the
-    /// indented column, such as a link, gets a separate line from the first column, so that it can be copied.
+    /// indented column, such as a link, is printed on a separate line. This line is not indented, so that a person can
+    /// copy the part.
     pub(crate) fn labelled(self, label: &str, text: &str) -> Vec<String> {
         const LABEL: usize = 10;
         let options = Options::new(self.width.saturating_sub(LABEL + 3)).break_words(false);

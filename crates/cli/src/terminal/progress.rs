@@ -1,7 +1,7 @@
 //! A spinner with the activity of the run, and the newest lines of streamed text below the spinner.
 //!
-//! It is drawn on standard error, and only if standard error is a terminal. It is erased before anything else is
-//! printed.
+//! The spinner is drawn on standard error, and only if standard error is a terminal. The spinner is erased before
+//! anything else is printed.
 
 use std::time::Duration;
 

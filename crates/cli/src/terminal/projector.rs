@@ -1,5 +1,5 @@
-//! Converts the events of a run into short lines for a person who follows the run. Pure. It remembers the names of
-//! calls and steps.
+//! Converts the events of a run into short lines for a person who follows the run. Pure. The projector remembers the
+//! names of calls and steps.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,7 @@ pub(crate) struct Projector {
     steps: BTreeMap<String, Step>,
     /// For each phase that has not ended: the id of the step that started last in the phase.
     last: BTreeMap<String, String>,
-    /// Interrupts that were decided in this terminal. Their resolutions are not printed again.
+    /// Interrupts that were decided in this terminal. The resolutions of these interrupts are not printed again.
     own: BTreeSet<String>,
     asked: BTreeMap<String, OpenInterrupt>,
     said: String,

@@ -329,7 +329,8 @@ impl Prompt {
     /// Handles the text that was saved in the editor.
     pub(crate) fn edited(&mut self, editing: &Editing, saved: &str, paint: Paint) -> Reaction {
         let saved = saved.trim_end_matches('\n');
-        // An unchanged draft, such as the schema's `default`, can be the answer if no blank is left to fill in.
+        // A draft that the person has not changed, such as the schema's `default`, can be the answer. A draft with
+        // blanks cannot.
         let may_stand =
             self.interrupt.kind == Kind::Question && !(self.is_untouched(editing) && has_blanks(editing));
         let is_same = !may_stand && saved == editing.text.trim_end_matches('\n');
@@ -464,10 +465,14 @@ impl Prompt {
                 return None;
             }
             if number == 0 || number > last {
-                return Some(Reaction::Ask(vec![format!("  There is no {number}: choose 1 to {last}.")]));
+                return Some(Reaction::Ask(vec![format!(
+                    "  There is no option {number}: choose 1 to {last}."
+                )]));
             }
         } else if suggested > 0 && naming::parse_suggestion_number(&self.interrupt, line).is_some() {
-            return Some(Reaction::Ask(vec![format!("  There is no {line}: choose #1 to #{suggested}.")]));
+            return Some(Reaction::Ask(vec![format!(
+                "  There is no suggested answer {line}: choose #1 to #{suggested}."
+            )]));
         }
         let offer = naming::option(&self.interrupt, line)?.clone();
         if offer.needs_edit {

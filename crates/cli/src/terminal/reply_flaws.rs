@@ -7,7 +7,7 @@ const WORDS: [(&str, &str); 9] = [
     ("asks", "it asked in plain text instead of using the tool for questions"),
     ("announces", "it announced work instead of doing it"),
     ("not_finished", "it has not called `finish`"),
-    ("unassumed", "it has not recorded what it assumes"),
+    ("unassumed", "it has not recorded its assumptions"),
     ("malformed_questions", "its questions are malformed"),
     ("questions_unasked", "it asked a question, but nobody can answer"),
 ];

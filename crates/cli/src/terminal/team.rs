@@ -1,11 +1,11 @@
-//! The agents of a run: which agents work or wait, and since when, formatted as lines for a person. Pure.
+//! The agents of a run, as lines for a person: the work or the waiting of each agent, and its duration. Pure.
 
 use holdshort_protocol::{Work, WorkState, plain};
 
 use super::paint::Paint;
 use super::time;
 
-/// Maximum number of agents and phases that are listed. The rest is only counted.
+/// Maximum number of agents and phases that are listed. The list ends with the number of further agents.
 const LISTED: usize = 8;
 
 /// Returns one line per agent or phase. Empty if there is only one agent or phase.

@@ -100,7 +100,8 @@ pub(super) async fn bring_along(
     Embedded::start(plan).await
 }
 
-/// Returns the run. Rejects a run that needs a model if no model is configured here, because its next step would fail.
+/// Returns the run. Rejects a run that needs a model if no model is configured here, because the next step of the run
+/// would fail.
 async fn can_go_on(client: &Client, run: &str) -> anyhow::Result<Run> {
     let run: Run = client.get(&format!("/v1/runs/{run}")).await?;
     let info: Info = client.get("/v1/info").await?;

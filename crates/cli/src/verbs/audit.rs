@@ -202,8 +202,8 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<HeadsT
             }
             // A crash interrupted the writing of this checkpoint. All other checkpoints are valid.
             Err(error @ Malformed::Text) => {
-                // A head may follow the checkpoint directly. The `head` line inside the checkpoint is skipped, because
-                // it is not signed.
+                // In this file, a head may follow the incomplete checkpoint directly. The `head` line inside the
+                // checkpoint is skipped, because it is not signed.
                 for line in note.lines().filter(|line| !line.starts_with("head ")) {
                     kept.noted.extend(parse_head_outside_checkpoints(&place, line)?);
                 }
@@ -255,7 +255,10 @@ fn print_report(report: &Verification) {
     if report.intact {
         print_text(&format!("{} {size} verified. No change was detected.", paint.green("✓")));
         for compared in &report.against {
-            print_text(&format!("  The journal continues from {}.", plain::line(&compared.head)));
+            print_text(&format!(
+                "  The journal still contains, unchanged, all events up to the head {}.",
+                plain::line(&compared.head)
+            ));
         }
         if report.unsealed > 0 {
             print_text(&format!(

@@ -18,7 +18,7 @@ use crate::output::print_lines;
 use crate::terminal::chat::{self, Talk};
 use crate::terminal::paint::Paint;
 
-/// Default workflows of a conversation. The first workflow that the server has is used.
+/// Default workflows of a conversation. `chat` uses the first of these workflows that the server has.
 const PARTNERS: [&str; 2] = ["copilot", "pair"];
 const HISTORY: &str = "chat-history";
 

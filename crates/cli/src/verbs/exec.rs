@@ -113,7 +113,7 @@ impl NotWritten {
         let done = named(done);
         Self {
             outcome: ExecOutcome::Halfway,
-            why: format!("only some changes were written ({done}): {paths}"),
+            why: format!("only some changes were written, at {done}: {paths}"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The folder for the files of a run. It may also contain files of an earlier run, and files of people.
+//! The folder for the files of a run. The folder may also contain files of an earlier run, and files of people.
 //!
 //! A summary lists the files of its run. Only files that the summary lists are replaced; no other file is overwritten.
 //! The report of a completed run is replaced only by the report of another completed run.
@@ -81,8 +81,8 @@ pub fn earlier(folder: &Path) -> io::Result<Option<Earlier>> {
     }))
 }
 
-/// Returns the folder for the files of a run. If the folder has the report of a completed run and this run has not
-/// completed, the files of this run go into a subfolder.
+/// Returns the folder for the files of a run. An incomplete run must not replace the report of a completed run. In this
+/// case the files of the incomplete run go into a subfolder.
 pub fn for_run(folder: &Path, run: &str, is_completed: bool) -> io::Result<PathBuf> {
     let is_kept = |earlier: &Earlier| earlier.is_completed && earlier.run != run;
     let aside = !is_completed && earlier(folder)?.as_ref().is_some_and(is_kept);

@@ -71,7 +71,10 @@ async fn revoke(scene: &Scene, key: &str) -> anyhow::Result<Exit> {
         print_json(&key)?;
     } else {
         let key: Key = serde_json::from_value(key)?;
-        print_text(&format!("`{}` is revoked. Its open connections are closed.", plain::line(&key.name)));
+        print_text(&format!(
+            "The key `{}` is revoked. Its open connections are closed.",
+            plain::line(&key.name)
+        ));
     }
     Ok(Exit::Ok)
 }

@@ -27,7 +27,7 @@ impl MadeFolders {
 impl Drop for MadeFolders {
     fn drop(&mut self) {
         for folder in self.0.iter().rev() {
-            // A folder that is not empty cannot be removed, and is kept.
+            // `remove_dir` fails for a folder that is not empty, so such a folder stays.
             let _ = fs::remove_dir(folder);
         }
     }

@@ -39,7 +39,10 @@ pub(super) async fn people(scene: &Scene, verb: Option<People>) -> anyhow::Resul
             if scene.json {
                 print_json(&left)?;
             } else {
-                print_text(&format!("`{}` is removed and cannot decide any more.", plain::line(&person)));
+                print_text(&format!(
+                    "The person `{}` is removed and can no longer decide.",
+                    plain::line(&person)
+                ));
                 print_lines(&left_lines(&serde_json::from_value(left)?, client.server_arguments()));
             }
             Ok(Exit::Ok)

@@ -179,7 +179,7 @@ async fn on_server(
             print_json(&run)?;
         } else {
             print_text(&shown.id);
-            print_message(&format!("The run has started at {}; to follow it:", client.address()));
+            print_message(&format!("The run has started at {}. To follow the run:", client.address()));
             let files = output_words(files);
             print_message(&format!(
                 "  {} attach {}{}{files}",
@@ -378,13 +378,15 @@ async fn leave(client: &Client, run: &str, left: LeaveReason, embedded: Option<&
     let what = if open.is_empty() { "continues" } else { "waits for a decision" };
     match (embedded, left) {
         (Some(_), _) => tell_folded(&format!(
-            "Left. The server stops with this process; the run is kept, {}. Continue it with:",
+            "You left the run. The server stops with this process, but the run is kept, {}. To continue the run:",
             if open.is_empty() { "in its journal" } else { "waiting for a decision" }
         )),
         (None, LeaveReason::Nobody) => {
-            tell_folded(&format!("There is no terminal to decide in. The run {what}; to follow it:"));
+            tell_folded(&format!(
+                "There is no terminal in which you could decide. The run {what}. To follow the run:"
+            ));
         }
-        (None, _) => tell_folded(&format!("Left. The run {what}; to follow it again:")),
+        (None, _) => tell_folded(&format!("You left the run. The run {what}. To follow the run again:")),
     }
     let words = embedded.unwrap_or_else(|| client.server_arguments());
     print_message(&format!("  {} attach {run}{words}{}", holdshort(), output_words(files)));

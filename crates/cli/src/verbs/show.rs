@@ -156,8 +156,8 @@ fn run(run: &Run, words: &str, paint: Paint) {
     }
 }
 
-/// Prints the text of a workflow's result once, although its phases and released items often repeat the text. Any other
-/// result, such as the outcome of one question, is printed completely.
+/// Prints the text of a workflow's result only once, because phases and approved items often repeat this text. Any
+/// other result, such as the outcome of one question, is printed completely.
 fn result(run: &Run, words: &str, paint: Paint) {
     let text = string(&run.result, "text").trim_end();
     let is_of_phases = run.result.get("phases").is_some();

@@ -1,5 +1,5 @@
-//! `undo` and `merge`: start a run with a single call whose changes a person must approve. Both start a server in this
-//! process if no server uses the data folder.
+//! `undo` and `merge`: start a run with a single call whose changes a person must approve. If no server uses the data
+//! folder, these commands start a server in this process.
 
 use std::collections::BTreeSet;
 

@@ -194,7 +194,10 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     terminal.type_raw("/quit\r");
     let (code, left) = terminal.end();
     assert_eq!(code, 0, "{left}");
-    assert!(left.contains("Left. To come back:\n  holdshort chat --session ses_"), "{left}");
+    assert!(
+        left.contains("You left the conversation. To come back:\n  holdshort chat --session ses_"),
+        "{left}"
+    );
 
     // After resuming, the messages and the input history are still available.
     let session = session_of(&left);

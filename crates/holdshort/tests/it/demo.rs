@@ -57,7 +57,7 @@ fn a_person_plays_it_to_its_end() {
     terminal.type_line("");
     terminal.expect(PROMPT);
     terminal.type_line("9");
-    terminal.expect("There is no 9");
+    terminal.expect("There is no option 9");
     terminal.expect(PROMPT);
     terminal.type_line("yes");
     terminal.expect("✓ Approve");

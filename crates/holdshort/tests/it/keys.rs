@@ -41,7 +41,7 @@ fn keys_are_made_listed_rotated_and_revoked() {
         assert!(run_as(&home, token, &["keys"]).err.contains("[forbidden_role]"));
     }
     let revoked = home.run(&["keys", "revoke", &id]);
-    assert_eq!(revoked.out, "`build-bot` is revoked. Its open connections are closed.\n");
+    assert_eq!(revoked.out, "The key `build-bot` is revoked. Its open connections are closed.\n");
     assert_eq!(home.json(&["keys", "revoke", &id])["status"], "revoked");
     for token in [secret, second] {
         let ran = run_as(&home, token, &["keys"]);

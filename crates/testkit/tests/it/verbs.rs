@@ -100,7 +100,7 @@ async fn whoever_removes_a_person_reads_what_that_leaves() {
     assert!(said.contains("cleo"), "{said}");
     assert_eq!(
         verb(&server, &["people", "remove", "cleo"]),
-        (0, "`cleo` is removed and cannot decide any more.".to_owned())
+        (0, "The person `cleo` is removed and can no longer decide.".to_owned())
     );
 }
 

@@ -113,7 +113,7 @@ struct Chat<'a> {
     open: VecDeque<String>,
     asking: Option<Asking>,
     speech: Speech,
-    /// Text of steps that are still unknown, because a preview of a step may arrive before the event that starts the
+    /// Previews of steps whose start is not known yet. A preview of a step may arrive before the event that starts the
     /// step.
     early: BTreeMap<(String, String), String>,
     /// Messages that were typed here and whose events have not arrived yet. The screen already shows these messages.
@@ -125,7 +125,8 @@ struct Chat<'a> {
     interrupting: BTreeMap<String, u64>,
     /// Lines that were typed while it is still unknown to which turn they belong.
     held: VecDeque<Typed>,
-    /// For each card that was withdrawn since the person's last line: the times at which it appeared and disappeared.
+    /// Cards that were withdrawn since the person's last line. For each card: the times at which the card appeared and
+    /// disappeared.
     withdrawn: Vec<(Instant, Instant)>,
     /// True if the last input was Ctrl-C.
     struck: bool,
@@ -458,7 +459,8 @@ impl Chat<'_> {
 
     async fn typed(&mut self, typed: Typed) -> anyhow::Result<Next> {
         // A run was interrupted here, and the event of the turn that follows has not arrived. The input is for that
-        // turn, so it is held. No agent has received the input yet, so a Ctrl-C after it is the second Ctrl-C.
+        // turn, so the input waits for the event. No agent has received the input yet, so a Ctrl-C after it is the
+        // second Ctrl-C.
         if let Typed::Text { text, .. } = &typed
             && !self.interrupting.is_empty()
             && !matches!(text.trim(), "/quit" | "/exit" | "/help" | "/?")
@@ -585,7 +587,7 @@ impl Chat<'_> {
             (false, _) if self.embedded.is_some() => " The work stops until then.",
             (false, _) => " The work continues.",
         };
-        print_lines(&paint.message(&format!("Left.{what} To come back:"), 2));
+        print_lines(&paint.message(&format!("You left the conversation.{what} To come back:"), 2));
         print_text(&format!("  {} chat --session {session}{words}", holdshort()));
         Ok(if live.is_empty() { Exit::Ok } else { Exit::Waiting })
     }

@@ -51,7 +51,7 @@ impl Chat<'_> {
         self.note(&format!("Not sent: {}", plain::line(text.trim())));
     }
 
-    /// Returns true if the person began to type a line while a card was shown that has been removed since.
+    /// Returns true if the person began to type a line while a card was shown, and if this card has been removed since.
     pub(super) fn was_for_withdrawn(&self, begun: Instant) -> bool {
         self.withdrawn.iter().any(|(shown, gone)| (*shown..*gone).contains(&begun))
     }

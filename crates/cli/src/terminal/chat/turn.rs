@@ -65,12 +65,12 @@ impl Turn {
 }
 
 impl Chat<'_> {
-    /// Returns true if interrupted work waits for the person. All other questions are asked later.
+    /// Returns true if interrupted work waits for the person. The cards of all other questions are shown later.
     pub(super) fn is_interrupted(&self) -> bool {
         !self.interrupting.is_empty() || self.turns.iter().any(Turn::is_of_interruption)
     }
 
-    /// Holds typed input until it is known to which turn the input belongs.
+    /// Stores typed input until the turn that the input belongs to is known.
     pub(super) fn hold(&mut self, typed: Typed) {
         if self.held.len() < HELD_LINES {
             self.held.push_back(typed);

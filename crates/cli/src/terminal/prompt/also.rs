@@ -1,5 +1,5 @@
-//! Open calls that a grant would cover. They are listed before the grant is given, and the person chooses which of
-//! these calls the grant releases.
+//! Open calls that a grant would cover. These calls are listed before the grant is given. The person then chooses the
+//! calls that the grant releases.
 
 use holdshort_protocol::{AlsoCovered, Decision, Interrupt, InterruptStatus, Offer, plain};
 

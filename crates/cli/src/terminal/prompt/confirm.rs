@@ -69,8 +69,8 @@ impl Prompt {
         self.choose(line, paint)
     }
 
-    /// Returns the reason to show an option back before it is sent: the option is final, it releases risky work, or it
-    /// releases something that the card has not shown.
+    /// Returns the reason to show an option back before the option is sent. An option is shown back if it is final, if
+    /// it releases risky work, or if it releases something that the card has not shown.
     pub(super) fn asks_again(&self, option: &str) -> Option<String> {
         self.asks_again_with(option, &Value::Null)
     }
