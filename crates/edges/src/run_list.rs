@@ -1,6 +1,6 @@
-//! Loads the runs of a list. A run that is not in memory must be replayed from its events. Each list therefore may
-//! replay only a limited number of events, like a page of the native API, and uses one of the server's limited
-//! streams. For the remaining runs, the list shows only the data in their database rows.
+//! Loads the runs of a list. A run that is not in memory must be replayed from its events. Each list may therefore
+//! replay only a limited number of events, like a page of the native API. While it replays, the list uses one of the
+//! streams whose number the server limits. For the remaining runs, the list shows only the data in their database rows.
 
 use std::sync::Arc;
 

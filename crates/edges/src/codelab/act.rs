@@ -89,7 +89,7 @@ async fn find(
 }
 
 /// Records a decision on an interrupt. Repeating the same decision changes nothing, even after the run has ended
-/// (lesson 9). If the decision releases a call to a client, the connection `holder` receives the call.
+/// (lesson 9). If a client may run the call after the decision, the connection `holder` receives the call.
 async fn decide(
     session: &Session,
     run: &Run,
@@ -110,8 +110,8 @@ async fn decide(
 }
 
 /// Returns the question that a message without `request_id` answers. Refuses the message if the person may have meant a
-/// different question. This is possible if several questions are open, or if the open question was already shown while
-/// the person answered another one.
+/// different question. A message is ambiguous in this way if several questions are open, or if the open question was
+/// already shown while the person answered another question.
 fn find_answered_question(run: &Run) -> Answer<Option<InterruptId>> {
     let is_question = |interrupt: &Interrupt| interrupt.opened.kind == Kind::Question;
     let open: Vec<_> =

@@ -40,8 +40,8 @@ pub(super) struct Follower {
     /// Newest event of the run when the client connected. The client may already have run a call that was handed out
     /// before or at this event.
     came: Option<(RunId, u64)>,
-    /// Open requests that were first sent before the client's position. Their frames are sent again after the client
-    /// has received all frames that it missed.
+    /// Open requests that were first sent before the client's position. The frames of these requests are sent again
+    /// after the client has received all frames that it missed.
     again: Vec<InterruptId>,
     /// Frames that are not yet sent.
     queue: VecDeque<OutgoingFrame>,
@@ -52,7 +52,7 @@ pub(super) struct Follower {
     /// Last activity that was sent to the client.
     told_activity: Option<Activity>,
     pub(super) plan_frames: PlanFrames,
-    /// True if a different connection may have released calls that this connection can take over.
+    /// True if a different connection may have given up calls. This connection can then run these calls.
     may_take_over: bool,
     opening: Vec<OutgoingFrame>,
     commits: Commits,
@@ -62,7 +62,7 @@ pub(super) struct Follower {
 struct Commits {
     /// Id of the followed run, and the commits to the run.
     run: Option<(RunId, watch::Receiver<u64>)>,
-    /// Commits to the session, once the session exists. Such a commit may start the session's next run.
+    /// Commits to the session, once the session exists. A commit to the session may start the session's next run.
     session: Option<watch::Receiver<u64>>,
     /// Commits to the installation, such as a freeze.
     system: watch::Receiver<u64>,
@@ -188,8 +188,8 @@ impl Follower {
         Ok(())
     }
 
-    /// Queues the open requests that were first sent before the client's position. They are sent after the frames that
-    /// the client missed.
+    /// Queues the open requests that were first sent before the client's position. These requests are sent after the
+    /// frames that the client missed.
     fn queue_earlier_requests(&mut self, reader: &Reader) {
         let Some(Projector { run, .. }) = &self.teller else { return };
         if !self.came.as_ref().is_some_and(|(id, seq)| *id == run.id && *seq <= run.seq) {
@@ -513,7 +513,8 @@ impl Follower {
         Some((run, run.handed_out(ids::call_of(&run.id, call)?)?))
     }
 
-    /// Returns the frames of calls that another connection released or that wait for a connection.
+    /// Returns the frames of calls that no connection runs: another connection gave them up, or no connection has had
+    /// them yet.
     async fn take_over_calls(&mut self) -> Answer<Vec<OutgoingFrame>> {
         let Some(run) = self.session.last().await? else { return Ok(Vec::new()) };
         let mut ours = Vec::new();

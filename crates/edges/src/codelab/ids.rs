@@ -19,8 +19,8 @@ fn plan_of(parts: &[&str]) -> String {
     format!("plan_{}", &digest[..8])
 }
 
-/// Returns the wire id of a call. It includes the run's id, because calls are numbered within their run and a wire id
-/// must be unique in its session (lesson 3).
+/// Returns the wire id of a call. The wire id includes the run's id, because calls are numbered within their run, but a
+/// wire id must be unique in its session (lesson 3).
 pub(super) fn call(run: &RunId, call: &str) -> String {
     format!("{run}-{call}")
 }

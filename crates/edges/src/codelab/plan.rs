@@ -138,7 +138,7 @@ pub(super) fn ended(end: StepEnd) -> &'static str {
 }
 
 /// Name of the member with the ids of the subtasks that a subtask depends on, in the source system. `OURS` is
-/// Holdshort's name of this member. Both names are accepted.
+/// Holdshort's name of this member. Messages may use either name.
 const THEIRS: &str = "dependencies";
 const OURS: &str = "depends_on";
 /// Name of the member with a subtask's estimated duration, in the source system and in Holdshort.

@@ -274,7 +274,7 @@ impl Projector {
         vec![Frame::says(content, Some(metadata), is_final)]
     }
 
-    /// Returns the frames for the plan panel about the subtasks that the end of the run left unfinished.
+    /// Returns the frames for the plan panel about the subtasks that were unfinished when the run ended.
     fn unfinished(&self, planning: &str, plan: &Plan) -> Vec<Frame> {
         let progress = |subtask: &Subtask| {
             let progress = self.run.progress(planning, &subtask.id);

@@ -84,7 +84,7 @@ impl Session {
         }
     }
 
-    /// Opens a new session. Its name is its id.
+    /// Opens a new session. The name of the new session is its id.
     pub(super) async fn begin(person: Caller) -> Answer<Self> {
         let open = Open { workflow: Some(WORKFLOW.to_owned()), ..Open::default() };
         let (driver, actor) = (person.app.driver.clone(), person.actor.clone());

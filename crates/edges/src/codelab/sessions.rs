@@ -83,8 +83,8 @@ pub(super) async fn list(Person(caller): Person, Params(page): Params<Page>) -> 
     }
 }
 
-/// Returns the caller's name for a session: the name with which it was opened if this name still leads to the session,
-/// otherwise the id.
+/// Returns the caller's name for a session. If the name with which the session was opened still identifies the session,
+/// returns this name. Otherwise returns the id.
 pub(super) async fn name(caller: &Caller, row: &SessionRow) -> Answer<String> {
     let opened_with =
         view::session::opened_with(&caller.app, &*caller.app.driver.session(&row.session).await?).await?;

@@ -71,7 +71,7 @@ async fn serve(socket: WebSocket, session: Session, clients: &Arc<Clients>, sinc
 
 /// Receives messages while frames are sent (lesson 16). The follower is attached before the first message is read, so
 /// the client receives all effects of the message. Received messages are handled before further frames are sent,
-/// because a client may approve a call, run it, and send its result before the server has sent the call.
+/// because a client may approve a call, run the call, and send the result before the server has sent the call.
 async fn converse(
     incoming: &mut SplitStream<WebSocket>,
     session: &Session,

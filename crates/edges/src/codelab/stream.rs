@@ -95,7 +95,8 @@ async fn begin(
         frames.extend(follower.questions().await?);
     }
     if let Some(message) = message {
-        // A client that sends a message is not running a call, so calls that were handed out earlier may be lost.
+        // A client that sends a message is not running a call. Calls that were handed out earlier may therefore be
+        // lost.
         let speaks = matches!(message, Message::User { .. } | Message::Switch(_)) && since.is_none();
         match act::carry_out(&session, &client, message).await.map_err(below_message) {
             Ok(answers) => frames.extend(answers.into_iter().map(OutgoingFrame::from)),

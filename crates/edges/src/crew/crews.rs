@@ -28,7 +28,7 @@ pub(super) fn is_crew(workflow: &str) -> bool {
     workflow != EXTERNAL
 }
 
-/// Returns the workflow that a crew's name stands for. A workflow with exactly this name has precedence over an alias.
+/// Returns the workflow for the name of a crew. A workflow with exactly this name has precedence over an alias.
 pub(super) fn workflow_of<'n>(app: &App, name: &'n str) -> Option<&'n str> {
     if is_crew(name) && app.library.get(name).is_some() {
         return Some(name);

@@ -1,13 +1,13 @@
-//! Refusals in the words of the source system. Its clients show `detail`, and some of them look for these words
-//! (contract D10). Further details follow these words.
+//! Refusals in the words of the source system. The clients of the source system show `detail`, and some clients look
+//! for these words (contract D10). Further details follow these words.
 
 use holdshort_protocol::Code;
 use holdshort_web::problem::Refused;
 
 use crate::limits::CREW_TITLE_CHARS;
 
-/// Adds the words for a caller who is not authenticated. Refusals for other reasons, such as a rate limit, stay as they
-/// are.
+/// Adds the source system's words for a caller who is not authenticated. Refusals for other reasons, such as a rate
+/// limit, stay as they are.
 pub(super) fn unauthenticated(refused: Refused) -> Refused {
     match refused.code() {
         Code::Unauthenticated | Code::CredentialExpired | Code::AccessEnded => {
@@ -17,7 +17,7 @@ pub(super) fn unauthenticated(refused: Refused) -> Refused {
     }
 }
 
-/// Adds the words for a caller without the permission.
+/// Adds the source system's words for a caller without the permission.
 pub(super) fn forbidden(refused: Refused) -> Refused {
     if refused.0.status == 403 { prefixed("Access denied", refused) } else { refused }
 }

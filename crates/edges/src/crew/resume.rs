@@ -220,7 +220,8 @@ async fn describe_progress(app: &App, id: &RunId) -> Answer<String> {
     })
 }
 
-/// Converts an error to the client's words: field names, and a decision that differs from the recorded one.
+/// Converts an error to the client's words: the names of fields, and the message for a decision that differs from the
+/// recorded decision.
 fn translate_error(mut refused: Refused, task: &RunId, state: task::State, review: &ReviewId) -> Refused {
     if refused.code() == Code::AlreadyResolved {
         let decided = refused.0.resolution.as_ref().map(|resolution| match resolution.outcome {

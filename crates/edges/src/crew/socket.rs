@@ -181,7 +181,7 @@ struct ClientEvent {
     agent: Option<String>,
 }
 
-/// Returns the event type that leads to the current state of the task.
+/// Returns the event type after which clients show the current state of the task.
 fn state_event(run: &Run) -> &'static str {
     match task::State::from_run(run) {
         task::State::Pending => "connected",

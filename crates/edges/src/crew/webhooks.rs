@@ -100,8 +100,8 @@ fn checked(asked: RegisterRequest) -> Answer<New> {
     // so.
     let secret = secret.filter(|_| kind == WebhookKind::CustomUrl);
     let mut headers = headers.unwrap_or_default();
-    // Clients of the source system send this header. It is redundant, because Holdshort always sets `content-type`
-    // itself.
+    // Clients of the source system send this header. The header is removed here, because Holdshort always sets
+    // `content-type` itself.
     headers.retain(|name, value| {
         !(name.eq_ignore_ascii_case("content-type") && value.trim().eq_ignore_ascii_case("application/json"))
     });

@@ -1,5 +1,5 @@
 //! Working directory of a task whose config names no usable working directory (contract E40). The directory is next to
-//! the server's data folder. It is never deleted, so the task's files remain available.
+//! the server's data folder. The directory is never deleted, so the task's files remain available.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;

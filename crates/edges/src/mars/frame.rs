@@ -44,7 +44,7 @@ impl FrameId {
         Self { seq, part: u32::MAX }
     }
 
-    /// Returns the number of the last event whose frames all come before or at this position.
+    /// Returns the number of the last event that has no frame after this position.
     pub(super) fn whole(self) -> u64 {
         if self.part == u32::MAX { self.seq } else { self.seq.saturating_sub(1) }
     }
@@ -156,7 +156,7 @@ const KNOWN: &str =
 pub(super) struct ReceivedFrame {
     /// Value of the frame's member `type`.
     pub(super) kind: Option<String>,
-    /// Value of the frame's member `run_id`. It is compared later with the run of the connection's task.
+    /// Value of the frame's member `run_id`. This value is compared later with the run of the connection's task.
     pub(super) run: Option<Value>,
     /// The parsed frame, or the error for the client.
     pub(super) frame: Answer<ClientFrame>,

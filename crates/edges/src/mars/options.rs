@@ -32,7 +32,7 @@ const APPROVE_WITH_WORDS: &[&str] =
     &["approved", "accept", "accepted", "allow", "continue", "continued", "proceed", "y", "yes", SUBMIT];
 const ABORT: &[&str] = &["aborted", "reject", "rejected", "terminate", EXIT];
 
-/// Words for a mandatory checkpoint in an agent's conversation (contract A5).
+/// Names of the options at a mandatory checkpoint in an agent's conversation (contract A5).
 const AGENT: &[OptionName] = &[
     OptionName("approve", "continue", &["approved", "accept", "allow", "proceed", "continued"]),
     OptionName("edit", "edit", &["modify", "modified", "edited"]),
@@ -61,7 +61,7 @@ const AFTER_STEP: &[OptionName] = &[
     OptionName("redo", "redo", &["redone", "r"]),
     OptionName("abort", "abort", &["aborted", "reject", "rejected", "terminate", "a", EXIT]),
 ];
-/// Words for a checkpoint before a step or between phases, and for a review.
+/// Names of the options at a checkpoint before a step or between phases, and at a review.
 const CHECKPOINT: &[OptionName] = &[
     OptionName("approve", "approve", APPROVE_WITH_WORDS),
     OptionName("edit", "modify", MODIFY),
@@ -130,7 +130,7 @@ const TURN: &[OptionName] = &[
     OptionName("new_task", "new_task", &[]),
 ];
 
-/// All tables of words.
+/// All tables of option names.
 const ALL: [&[OptionName]; 13] = [
     AGENT,
     CALL,
@@ -405,8 +405,8 @@ mod tests {
         opened
     }
 
-    /// The console's words of contracts A31 and E34 choose their options, and similar texts do not. The flag is true if
-    /// the text is passed on with the option.
+    /// The words that contracts A31 and E34 list for a console choose their options, and similar texts do not. The flag
+    /// is true if the text is passed on with the option.
     #[test]
     fn the_words_of_a_console_mean_what_they_did() {
         let step = || "s".to_owned();

@@ -15,8 +15,8 @@ use super::config::WORKFLOW;
 use super::start;
 use crate::credentials::AuthenticatedCaller;
 
-/// Providers that the UI knows: key, name, and the server's provider that they stand for. `None`: the server has no
-/// such provider.
+/// Providers that the UI lists. Each row: the key, the name, and the server's provider for this key. `None`: the server
+/// has no such provider.
 const PROVIDERS: [(&str, &str, Option<&str>); 5] = [
     ("openai", "OpenAI", None),
     ("azure_openai", "Azure OpenAI", None),

@@ -28,7 +28,7 @@ use crate::follow::{self, News};
 /// Encoded frame for the client.
 pub(super) enum OutgoingText {
     Event(Utf8Bytes, Option<FrameId>),
-    /// Frame with a preview of streamed text. It may be dropped if the client is slow.
+    /// Frame with a preview of streamed text. The frame may be dropped if the client is slow.
     Preview(Utf8Bytes),
     /// Error frame after which the connection ends.
     Last(Utf8Bytes),
@@ -182,8 +182,8 @@ impl RunProjection {
         self.caller.as_ref()?.reader().await.ok()
     }
 
-    /// Returns the open requests that the client's panel does not show. These are the requests that were not sent after
-    /// the panel was last cleared.
+    /// Returns the open requests that the client's panel does not show. The panel does not show a request that was not
+    /// sent again after the panel was cleared.
     async fn open(&mut self, shown: &BTreeSet<String>) -> Vec<OutgoingText> {
         let mut unseen = projector::open(&self.projector.0);
         unseen.retain(|(_, data)| data["approval_id"].as_str().is_none_or(|id| !shown.contains(id)));
@@ -325,7 +325,7 @@ impl Replay {
     }
 }
 
-/// Returns a frame that answers a frame of the client. It is not in the journal.
+/// Returns a frame that answers a frame of the client. The returned frame is not in the journal.
 pub(super) fn say(caller: &Caller, run: Option<&RunId>, event_type: &'static str, data: Value) -> Frame {
     passing(&caller.app, event_type, run, None, data)
 }

@@ -299,7 +299,7 @@ async fn begin(client: &Client, run: &mut Option<RunId>, asked: &start::Start) -
 }
 
 /// Streams frames to the client from a position. If the client sent no position, the current state is sent first,
-/// because the client may have lost frames.
+/// because the client may have missed frames.
 async fn start_stream(client: &Client, run: &RunId, since: Option<Since>) -> Answer<Vec<Order>> {
     let Client { caller, task, attached, .. } = client;
     let tell = replay::stream_frames(caller, run, since, attached.last_frame(task)).await?;

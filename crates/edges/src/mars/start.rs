@@ -88,7 +88,7 @@ pub(super) struct StartedTask {
     pub(super) is_new: bool,
     /// True if another task has started the run, and this task resumes its session.
     pub(super) is_resumed: bool,
-    /// Config keys without effect. They are reported once, when the task is new.
+    /// Config keys without effect. These keys are reported once, when the task is new.
     pub(super) idle: Vec<UnusedKey>,
 }
 

@@ -52,8 +52,8 @@ pub(super) fn helped(run: &Run, id: &str, before: &Step) -> Option<FrameBody> {
     (before.trouble == Trouble::Retried).then(|| succeeded(run, id, before.attempts()))
 }
 
-/// Returns the frame for an automatic retry of a model request. Returns `None` if no attempt has failed, which is the
-/// case when the request is repeated after a crash of the server.
+/// Returns the frame for an automatic retry of a model request. Returns `None` if no attempt has failed, for example
+/// when the request is repeated after a crash of the server.
 pub(super) fn requested(run: &Run, id: &str) -> Option<FrameBody> {
     let failures = run.steps.get(id)?.failures;
     (failures > 0).then(|| retry(run, id, "model_failed", failures + 1))
@@ -65,8 +65,8 @@ pub(super) fn stuck(run: &Run, id: &str, before: &Step, why: &str) -> Option<Fra
     (before.trouble == Trouble::Retried).then(|| exhausted(run, id, before.attempts(), why))
 }
 
-/// Returns the frame for a provider's failure. `wait_ms` is the time until the next attempt. It is `None` if there is
-/// no further attempt.
+/// Returns the frame for a provider's failure. `wait_ms` is the time until the next attempt. `None` if no attempt
+/// follows.
 pub(super) fn failed(run: &Run, id: &str, wait_ms: Option<u64>, error: &str) -> Option<FrameBody> {
     let attempt = run.steps.get(id)?.failures;
     let Some(ms) = wait_ms else {
@@ -108,7 +108,7 @@ fn exhausted(run: &Run, id: &str, attempts: u32, error: &str) -> FrameBody {
     step_frame(run, id, "step_retry_exhausted", &[told])
 }
 
-/// Returns a frame about a step. It contains the number of the step in the plan.
+/// Returns a frame about a step. The frame contains the number of the step in the plan.
 fn step_frame(run: &Run, id: &str, event_type: &'static str, more: &[Value]) -> FrameBody {
     let mut told = json!({ "step_id": id, "step_number": run.part(id).map(|part| part.number) });
     for more in more {

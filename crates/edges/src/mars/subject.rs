@@ -26,7 +26,7 @@ pub(super) fn render(opened: &Opened, with: &Value, context: &Map<String, Value>
     whole.filter(|whole| !whole.trim().is_empty()).map(|whole| plain::text(&whole).into_owned())
 }
 
-/// Returns the proposals as text. Their numbers are the numbers of the options.
+/// Returns the proposals as text. Each proposal has the number of its option.
 fn proposals(proposals: &Value) -> String {
     let text = |proposal: &Value, key: &str| {
         proposal.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()

@@ -69,7 +69,7 @@ async fn find(caller: &Caller, id: &str) -> Answer<RunId> {
     if start::is_visible(&caller.app, &row).await? { Ok(run) } else { Err(none()) }
 }
 
-/// `GET …/dag`: the current graph of the run. It is empty if no step has started.
+/// `GET …/dag`: the current graph of the run. The graph is empty if no step has started.
 pub(super) async fn dag(
     guest: AuthenticatedCaller,
     Id(id): Id<String>,

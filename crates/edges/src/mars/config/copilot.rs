@@ -1,5 +1,5 @@
-//! Config keys for a copilot (contracts A17 to A23, E25, E26). They set its agents, its router, and when a person takes
-//! a turn.
+//! Config keys for a copilot (contracts A17 to A23, E25, E26). These keys set the agents of the copilot, its router,
+//! and the turns of the person.
 
 use holdshort_core::definition::{Copilot, Definition, Limits, PlanGate};
 use holdshort_core::routing::Mode;

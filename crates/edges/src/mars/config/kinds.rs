@@ -1,7 +1,7 @@
 //! Requests of each phase: the time to expiry, the option that an expiry chooses, and the offered options (contracts
 //! A12 to A14). If the server has its own base workflow, a config cannot weaken the workflow's settings. A config is
-//! rejected if it sets a different time to expiry than the workflow, or if it approves on expiry and the workflow does
-//! not.
+//! rejected if its time to expiry differs from the workflow's. A config is also rejected if it approves on expiry and
+//! the workflow does not.
 
 use holdshort_core::definition::{Definition, KindGate, Phase, PhaseKind};
 use holdshort_core::interrupt::{self, Effect, Kind as Interrupt, Offer};
