@@ -159,9 +159,9 @@ impl Client {
         self.clients.lock().by_session.get(&self.key).is_some_and(|room| room.kept.contains(handed_out))
     }
 
-    /// Returns true if the client of this connection must run a call that was handed out before the connection
-    /// opened. This includes calls that were sent in an earlier HTTP response, because the client that got the
-    /// response may have disconnected.
+    /// Returns true if the client of this connection must run a call that was handed out before the connection opened.
+    /// A call that was sent in an earlier HTTP response is included, because the client that got the response may have
+    /// disconnected.
     pub async fn accept_earlier_call(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
         if let Some(room) = self.clients.lock().by_session.get_mut(&self.key) {
             room.kept.remove(&handed_out.opened.interrupt);
@@ -263,8 +263,8 @@ impl Drop for Client {
     }
 }
 
-/// Releases the claims that a closed connection has in a run: on calls that were sent to its client, and on approved
-/// calls that would have been sent.
+/// Releases the claims of a closed connection on calls of a run: on calls that were sent to the client of the
+/// connection, and on approved calls that were to be sent.
 async fn release_claims(caller: &Caller, run: &RunId, holder: &ClaimHolder, kept: &BTreeSet<InterruptId>) {
     for _ in 0..LET_GO_ATTEMPTS {
         let mut failed = None;

@@ -33,8 +33,8 @@ use crate::view;
 const FOLDER: &str = "callbacks";
 const MEND: &str = "The stored data cannot be recreated: repair it, and then ask an operator to retry \
     the delivery";
-/// URL of the channel that stands for all callbacks. Each delivery uses the URL of its callback. A name under
-/// `.invalid` never resolves to an address.
+/// URL of the one channel through which the outbox sends all callbacks. Each delivery uses the URL of its callback. A
+/// name under `.invalid` never resolves to an address.
 const NOWHERE: &str = "https://callbacks.invalid/";
 
 /// Reasons why a callback is no longer sent.
@@ -112,7 +112,7 @@ impl Callbacks {
         Self { kept: SecretStore::open(data, FOLDER, MEND), definition, reach }
     }
 
-    /// Returns the channel that stands for all callbacks in the outbox.
+    /// Returns the one channel through which the outbox sends all callbacks.
     pub fn channel(&self) -> Result<Channel, Error> {
         self.to(NOWHERE.to_owned(), None)
     }

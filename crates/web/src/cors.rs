@@ -40,8 +40,8 @@ pub(crate) fn is_preflight<B>(request: &Request<B>) -> bool {
     request.method() == Method::OPTIONS && request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// Returns the response to a preflight request. It needs no authentication, because it does not reveal if a resource
-/// exists.
+/// Returns the response to a preflight request. A preflight request needs no authentication, because its response does
+/// not reveal if a resource exists.
 pub(crate) fn preflight() -> Response {
     let mut response = StatusCode::NO_CONTENT.into_response();
     let headers = response.headers_mut();

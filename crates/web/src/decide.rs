@@ -43,7 +43,7 @@ pub async fn decide_on_page(
     decision: Decision,
     key: Option<IdempotencyKey>,
 ) -> Answer<Interrupt> {
-    // Only if the form contains the version is it known which content the person saw.
+    // The version in the form identifies the content that the person saw. Without a version, this content is unknown.
     let from_page = decision.version.is_some();
     let decision = interrupt::Decision { from_page, ..read(decision)? };
     carry_out(app, asked, actor, decision, key).await

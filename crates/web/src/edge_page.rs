@@ -2,8 +2,8 @@
 //! forwards the requests below two paths to the edge, so the browser cannot send a token. Instead, a person signs the
 //! browser in, and the browser then sends a cookie.
 //!
-//! The cookie alone is the credential. It is therefore valid only on the edge, only for requests that come from the
-//! page, and only in the role of an operator. `docs/security.md` describes the risks of such a cookie.
+//! The cookie alone is the credential. The cookie is therefore valid only on the edge, only for requests that come from
+//! the page, and only in the role of an operator. `docs/security.md` describes the risks of such a cookie.
 
 use axum::http::header::{ORIGIN, REFERER};
 use axum::http::{HeaderMap, HeaderName};

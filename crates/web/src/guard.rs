@@ -129,7 +129,8 @@ async fn answer(
     mut request: Request,
     next: Next,
 ) -> Response {
-    // The connection is always known here. If it were missing, the unspecified address would make no proxy trusted.
+    // Every request that arrives here has a connection. If it were missing, the unspecified address would make no proxy
+    // trusted.
     let peer = connections::current()
         .map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |connection| connection.ends.peer.ip());
     let forwarded = names.proxies.read(peer, request.headers());

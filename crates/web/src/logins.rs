@@ -37,7 +37,8 @@ pub struct Logins {
     /// Name of the cookie. The name contains the port, so that two servers on one host do not sign each other's
     /// browsers out.
     cookie: String,
-    /// Name of the cookie of an edge's page. Its name has no prefix, because it is not for all paths.
+    /// Name of the cookie of an edge's page. This name has no prefix such as `__Host-`, because the cookie is not valid
+    /// for all paths.
     page_cookie: String,
     /// True if browsers may send the cookie only over TLS. The name then begins with `__Host-`, so that other hosts of
     /// the domain cannot set the cookie.

@@ -1,5 +1,5 @@
-//! The permission that a route needs. It is declared together with the route, and checked during authentication. A
-//! route without such a declaration is forbidden to every caller.
+//! The permission that a route needs. The permission is declared together with the route, and checked during
+//! authentication. A route without such a declaration is forbidden to every caller.
 
 use axum::Extension;
 use axum::routing::MethodRouter;

@@ -1,8 +1,8 @@
 //! Push subscriptions of browsers. The journal records which subscriptions exist. The endpoints and encryption keys of
 //! subscriptions are [stored](crate::secret_store) outside the journal.
 //!
-//! An endpoint and its keys are written before the event of the subscription. Both are deleted if the journal does not
-//! contain the subscription.
+//! An endpoint and its keys are written before the event of the subscription. The endpoint and the keys are deleted if
+//! the journal does not contain the subscription.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -63,7 +63,8 @@ pub struct BucketState {
     pub refused: Option<Duration>,
 }
 
-/// State of the bucket that counted a request. It is set when the request is counted, and reported in the response.
+/// State of the bucket that counted a request. The state is set when the request is counted, and reported in the
+/// response.
 #[derive(Debug, Default)]
 pub struct Meter(OnceLock<BucketState>);
 
@@ -119,7 +120,7 @@ impl Quota {
             each.retain(|_, rate| rate.is_ahead(now));
             if each.len() >= RATED {
                 // The first request of a new key is never refused. If there are too many buckets, the bucket that is
-                // closest to full is deleted, so a client does not benefit from many new keys.
+                // closest to full is deleted. A client that uses many new keys therefore gains nothing.
                 let rested = each.iter().min_by_key(|(_, rate)| rate.full(now)).map(|(key, _)| key.clone());
                 rested.and_then(|key| each.remove(&key));
             }

@@ -40,8 +40,8 @@ pub fn draw() -> Result<String, Error> {
     Ok(Digest::from_bytes(bytes).to_string())
 }
 
-/// Reads a file. Returns `None` if the file is missing. `mend` is the advice in the error for an unusable file. It
-/// also explains the consequences.
+/// Reads a file. Returns `None` if the file is missing. `mend` is the advice in the error for an unusable file. The
+/// advice also explains its consequences.
 pub fn read<T: DeserializeOwned>(path: &Path, mend: &'static str) -> Result<Option<T>, Error> {
     let io = |source| Error::Io { path: path.to_owned(), source };
     let file = match File::open(path) {

@@ -140,8 +140,8 @@ pub async fn covered_refusal(
     Ok(refused)
 }
 
-/// Returns the digest that binds a decision link to the subject of the decision. The digest covers the action that
-/// will run or, if there is no action, the content of the card. It is the same for every person.
+/// Returns the digest that binds a decision link to the subject of the decision. The digest covers the action that will
+/// run or, if there is no action, the content of the card. The digest is the same for every person.
 pub async fn subject_digest(app: &App, asked: &InterruptRef) -> Answer<Digest> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     Ok(digest(&interrupt))
@@ -234,7 +234,7 @@ fn damaged(row: &InterruptRow) -> Refused {
     Refused::new(Code::JournalDamaged, format!("the row of {interrupt} refers to wrong events of {run}"))
 }
 
-/// Returns the calls in the card's list of earlier calls. They run before the call that the card asks about.
+/// Returns the calls in the card's list of earlier calls. Earlier calls run before the call that the card asks about.
 fn after(payload: &mut Value) -> &mut [Value] {
     payload.get_mut("after").and_then(Value::as_array_mut).map_or(&mut [], Vec::as_mut_slice)
 }
@@ -478,8 +478,8 @@ pub fn risk(risk: &interrupt::Risk) -> wire::Risk {
     }
 }
 
-/// Returns the reasons that a judging model gave about a call. Such reasons are content, unlike the other reasons,
-/// which are facts.
+/// Returns the reasons that a judging model gave about a call. These reasons are content that can be erased. All other
+/// reasons are facts, which stay in the journal.
 fn judgement(payload: &Value) -> Vec<wire::Reason> {
     let said = payload.pointer("/judgement/reasons").and_then(Value::as_array).into_iter().flatten();
     said.filter_map(Value::as_str)

@@ -166,7 +166,7 @@ impl Jwks {
         self.fetch().await;
     }
 
-    /// Fetches the key set, unless another caller has just tried. The caller holds `fetching`.
+    /// Fetches the key set, unless another caller has just tried. The caller must hold the lock `fetching`.
     async fn fetch(&self) {
         {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);

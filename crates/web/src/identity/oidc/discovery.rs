@@ -1,5 +1,5 @@
-//! The configuration that a provider publishes (OpenID Connect Discovery 1.0). It contains the URLs for sign-ins and
-//! for exchanging codes for tokens.
+//! The configuration that a provider publishes (OpenID Connect Discovery 1.0). The configuration contains the URLs for
+//! sign-ins and for exchanging codes for tokens.
 //!
 //! The configuration is fetched at the first sign-in, so that a server starts even if its provider is unreachable. If a
 //! later fetch fails, the cached configuration stays valid up to a maximum age.
