@@ -1,4 +1,5 @@
-//! The tools that agents are offered: names, descriptions for a model, JSON Schemas. Must hold no behaviour.
+//! The tools that agents are offered: names, descriptions for a model, JSON Schemas. Must contain no code that runs a
+//! tool.
 
 use holdshort_core::asking::KINDS;
 use holdshort_core::limits::URL_CHARS;

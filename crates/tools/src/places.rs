@@ -1,4 +1,4 @@
-//! Finds where the paths of a call lead once their symbolic links are resolved.
+//! Resolves the symbolic links in the paths of a call.
 //!
 //! Reads names and link targets only, and must open no file. The results are used to decide whether a call needs an
 //! approval. When a tool runs, it resolves its path again, from the workspace's handle.

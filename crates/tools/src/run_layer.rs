@@ -102,8 +102,8 @@ impl RunLayer {
         Ok(usage)
     }
 
-    /// Counts the files and links of the layer that differ from the workspace: the workspace lacks the path, or its
-    /// file at the path has a different size or an earlier modification time. Compares no content. Blocks.
+    /// Counts the files and links of the layer that differ from the workspace: the workspace lacks the path, or the
+    /// workspace's file has a different size or an earlier modification time. Compares no content. Blocks.
     pub fn unmerged(&self, workspace: &Path) -> io::Result<usize> {
         let workspace = Root::open(workspace).ok();
         let in_workspace = |path: &[u8]| {
@@ -239,8 +239,8 @@ impl RunLayer {
         for change in written.iter().rev() {
             if let Some(Entry::Folder { mode }) = change.after {
                 let folder = root.folder(&bytes_of(&change.path).unwrap_or_default())?;
-                // The owner keeps full access to the folder. Otherwise the next command could not use this part of the
-                // layer.
+                // The mode always includes full access for the owner. Otherwise the next command could not use this
+                // part of the layer.
                 rustix::fs::fchmod(folder, Mode::from_raw_mode(mode) | Mode::RWXU)?;
             }
         }

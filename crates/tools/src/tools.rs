@@ -306,8 +306,8 @@ impl Tools {
         }
     }
 
-    /// Returns the part of a changeset that can be committed to the workspace now. Excludes the paths in `left`.
-    /// Blocks.
+    /// Returns the part of a changeset that can be committed to the workspace now. Excludes the paths that are keys of
+    /// `left`. Blocks.
     pub fn undoable(&self, wanted: &Changeset, left: BTreeMap<String, &'static str>) -> io::Result<Undoable> {
         undo::undoable(&Root::from_handle(self.0.workspace.dir())?, wanted, left)
     }

@@ -1,6 +1,6 @@
 //! Turns in a workspace. While a command that may write is running, no other command that may write runs, and no file
-//! tool writes a guarded path. Otherwise a file that one call has just made could be mistaken for a file that existed
-//! before the command, or for a file that the command made.
+//! tool writes a guarded path. Without turns, a file that another call makes during a command could be mistaken for a
+//! file of the command, or for a file from before the command.
 //!
 //! Turns are known only within this process. A turn in a workspace also excludes turns in folders above and below that
 //! workspace.

@@ -60,7 +60,7 @@ pub(crate) fn undoable(
                     let why = if changeset::is_as_wanted(root, change) { AS_BEFORE } else { CHANGED };
                     left.insert(path, why);
                 }
-                // A folder that belongs to no part is kept if its content is kept.
+                // A folder outside all parts is not removed if its content stays.
                 (None, Some(_)) => {
                     folders_left.insert(path);
                 }

@@ -68,7 +68,7 @@ struct EntryChange {
     stays: bool,
 }
 
-/// Two answers for one folder: does git accept the folder as a repository before the changes, and after the changes?
+/// State of one folder: each flag is true if git accepts the folder as a repository, before or after the changes.
 #[derive(Clone, Copy)]
 struct Repository {
     before: bool,

@@ -1,4 +1,4 @@
-//! Changesets in a workspace: examines the entry at a path, and commits a released change. Must never decide whether a
+//! Changesets in a workspace: examines the entry at a path, and commits an approved change. Must never decide whether a
 //! change may be committed, and must never follow a link.
 
 mod commit;

@@ -108,8 +108,8 @@ impl Streams {
 }
 
 /// Follows a command to its end. `preview` receives the output; the command is stopped when the receiver of `preview`
-/// is dropped. `turn` is released when the first stage has ended and the guarded paths that the command left are
-/// recorded.
+/// is dropped. `turn` is released when the first stage has ended, and the remaining guarded paths that the command
+/// created are recorded.
 pub(super) async fn drive(
     launched: Launched<Child>,
     time: Duration,
@@ -177,7 +177,7 @@ pub(super) async fn drive(
             time_is_up.as_mut().reset(tokio::time::Instant::now() + takes);
         }
     }
-    // The first stage is never killed, even if it exceeds the time limit, since it stops the other processes.
+    // The first stage stops the other processes, so it is never killed, even if it exceeds the time limit.
     let is_gone = timeout(limits::STOP_TIME, child.wait()).await.is_ok();
     let _ = timeout(limits::STOP_TIME, output.read_to_end()).await;
     let (report, aside) = Report::parse(&sent);
@@ -185,13 +185,13 @@ pub(super) async fn drive(
     let has_begun = Report::has_begun(&sent);
     let aside = guarded.as_ref().filter(|_| has_begun).map(|_| aside.unwrap_or_else(untold));
     let scratch = match guarded {
-        // Guarded paths are left, so the next command needs an approval. The list of the guarded paths from before this
-        // command is kept, because it shows later which guarded paths are new.
+        // New guarded paths remain in the workspace, so the next command needs an approval. The list of the guarded
+        // paths from before this command is kept, because it shows later which guarded paths are new.
         Some(workspace) if aside.as_ref().is_some_and(|aside| !aside.is_complete()) => {
             sandbox::remember(&workspace, scratch.keep());
             None
         }
-        // The result of a trial is used only if the trial was not stopped and none of its processes is left.
+        // The result of a trial is used only if the trial was not stopped and all its processes have ended.
         _ if is_trial && is_gone && stopped.is_none() => Some(scratch),
         // Entries that cannot be removed stay in the host's temporary folder.
         _ => {
@@ -199,7 +199,7 @@ pub(super) async fn drive(
             None
         }
     };
-    // The turn is released only now, because the next command must know which guarded paths are left.
+    // The turn is released only now, because the next command must know which new guarded paths remain.
     if is_gone {
         drop(turn);
     } else {

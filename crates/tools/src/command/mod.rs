@@ -285,8 +285,8 @@ pub(crate) fn prepare(
         .map(|path| Identity::read(&path))
         .collect::<io::Result<Vec<_>>>()
         .map_err(|e| Refusal::new("not_found", format!("the working directory no longer exists: {e}")))?;
-    // The folders are compared after their identities were read, because the sandbox detects every folder that is
-    // replaced after that time.
+    // The folders are compared only after their identities were read. From that time on, the sandbox detects every
+    // replaced folder.
     let is_other = |shown: &&Precondition| files::identity(&inner.workspace, &shown.path) != shown.sha256;
     let changed: Vec<String> = folders.iter().filter(is_other).map(|shown| shown.path.clone()).collect();
     if !changed.is_empty() {

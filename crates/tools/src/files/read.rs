@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::sandbox;
 use crate::workspace::Workspace;
 
-/// Digest that stands for a path that exists but is not a regular file within the limits. No real file has this digest.
+/// Digest for a path without a regular file within the size limit, such as a folder. No real file has this digest.
 const NO_FILE: Digest = Digest::ZERO;
 
 /// A regular file at the time when it was read.
@@ -120,7 +120,7 @@ fn state(workspace: &Workspace, path: &str) -> Option<Digest> {
 /// Returns the identity of the folder at a path. The identity consists of inode number and creation time, because the
 /// file system reuses inode numbers. Returns `None` if the folder does not exist.
 ///
-/// The identity of a workspace changes when guarded paths in it could not be set aside. A call that was released before
+/// The identity of a workspace changes when guarded paths in it could not be set aside. A call that was allowed before
 /// this change and has not started is checked again, and then needs the approval of a person.
 pub(crate) fn identity(workspace: &Workspace, path: &str) -> Option<Digest> {
     let place = match WorkspacePath::resolve(workspace, path, Last::Refuse) {

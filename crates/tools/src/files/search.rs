@@ -18,7 +18,7 @@ use crate::workspace::Workspace;
 /// Number of bytes at the beginning of a file that are examined to distinguish text from binary data.
 const BINARY_PROBE_BYTES: usize = 8192;
 
-/// A validated search: the pattern, and the place where the search starts.
+/// A validated search: the pattern, and the file or folder where the search starts.
 pub(crate) struct Checked {
     pattern: Regex,
     pub place: WorkspacePath,
@@ -117,8 +117,8 @@ impl Hits {
     }
 }
 
-/// Walks the files below a place. The walk always starts at the workspace, so that `.gitignore` files above the
-/// workspace do not apply.
+/// Walks the files below a file or folder of the workspace. The walk always starts at the workspace, so that
+/// `.gitignore` files above the workspace do not apply.
 fn walk(root: &Path, place: &WorkspacePath) -> ignore::Walk {
     let wanted: PathBuf = std::iter::once(root).chain(place.components().iter().map(Path::new)).collect();
     WalkBuilder::new(root)

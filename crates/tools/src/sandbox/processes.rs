@@ -54,7 +54,7 @@ pub(super) fn stop(scope: Scope, child: Pid) {
 /// signals all members of a process group in one step, so no member can start a process in between. No descendant may
 /// be in the process group of the current process.
 ///
-/// Never gives up, since no other process would kill a remaining descendant.
+/// Repeats until no descendant remains, because no other process would kill a remaining descendant.
 fn stop_descendants() {
     let own = getpgrp();
     loop {

@@ -24,11 +24,11 @@ pub(crate) enum Report {
     NoLayer { why: String },
     /// The command is about to start. If it may write, the guarded paths have been found.
     Begins,
-    /// Processes of the command that still ran when its shell ended. This report is sent only if there are any.
+    /// Processes of the command that still ran when its shell ended. This report is sent only if such processes exist.
     Left { processes: usize },
     /// Guarded paths that the command created and that were renamed, or could not be renamed. This report is sent after
-    /// every writing command, even if the command created no guarded path. Without this report, it is unknown if
-    /// guarded paths are left.
+    /// every writing command, even if the command created no guarded path. Without this report, new guarded paths may
+    /// remain.
     SetAside(SetAside),
     /// A stage could not do its work, so the command did not run.
     Failed { why: String },

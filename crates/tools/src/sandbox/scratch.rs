@@ -1,7 +1,8 @@
 //! The scratch folder of a command. The server holds a lock on the folder while the server uses the folder.
 //!
-//! If a server is killed, the next server removes the scratch folders that are left, after it has set aside the guarded
-//! paths that the command created. Must never touch a folder that is locked, or that belongs to a different user.
+//! If a server is killed, its scratch folders remain. The next server first renames the guarded paths that the commands
+//! created (*sets them aside*), and then removes these scratch folders. Must never touch a folder that is locked, or
+//! that belongs to a different user.
 
 use std::fs::{self, File};
 use std::io;
@@ -62,7 +63,7 @@ impl Scratch {
         &self.folder
     }
 
-    /// Keeps the folder on drop, because its list of guarded paths is still needed.
+    /// Prevents the removal of the folder on drop, because its list of guarded paths is still needed.
     pub(crate) fn keep(mut self) -> PathBuf {
         std::mem::take(&mut self.folder)
     }
@@ -123,7 +124,7 @@ pub fn clean_up() {
     }
 }
 
-/// Sets aside the new guarded paths. Returns true if none of them is left, or if the workspace no longer exists.
+/// Sets aside the new guarded paths. Returns true if all were set aside, or if the workspace no longer exists.
 fn is_set_aside(note: &Note) -> bool {
     match Guard::reopen(&note.workspace, note.found.clone()) {
         Ok(guard) => guard.set_aside().is_complete(),

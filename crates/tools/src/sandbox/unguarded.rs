@@ -2,8 +2,8 @@
 //! tools would run, and the path could not be renamed (*set aside*). Every later call that may write in such a
 //! workspace needs the approval of a person.
 //!
-//! The list is in memory. After a restart, the server finds the same workspaces through the scratch folders that are
-//! left. Must never change a workspace.
+//! The list is in memory. After a restart, the server finds the same workspaces through the scratch folders that
+//! remain. Must never change a workspace.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::scratch;
 
-/// Scratch folders of commands that left guarded paths, by workspace.
+/// Scratch folders of commands whose new guarded paths could not be renamed, by workspace.
 static LEFT: Mutex<BTreeMap<PathBuf, Vec<PathBuf>>> = Mutex::new(BTreeMap::new());
 
 fn left() -> MutexGuard<'static, BTreeMap<PathBuf, Vec<PathBuf>>> {
@@ -24,7 +24,7 @@ pub(crate) fn remember(workspace: &Path, folder: PathBuf) {
 }
 
 /// Returns true if a guarded path that could not be set aside still exists. Checks the workspace at every call, and
-/// forgets scratch folders for which no path is left.
+/// forgets the scratch folder of a command when all its guarded paths are gone.
 pub(crate) fn is_unguarded(workspace: &Path) -> bool {
     let overlaps = |other: &Path| other.starts_with(workspace) || workspace.starts_with(other);
     let folders: Vec<(PathBuf, PathBuf)> = left()

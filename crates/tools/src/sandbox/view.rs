@@ -127,8 +127,8 @@ impl View {
         bind(path, &place, usage)
     }
 
-    /// Makes the places that the effect names writable in the read-only workspace. A place that does not exist is
-    /// skipped.
+    /// Makes the paths that the effect names writable, although the workspace is read-only. A path that does not exist
+    /// is skipped.
     fn open(&self, plan: &Plan) -> io::Result<()> {
         if !matches!(plan.effect, CommandEffect::Writes { .. }) {
             return Ok(());
@@ -148,8 +148,8 @@ impl View {
     fn guard(&self, plan: &Plan, found: &GuardFindings) -> io::Result<()> {
         let written = plan.written();
         let is_written = |path: &Path| written.iter().any(|place| path.starts_with(place));
-        // A mount point cannot be renamed. Mounting each repository keeps the repository and its guarded paths at their
-        // paths.
+        // A mount point cannot be renamed. Each repository becomes a mount point, so that the command cannot move the
+        // repository or its guarded paths.
         for item in &found.repositories {
             let folder = plan.workspace.join(&item.path);
             if is_written(&folder) {
@@ -223,8 +223,8 @@ impl View {
     }
 }
 
-/// Returns the target of a guarded link if the target is in the workspace. The target is guarded in place of the link,
-/// since a link cannot be mounted.
+/// Returns the target of a guarded link if the target is in the workspace. A link cannot be mounted, so the target is
+/// guarded instead.
 fn led_to(workspace: &Path, link: &Path) -> io::Result<Option<PathBuf>> {
     let Ok(target) = fs::canonicalize(link) else { return Ok(None) };
     if target == workspace {

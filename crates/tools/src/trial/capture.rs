@@ -21,7 +21,7 @@ pub struct Capture {
     pub environment: Digest,
     /// Processes that still ran when the shell of the command ended.
     left: usize,
-    /// First files that the command left outside the workspace, as the command named them.
+    /// The first files that the command wrote outside the workspace, with the paths that the command used.
     outside: Vec<String>,
 }
 
@@ -80,7 +80,7 @@ impl Capture {
     }
 }
 
-/// Returns the first files that a command left in its private folder, as the command named them.
+/// Returns the first files that a command wrote into its private folder, with the paths that the command used.
 fn find_outside(private: &Path) -> Vec<String> {
     let home = private.join("home");
     let mut found = Vec::new();

@@ -255,7 +255,7 @@ impl CommandOutput {
         CommandTrialOutcome::Stopped { text, data: self.data }
     }
 
-    /// Returns the result of a command that ended, but whose changes cannot be kept. `code` is a stable code of the
+    /// Returns the result of a command that ended, but whose changes must be discarded. `code` is a stable code of the
     /// reason.
     fn not_kept(mut self, code: &str, why: &str) -> CommandTrialOutcome {
         self.text = format!("{}\nnot kept: {why}", self.text);
@@ -271,7 +271,7 @@ struct Places {
     run_layer: Option<RunLayer>,
 }
 
-/// Reads the changes that a command left in the layer of its trial.
+/// Reads the changes that a command made in the layer of its trial.
 fn yielded(
     told: CommandOutput,
     scratch: Scratch,

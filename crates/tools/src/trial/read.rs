@@ -1,4 +1,4 @@
-//! Reads the changes that a trial left in its layer, compared with the current workspace.
+//! Compares the layer of a trial with the current workspace, and returns the changes.
 //!
 //! No process of the command is running any more. The command may have written anything into the layer, so only files,
 //! links and folders are read. Must never follow a link. Files are compared by their content.
@@ -43,7 +43,7 @@ pub(super) enum Error {
 }
 
 impl Error {
-    /// Returns a stable code for the reason why the changes cannot be kept.
+    /// Returns a stable code for the reason why the changes must be discarded.
     pub(super) fn code(&self) -> &'static str {
         match self {
             Self::TooMany => "too_many_paths",
@@ -56,8 +56,8 @@ impl Error {
     }
 }
 
-/// Differences that a trial left. The `before` of a change is the entry of the workspace. `before` can equal `after` if
-/// the run's layer has a different entry at that path.
+/// Differences between the layer of a trial and the files below the layer. The `before` of a change is the entry of the
+/// workspace. `before` can equal `after` if the run's layer has a different entry at that path.
 #[derive(Default)]
 pub(super) struct TrialDifferences {
     pub changes: Vec<Change>,

@@ -1,7 +1,7 @@
 //! Splits the changes of a trial between the workspace and the run's layer.
 //!
 //! New ignored paths go to the layer, and so do changes of paths that exist only in the layer. All other changes belong
-//! to the workspace and need a release by a person, even if git ignores the changed file.
+//! to the workspace and need the approval of a person, even if git ignores the changed file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ pub(super) fn with_layer(left: &TrialDifferences, workspace: &Root, run_layer: &
 }
 
 /// Splits the changes of a run whose layer is full. New ignored files become changes of the workspace, which a person
-/// must release.
+/// must approve.
 pub(super) fn with_full_layer(left: &TrialDifferences, workspace: &Root, run_layer: &RunLayer) -> Split {
     let mut split = with_folders(split_by(left, |_| false), workspace, run_layer);
     split.codes.insert("layer_full");
@@ -72,8 +72,8 @@ fn goes_to_layer(change: &Change) -> bool {
     change.before.is_none() && (change.ignored || change.after.is_none())
 }
 
-/// Returns true if the change makes a link to an existing path of the workspace. Such a link must not be in the layer:
-/// rules about paths apply to names in the workspace, so the link would be a name to which no rule applies.
+/// Returns true if the change makes a link to an existing path of the workspace. Such a link must not be in the layer.
+/// Rules about paths apply only to names in the workspace, so no rule would apply to the link.
 fn leads_into(workspace: &Root, change: &Change) -> bool {
     let Some(Entry::Symlink { target }) = &change.after else { return false };
     let (Some(target), Some(path)) = (bytes_of(target), bytes_of(&change.path)) else { return true };
@@ -102,7 +102,7 @@ fn layer_change(change: &Change, held: Option<&Entry>, after: Option<Entry>) -> 
     (before != after).then(|| Change { path: change.path.clone(), before, after, ignored: true })
 }
 
-/// Returns the missing parent folders of new workspace paths. These folders exist only in the layer so far.
+/// Returns the missing parent folders of new workspace paths. The returned folders exist only in the layer so far.
 fn missing_folders(split: &Split, workspace: &Root, run_layer: &RunLayer) -> Vec<Change> {
     let changed: BTreeMap<&str, &Change> =
         split.workspace.iter().map(|change| (change.path.as_str(), change)).collect();

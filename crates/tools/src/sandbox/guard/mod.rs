@@ -51,7 +51,7 @@ pub(crate) struct Renamed {
 }
 
 impl SetAside {
-    /// Returns true if no path is left that a person's tools might run automatically.
+    /// Returns true if the search was complete and every new guarded path was renamed.
     pub(crate) fn is_complete(&self) -> bool {
         self.left_count == 0 && self.unseen.is_none()
     }

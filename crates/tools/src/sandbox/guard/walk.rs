@@ -30,7 +30,7 @@ const NAMED_AFTER_BRANCHES: [&str; 2] = ["refs", "logs"];
 /// and is not the beginning of a guarded name.
 const ASIDE: &str = "set-aside-";
 
-/// Maximum number of folder handles kept open on the way down. Below that depth the walk returns through `..`, and
+/// Maximum number of folder handles that the walk keeps open. Below that depth the walk returns through `..`, and
 /// checks the inode of the folder that it reaches.
 const HANDLES: usize = 128;
 
@@ -133,7 +133,7 @@ impl<'a> Walk<'a> {
                 let path = self.names.iter().map(OsString::as_os_str).chain([name.as_os_str()]).collect();
                 found.channels.push(Channel(path));
             }
-            // Renaming `HEAD` makes git no longer accept the folder as a repository.
+            // After `HEAD` is renamed, git no longer accepts the folder as a repository.
             let ends_repository = is_new && is_bare && name.eq_ignore_ascii_case("HEAD");
             let is_repository = is_folder && name.eq_ignore_ascii_case(".git");
             if !(ends_repository || is_repository || self.is_guarded(&name, git)) {
