@@ -256,7 +256,7 @@ fn print_report(report: &Verification) {
         print_text(&format!("{} {size} verified. No change was detected.", paint.green("✓")));
         for compared in &report.against {
             print_text(&format!(
-                "  The journal still contains, unchanged, all events up to the head {}.",
+                "  The journal continues from the head {}: all earlier events are unchanged.",
                 plain::line(&compared.head)
             ));
         }
