@@ -319,7 +319,7 @@ pub(crate) enum Verb {
         /// Print new events until the run has ended.
         #[arg(long)]
         follow: bool,
-        /// Print only events with a sequence number higher than this one.
+        /// Print only events with a sequence number higher than this number.
         #[arg(long, value_name = "SEQ", default_value_t = 0)]
         since: u64,
     },

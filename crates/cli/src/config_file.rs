@@ -157,7 +157,7 @@ pub(crate) fn resolve_settings(serve: &Serve, data_dir: &DataDir) -> anyhow::Res
         proxies: {
             let said = (!said.proxy.is_empty()).then(|| said.proxy.clone());
             let named = telling.pick("proxy", None, said, file.proxy, None, |named| named.join(", "));
-            // The parser of the flag or of the key has already checked each value, so no value is lost here.
+            // The parser of the flag or of the key has already checked each value, so `filter_map` drops no value here.
             Proxies::new(named.unwrap_or_default().iter().filter_map(|text| network(text).ok()).collect())
         },
         tls: {

@@ -11,8 +11,8 @@ use crate::client::Refused;
 pub(crate) enum Exit {
     /// The run completed, or the command succeeded.
     Ok,
-    /// The command failed, or it was refused, for example because the interrupt is already decided or a permission is
-    /// missing.
+    /// The command failed, or the server refused it, for example because the interrupt is already decided or a
+    /// permission is missing.
     Failed,
     /// Error in the usage or in the configuration. A retry does not help.
     Usage,

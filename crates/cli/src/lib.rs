@@ -3,7 +3,7 @@
 //! parts.
 //!
 //! Contains no engine logic. Never writes to a journal that a server uses: `rebuild` and `import` take the lock of the
-//! journal. Start at `args.rs` for the grammar, `verbs/` for the actions, `terminal/` for the screens.
+//! journal. Start reading at `args.rs` for the arguments, `verbs/` for the actions, `terminal/` for the screens.
 
 #![expect(clippy::print_stderr, reason = "messages to people go to standard error")]
 

@@ -33,7 +33,7 @@ const LEVELS: [&str; 6] = ["error", "warn", "info", "debug", "trace", "off"];
 pub(crate) enum Format {
     #[default]
     Text,
-    /// One JSON object per line. All other output of a server on standard error is then JSON too.
+    /// One JSON object per line. With this format, all other output of a server on standard error is JSON too.
     Json,
 }
 
@@ -218,7 +218,7 @@ mod tests {
             lines.send(Entry::Line(line.into())).unwrap();
         }
         drop(lines);
-        // The disk rejects the first line, and then the report about the lost line.
+        // The full disk rejects the first line, and then also the report about this lost line.
         let mut disk = Disk { full_for: 2, written: String::new() };
         write_all(&waiting, &mut disk, Format::Text);
         assert_eq!(disk.written, "b\n1 line of the log could not be written\nc\nd\n");

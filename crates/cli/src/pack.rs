@@ -72,7 +72,7 @@ pub struct PackTexts {
     pub start_option: &'static str,
     /// Default folder for the files of a run.
     pub default_output: &'static str,
-    /// Hint for a person who named the pack's workflow but no input.
+    /// Hint for a person who started the pack's workflow without its input.
     pub missing_input_hint: &'static str,
     /// Purpose of `init`, printed at the end of a demo.
     pub init_hint: &'static str,
@@ -110,7 +110,7 @@ pub struct Prepared {
     pub made: MadeFolders,
 }
 
-/// Folder for the files of a run, and the format of the message about these files.
+/// Folder for the files of a run, and settings for the message about these files.
 #[derive(Clone, Copy, Debug)]
 pub struct Files<'a> {
     pub folder: &'a Path,
@@ -125,8 +125,8 @@ pub trait Asker {
     /// Returns true if this asker reads the answer to the interrupt.
     fn asks(&self, interrupt: &Interrupt) -> bool;
 
-    /// Returns the screen of a question. `open` is the number of open questions. Returns `None` for a question that has
-    /// no screen of the pack, such as a question with a form; the usual card is then shown.
+    /// Returns the screen of a question. `open` is the number of open questions. Returns `None` if the pack has no
+    /// screen for the question, for example for a question with a form. The usual card is then shown.
     fn screen(&mut self, interrupt: &Interrupt, open: usize, paint: Paint) -> Option<Vec<String>>;
 
     /// Returns the reaction to a line that a person typed as an answer.

@@ -185,7 +185,7 @@ impl Reader {
                         return None;
                     }
                 },
-                // The position at which a stream of all events begins.
+                // The server sends this event first: the position at which the stream of all events begins.
                 Some("position") => {
                     if let EventSource::Everywhere { position } = &mut self.place {
                         *position = frame.id.or_else(|| position_of(&data));

@@ -72,7 +72,7 @@ pub(crate) struct Reassign {
     /// Number of approvers that have to agree [default: as before].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub required: Option<u32>,
-    /// Each named person, and one member of each group, has to agree.
+    /// Require the agreement of each named person, and of one member of each group.
     #[arg(long)]
     pub all: bool,
     /// Reason for the change.

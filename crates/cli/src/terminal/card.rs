@@ -27,7 +27,7 @@ const LABEL: usize = 9;
 pub(crate) struct View<'a> {
     pub paint: Paint,
     pub uncut: bool,
-    /// True if the card is printed without information about its run.
+    /// True if nothing about the run is printed above the card.
     pub alone: bool,
     /// Text of the agent that is printed directly above the card, so that the card does not repeat it.
     pub said: &'a str,

@@ -307,8 +307,8 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Reads which agents work. An error is not reported, because the list is only informative: no agents are shown
-    /// until the next read.
+    /// Reads which agents work. An error is not reported, because the list is only informative. After an error, no
+    /// agents are shown until the next read.
     async fn read_team(&mut self) {
         if self.team_at == self.seen {
             return;

@@ -117,7 +117,8 @@ impl Terminal {
         }
     }
 
-    /// Waits for input and takes it, unless `Input::forget` discarded the input in between.
+    /// Waits for input and reads it. Returns `None` if the line is not complete yet, or if `Input::forget` discarded
+    /// the input during the wait.
     fn take(&self, begun: &mut PartialLine) -> rustix::io::Result<Option<Read>> {
         poll(&mut [PollFd::new(&self.fd, PollFlags::IN)], None)?;
         let age = self.age();

@@ -33,7 +33,7 @@ pub(super) fn listed<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Off
     by_id.or_else(|| by_label().filter(|_| interrupt.origin == Origin::Native))
 }
 
-/// Returns the option with this name, or with the name that other systems use for the option.
+/// Returns the option with this name. The name may also be the name of the option in another system.
 pub(super) fn option<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Offer> {
     let by_id = |id: &str| interrupt.offer(id);
     let either = |ids: [&str; 2]| by_id(ids[0]).or_else(|| by_id(ids[1]));

@@ -118,7 +118,7 @@ impl Paint {
         style.force_styling(self.colours).apply_to(text).to_string()
     }
 
-    /// Returns a line that marks the start of a section.
+    /// Returns a horizontal line with the title of a section.
     pub(crate) fn rule(self, title: &str) -> String {
         let used = console::measure_text_width(title) + 4;
         let rest = "─".repeat(self.width.saturating_sub(used));

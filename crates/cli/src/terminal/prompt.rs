@@ -1,7 +1,7 @@
 //! State machine without I/O that converts typed lines into a decision.
 //!
-//! A decision is *shown back* when it is printed for confirmation before it is sent.
-//! A decision is sent only if its option was chosen by number or name, or if the decision was shown back and confirmed.
+//! A decision is *shown back* if it is printed, so that the person can confirm the decision before it is sent. A
+//! decision is sent only if its option was chosen by number or name, or if the decision was shown back and confirmed.
 //! While a decision is shown back, `yes` confirms this decision and never selects an option.
 
 use std::time::Instant;
@@ -26,7 +26,7 @@ use fields::{Filled, Filling};
 pub struct Prompt {
     pub interrupt: Interrupt,
     stage: Stage,
-    /// The filled-in form whose answer is shown back.
+    /// The filled-in form whose answer waits for confirmation.
     filled: Option<Filling>,
     /// True if a hint was already printed for an empty line.
     hinted: bool,
@@ -45,7 +45,8 @@ enum Stage {
     Words(String),
     /// The form of a structured answer is being filled in, field by field.
     Fill(Filling),
-    /// A decision is shown back. Enter or `yes` sends the decision, `no` discards it. A risky decision needs `yes`.
+    /// A decision was printed for confirmation. Enter or `yes` sends the decision, `no` discards it. A risky decision
+    /// needs `yes`.
     Confirm(Decision),
     /// A decision with a grant is about to be sent. A list shows which other open calls the grant would release.
     Also(Decision),
@@ -105,7 +106,8 @@ impl Prompt {
         Self { interrupt, stage, filled: None, hinted: false, shown, cut_lines, in_script: false }
     }
 
-    /// Records that the complete card was printed. Returns true if the server omitted nothing from the card either.
+    /// Records that the terminal has printed the complete card. Returns true if the server omitted nothing from the
+    /// card either.
     pub(crate) fn mark_shown_whole(&mut self) -> bool {
         self.cut_lines = 0;
         self.shows_all()
@@ -200,8 +202,8 @@ impl Prompt {
         }
     }
 
-    /// Parses a line of a conversation. The answer to a question is sent without being shown back. In a script, every
-    /// text that releases no work is sent without being shown back too: the next line of the script was written before
+    /// Parses a line of a conversation. The answer to a question is sent without confirmation. In a script, every text
+    /// that releases no work is sent without confirmation too, because the next line of the script was written before
     /// the text could be shown.
     pub fn read_conversation_line(&mut self, line: &str, in_script: bool, paint: Paint) -> Reaction {
         self.in_script = in_script;
@@ -226,7 +228,7 @@ impl Prompt {
         matches!(&self.stage, Stage::Fill(filling) if filling.accepts_value(line))
     }
 
-    /// Returns true while no option is chosen and no decision is shown back.
+    /// Returns true while no option is chosen and no decision waits for confirmation.
     pub fn is_choosing(&self) -> bool {
         matches!(self.stage, Stage::Choose)
     }
@@ -291,8 +293,8 @@ impl Prompt {
         self.interrupt.kind == Kind::Question && takes_data && filling(&self.interrupt).is_none()
     }
 
-    /// Parses a line that is typed while a filled-in form is shown back. Returns `None` if the line does not concern
-    /// the form.
+    /// Parses a line that is typed while the answer in a form waits for confirmation. Returns `None` if the line does
+    /// not concern the form.
     fn beside_a_form(&mut self, decision: &Decision, line: &str, paint: Paint) -> Option<Reaction> {
         let filled = self.filled.as_ref()?;
         if line == "o" {
@@ -461,7 +463,7 @@ impl Prompt {
         if let Some(number) = naming::number(&self.interrupt, line) {
             let last = suggested + self.interrupt.options.len();
             if (number == 0 || number > last) && suggested > 0 {
-                // A number that selects nothing is treated as an answer, and the answer is shown back.
+                // A number that selects nothing is treated as an answer, and the answer must be confirmed.
                 return None;
             }
             if number == 0 || number > last {

@@ -48,7 +48,7 @@ pub(crate) fn quote(text: &str, lead: &str, cap: Cap, paint: Paint) -> Vec<Strin
         .collect()
 }
 
-/// Returns the indent of a paragraph. Its wrapped lines get the same indent.
+/// Returns the indent of a paragraph. The wrapped lines of the paragraph get the same indent.
 fn own_indent(paragraph: &str) -> &str {
     let blank = paragraph.len() - paragraph.trim_start_matches(' ').len();
     &paragraph[..blank.min(20)]

@@ -67,7 +67,7 @@ async fn followed(client: &Client, run: &Run, since: u64, printer: &mut Printer)
 struct Printer {
     json: bool,
     paint: Paint,
-    /// Map from the id of a call to its tool.
+    /// Tool of each call, by the id of the call.
     calls: HashMap<String, String>,
 }
 

@@ -46,7 +46,7 @@ async fn create(
     show(scene, &made, &what)
 }
 
-/// Returns the canonical path of a folder, because the server accepts no path that leads through a link.
+/// Returns the canonical path of a folder, because the server accepts no path with a symbolic link.
 fn canonical(folder: &Path) -> anyhow::Result<String> {
     let found = fs::canonicalize(folder)
         .with_context(|| format!("the folder `{}` of the key cannot be found", folder.display()))?;

@@ -108,7 +108,7 @@ pub(super) fn plan(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettings
 /// below the maximum.
 fn raise_files() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    // If raising the limit fails, streams beyond the limit wait until other streams end.
+    // An error is ignored: streams beyond the old limit then wait until other streams end.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 

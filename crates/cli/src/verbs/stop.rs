@@ -34,7 +34,7 @@ pub(super) async fn stop(
     Ok(Exit::Ok)
 }
 
-/// Returns true for a valid call id. The id becomes a part of a URL.
+/// Returns true for a valid call id. The check is necessary because the id becomes a part of a URL.
 fn is_id(call: &str) -> bool {
     call.strip_prefix("call_").is_some_and(|number| number.parse::<u32>().is_ok())
 }
@@ -69,7 +69,7 @@ async fn find_running_command(client: &Client, run: &str) -> anyhow::Result<Stri
     }
 }
 
-/// Map from the call id of each command to true while the command is running.
+/// Commands of a run, by call id. The value is true while the command runs.
 #[derive(Default)]
 struct Commands(BTreeMap<String, bool>);
 

@@ -20,7 +20,7 @@ pub(super) fn read(path: &Path) -> Vec<String> {
     entries.drain(..entries.len().saturating_sub(ENTRIES));
     if text.len() > FILE_BYTES {
         let kept: String = entries.iter().map(|entry| line_of(entry)).collect();
-        // If the file cannot be shortened, it stays long.
+        // If the file cannot be rewritten, the long file stays.
         let _ = replace(path, &kept);
     }
     entries

@@ -307,7 +307,7 @@ impl Chat<'_> {
         let is_aside = known.projector.is_aside(&said);
         let text = event.data.pointer("/content/text").and_then(Value::as_str).unwrap_or_default();
         let spoken = known.projector.spoken(&said, text).into_owned();
-        // A message that answers a turn is printed here as a message. The code below would print the answer like a
+        // A message that answers a turn is printed here as a message, because the code below would print it like a
         // decision on a card.
         if event.kind == "decision_made" {
             self.print_turn_message(event, text);

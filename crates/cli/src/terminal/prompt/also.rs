@@ -6,7 +6,7 @@ use holdshort_protocol::{AlsoCovered, Decision, Interrupt, InterruptStatus, Offe
 use super::{Paint, Prompt, Reaction, Stage};
 use crate::client::Client;
 
-/// Prompt below the list of covered calls.
+/// Prompt below the list of open calls that a grant would also cover.
 pub(crate) const KEYS: &str = "y releases all, n none of them; or type the numbers to release> ";
 
 /// Lists the open calls that a grant would cover. Empty if the grant covers no open call.
@@ -68,7 +68,7 @@ impl Prompt {
         Some(list(&self.interrupt.also_covers, paint))
     }
 
-    /// Parses the line that answers the list.
+    /// Parses the person's answer to the list of covered calls.
     pub(super) fn also(&mut self, decision: Decision, line: &str, paint: Paint) -> Reaction {
         if let Some(decision) = answered(&decision, &self.interrupt.also_covers, line) {
             return Reaction::Decide(decision);

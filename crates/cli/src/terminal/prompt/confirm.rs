@@ -1,4 +1,4 @@
-//! Decisions that are shown back before they are sent, and the lines that confirm them.
+//! Decisions that a person must confirm before they are sent, and the lines that confirm them.
 
 use holdshort_protocol::{Decision, plain};
 use serde_json::Value;
@@ -29,7 +29,7 @@ impl Prompt {
         })
     }
 
-    /// Parses a line that is typed while a decision is shown back.
+    /// Parses a line that is typed while a decision waits for confirmation.
     pub(super) fn confirmed(&mut self, decision: Decision, line: &str, paint: Paint) -> Reaction {
         let word = line.to_lowercase();
         match word.as_str() {
@@ -56,8 +56,8 @@ impl Prompt {
         if let Some(reaction) = self.beside_a_form(&decision, line, paint) {
             return reaction;
         }
-        // A yes or a no could mean this decision or the interrupt. Only the number or the name of an option is
-        // unambiguous.
+        // A yes or a no could be about this decision or about the request on the card. Only the number or the name of
+        // an option is unambiguous.
         if naming::listed(&self.interrupt, line).is_none() && naming::option(&self.interrupt, line).is_some()
         {
             let key = if self.needs_explicit_yes(&decision) { "y" } else { "Enter" };
@@ -69,8 +69,8 @@ impl Prompt {
         self.choose(line, paint)
     }
 
-    /// Returns the reason to show an option back before the option is sent. An option is shown back if it is final, if
-    /// it releases risky work, or if it releases something that the card has not shown.
+    /// Returns the reason why a person must confirm an option before the option is sent. An option must be confirmed if
+    /// it is final, if it releases risky work, or if it releases something that the card has not shown.
     pub(super) fn asks_again(&self, option: &str) -> Option<String> {
         self.asks_again_with(option, &Value::Null)
     }

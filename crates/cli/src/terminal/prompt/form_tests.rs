@@ -124,7 +124,8 @@ fn schemas_as_libraries_write_them_are_asked_for_part_by_part() {
     assert!(told.join("\n").contains("The answer is {"), "{told:#?}");
 }
 
-/// While the completed form is shown back, typed text changes no field. Only `e`, `n`, JSON or an option has an effect.
+/// While the completed form waits for confirmation, typed text changes no field. Only `e`, `n`, JSON or an option has
+/// an effect.
 #[test]
 fn a_form_that_is_shown_back_keeps_its_parts() {
     let edited = r#"{"a": 1, "c": "new"}"#;

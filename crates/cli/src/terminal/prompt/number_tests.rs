@@ -34,7 +34,7 @@ fn a_choice_that_is_a_number_is_chosen_by_its_text() {
         (&["10", "20", "1"], &["1"], "1", 1),
         (&["10", "20", "1"], &["20"], "20", 1),
         (&["3", "4", "5"], &["#1"], "3", 1),
-        // The number may be an answer in the person's words, or a position in the list, so it is shown back.
+        // The number may be an answer in the person's words, or a position in the list, so it must be confirmed.
         (&["3", "4", "5"], &["1", ""], "1", 2),
         (&["3", "4", "5"], &["7", ""], "7", 2),
         (&["up to 3", "up to 4"], &["2", ""], "2", 2),
@@ -56,7 +56,7 @@ fn a_choice_that_is_a_number_is_chosen_by_its_text() {
 }
 
 /// An answer that is a list of objects has no form. The answer is typed as JSON, a number is an answer, and a final
-/// option is shown back.
+/// option must be confirmed.
 #[test]
 fn an_answer_of_json_has_no_numbered_options() {
     let mut question = offering(&[]);

@@ -25,7 +25,7 @@ fn lines_become_decisions() {
         (Kind::ToolApproval, &["5 use integers", ""], Some(decision("reject", Some("use integers")))),
         (Kind::ToolApproval, &["no need for it", ""], Some(decision("reject", Some("no need for it")))),
         (Kind::ToolApproval, &["use integers", "1"], Some(decision("approve", None))),
-        // While a decision is shown back, yes and no are about this decision and select no option.
+        // While a decision waits for confirmation, yes and no are about this decision and select no option.
         (Kind::ToolApproval, &["use integers", "y"], Some(decision("reject", Some("use integers")))),
         (Kind::ToolApproval, &["use integers", " YES"], Some(decision("reject", Some("use integers")))),
         (Kind::ToolApproval, &["use integers", "n"], None),
@@ -85,8 +85,8 @@ fn lines_become_decisions() {
     }
 }
 
-/// A script cannot react to text that is shown back. Text that releases nothing is therefore sent at once, so that no
-/// later line replaces the text.
+/// A script cannot confirm a text. A text that releases no work is therefore sent at once, so that no later line
+/// replaces the text.
 #[test]
 fn in_a_script_words_that_release_nothing_are_sent_at_once() {
     let table = [
@@ -129,7 +129,7 @@ fn lines_that_a_card_cut_are_counted_before_it_goes_on() {
     assert_eq!(looked.line("1", paint), Reaction::Decide(decision("approve", None)));
 }
 
-/// A number that selects nothing is not sent as text. It is shown back first, in a conversation too.
+/// A number that selects nothing is not sent as text. The person must confirm it first, in a conversation too.
 #[test]
 fn a_number_beside_suggested_answers_is_shown_back_in_a_conversation() {
     let paint = Paint::plain();
@@ -164,7 +164,7 @@ fn what_a_card_has_not_shown_is_said_before_it_is_released() {
     assert_eq!(prompt.line("n", paint), Reaction::Ask(vec!["  Not sent.".to_owned()]));
 }
 
-/// Each option has a letter. Text is shown back before it is sent (contract A31, with E34).
+/// Each option has a letter. Text must be confirmed before it is sent (contract A31, with E34).
 #[test]
 fn around_a_step_letters_and_words_mean_what_they_did() {
     let before = ["approve", "edit", "skip", "reject"];
@@ -372,7 +372,8 @@ fn a_number_is_an_answer_in_words_where_none_are_suggested() {
     assert_eq!(prompt.line("y", Paint::plain()), Reaction::Decide(decision("skip", None)));
 }
 
-/// An earlier answer is shown back, and sent with the id of its question. Without earlier answers, `h` is plain text.
+/// An earlier answer must be confirmed, and is sent with the id of its question. Without earlier answers, `h` is plain
+/// text.
 #[test]
 fn an_earlier_answer_is_taken_with_h() {
     let earlier = |n: u8, answer: Value| holdshort_protocol::Suggestion {
@@ -401,7 +402,7 @@ fn an_earlier_answer_is_taken_with_h() {
             question.suggestions_from_history =
                 (1..).zip(answers).map(|(n, answer)| earlier(n, answer)).collect();
         }
-        // In a conversation, typed text is sent without being shown back. An earlier answer is shown back.
+        // In a conversation, typed text is sent without confirmation. An earlier answer must be confirmed.
         for in_conversation in [false, true] {
             let mut prompt = Prompt::new(question.clone(), 0);
             let mut sent = None;
