@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 pub(crate) struct AssignmentSummary {
     /// The assignment as the native API returns it, with two added members: `votes`, and the id of the `interrupt`.
     pub(crate) data: Value,
-    /// The assignment as text for people, one fact per line.
+    /// The approvers and votes as text for people, one fact per line.
     pub(crate) words: String,
 }
 
@@ -48,6 +48,6 @@ pub(crate) fn find_changed_interrupt<'r>(run: &'r Run, fact: &Fact) -> Option<&'
         _ => return None,
     };
     let interrupt = run.interrupts.get(id)?;
-    // A vote that resolves the interrupt is not reported here, because the resolution event reports it.
+    // A vote that resolves the interrupt is not reported here: another event reports the resolution.
     (interrupt.is_open() && !(is_vote && interrupt.settles().is_some())).then_some(interrupt)
 }

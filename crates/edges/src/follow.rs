@@ -1,4 +1,5 @@
-//! Events of one run in the core's form, in order, from the first event. Edges derive their frames from these events.
+//! Events of one run as the core stores them, in order, from the first event. Edges derive their frames from these
+//! events.
 //!
 //! Each follower serves one connection of a client. An edge closes the older connections of a client when the client
 //! opens a newer one. A follower stores no state that must survive: after a reconnect, a new follower reads the events

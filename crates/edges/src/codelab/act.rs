@@ -136,8 +136,8 @@ fn find_answered_question(run: &Run) -> Answer<Option<InterruptId>> {
     }
 }
 
-/// Returns a notice if the run waits for a decision about a limit. A text message is never taken as this decision,
-/// because the server would have to guess what a text such as "no, stop" decides (contract B4).
+/// Returns a notice if the run waits for a decision about a limit. A text message never resolves this request: the
+/// server would have to guess what a text such as "no, stop" decides (contract B4).
 fn limit_notice(run: &Run) -> Option<Frame> {
     let (id, _) = open_requests::interrupts(run)
         .into_iter()
@@ -324,8 +324,8 @@ async fn call_of(session: &Session, id: &str) -> Answer<(Arc<Run>, String)> {
     if run.calls.contains_key(call) { Ok((run, call.to_owned())) } else { Err(unknown()) }
 }
 
-/// Cancels the work of the current agent and sends the message to the chosen agent. The chosen agent also receives the
-/// conversation. Only one agent works in a session at a time.
+/// Cancels the work of the current agent, and sends the message and the conversation to the agent that the client
+/// chose. Only one agent works in a session at a time.
 async fn switch_agent(session: &Session, wish: &SwitchAgent) -> Answer<Vec<Frame>> {
     let chosen = session.agent(&wish.agent)?;
     let last = session.last().await?;

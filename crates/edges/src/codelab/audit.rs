@@ -95,7 +95,7 @@ struct Audit {
 type AuditPosition = (Timestamp, RunId, u64);
 
 impl Audit {
-    /// Adds the decisions in the runs of all sessions, newest run first.
+    /// Adds an entry for each decision in the runs of all sessions, newest run first.
     async fn add_all(&mut self) -> Answer<()> {
         let filter = RunFilter { workflow: Some(WORKFLOW.to_owned()), ..RunFilter::default() };
         let mut after = None;

@@ -37,8 +37,8 @@ pub(super) struct Follower {
     /// Last event of the followed run that the client has received, and the number of the event's last frame that the
     /// client has received. `None` as the frame number means that the client has received all frames of the event.
     heard: (u64, Option<u32>),
-    /// Newest event of the run when the client connected. The client may already have run a call that was handed out
-    /// before or at this event.
+    /// Newest event of the run when the client connected. The client may already have run a call that an event up to
+    /// this one asked a client to run.
     came: Option<(RunId, u64)>,
     /// Open requests that were first sent before the client's position. The frames of these requests are sent again
     /// after the client has received all frames that it missed.
@@ -74,7 +74,8 @@ struct Commits {
 
 impl Follower {
     /// Starts from the current state, or from the frame after `since`. `brought` is a call whose result the client is
-    /// sending, so the call is not handed out again. No commit between `attach` and the first `next` is missed.
+    /// sending, so the client is not asked again to run this call. No commit between `attach` and the first `next` is
+    /// missed.
     pub(super) async fn attach(
         session: Session,
         client: Arc<Client>,
@@ -163,7 +164,7 @@ impl Follower {
         self.opening.push(OutgoingFrame { frame: self.info(run, activity, &agent), id: Some(place) });
         let but = run.and_then(|run| run.handed_out(ids::call_of(&run.id, brought?)?));
         let but = but.map(|interrupt| &interrupt.opened.interrupt);
-        // Send again the calls that were handed out before the client's position and have no result.
+        // Calls without a result that a client was asked to run before the position are sent again.
         // `queue_earlier_requests` sends the other open requests.
         for (id, interrupt) in run.map(open_requests::interrupts).unwrap_or_default() {
             let Some(run) = run else { continue };
@@ -218,7 +219,7 @@ impl Follower {
     }
 
     /// Returns the first frames of a connection: the session's state. If the client resumes after a position, the calls
-    /// that were handed out before this position and have no result are added.
+    /// without a result that a client was asked to run before this position are added.
     pub(super) fn opening(&mut self) -> Vec<OutgoingFrame> {
         std::mem::take(&mut self.opening)
     }
@@ -240,8 +241,8 @@ impl Follower {
         Ok(told)
     }
 
-    /// Returns the calls that were handed out before the client connected and have no result. The connection takes over
-    /// calls whose client has disconnected.
+    /// Returns the calls without a result that a client was asked to run before this client connected. The connection
+    /// takes over calls whose client has disconnected.
     pub(super) async fn handed_out(&self) -> Answer<Vec<OutgoingFrame>> {
         let (Some(before), Some(run)) = (&self.teller, self.session.last().await?) else {
             return Ok(Vec::new());
@@ -283,7 +284,7 @@ impl Follower {
             status: activity.map_or("new", Activity::as_str),
             run_id: run.map(|run| run.id.to_string()),
             agent: names::agent(agent).to_owned(),
-            // A call that was handed out for execution is not listed: it needs no decision.
+            // A call that a client may already run is not listed, because the call needs no decision.
             pending_approvals: open(&[Kind::ToolApproval, Kind::Continuation]),
             pending_plans: open(&[Kind::PlanApproval]),
             rehearsal: self.session.caller.app.model.rehearsal,
@@ -544,7 +545,7 @@ fn with_reader_right(mut frame: Frame, run: &Run, reader: &Reader) -> Frame {
     frame
 }
 
-/// Returns the id of the call if the frame hands out a call for execution.
+/// Returns the id of the call if the frame asks a client to run a call.
 fn to_run(frame: &Frame) -> Option<&str> {
     match frame {
         Frame::ToolCall { call_id, requires_approval: false, .. } => Some(call_id),

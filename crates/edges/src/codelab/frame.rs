@@ -15,7 +15,7 @@ use crate::assignment;
 pub(super) struct OutgoingFrame {
     #[serde(flatten)]
     pub(super) frame: Frame,
-    /// Position after which a client can resume. `None` for a frame that does not come from the journal.
+    /// Position after which a client can resume. `None` if the frame does not report an event of the journal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<FrameId>,
 }
@@ -87,9 +87,9 @@ pub(super) enum Frame {
         agent: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// For a call that is handed out for execution: `approved: true` if a person has approved the call, and
-        /// `redelivered: true` if the call was handed out before. For an approval request: `assignment`, unless any
-        /// single operator may decide.
+        /// In a frame that asks a client to run a call: `approved: true` if a person has approved the call, and
+        /// `redelivered: true` if a client was asked before. In an approval request: `assignment`, unless any single
+        /// operator may decide.
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
     },

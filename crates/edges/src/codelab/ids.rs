@@ -19,13 +19,14 @@ fn plan_of(parts: &[&str]) -> String {
     format!("plan_{}", &digest[..8])
 }
 
-/// Returns the wire id of a call. The wire id includes the run's id, because calls are numbered within their run, but a
-/// wire id must be unique in its session (lesson 3).
+/// Returns the id with which clients know a call. This id includes the run's id: calls are numbered within their run,
+/// but an id for clients must be unique in its session (lesson 3).
 pub(super) fn call(run: &RunId, call: &str) -> String {
     format!("{run}-{call}")
 }
 
-/// Returns the id of the call within `run` for a wire id. Returns `None` if the wire id belongs to a different run.
+/// Converts a client's id of a call to the id of the call within `run`. Returns `None` if the call belongs to a
+/// different run.
 pub(super) fn call_of<'a>(run: &RunId, id: &'a str) -> Option<&'a str> {
     id.strip_prefix(run.as_str())?.strip_prefix('-')
 }

@@ -123,7 +123,7 @@ pub(super) fn parse(text: &[u8]) -> Answer<Value> {
 /// Frames in which a client receives a plan that waits for a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PlanFrames {
-    /// `plan_approval_required` and `plan_notification`: the version of the client is unknown.
+    /// `plan_approval_required` and `plan_notification`, because the version of the client is unknown.
     Both,
     /// Only `plan_notification`, for the IDE with the plan panel. This IDE would show the other frame as a second
     /// message about the same plan (contract B16).

@@ -16,12 +16,12 @@ fn theirs(names: Names, name: &str) -> &str {
     names.iter().find(|(ours, _)| *ours == name).map_or(name, |(_, theirs)| theirs)
 }
 
-/// Returns the IDE's name of an agent.
+/// Returns the name that the IDE uses for an agent.
 pub(super) fn agent(name: &str) -> &str {
     theirs(AGENTS, name)
 }
 
-/// Returns the workflow's name of an agent. `name` is the workflow's name or the IDE's name of the agent.
+/// Returns the name that the workflow uses for an agent. `name` is the workflow's name or the IDE's name of the agent.
 pub(super) fn agent_of<'n>(definition: &Definition, name: &'n str) -> &'n str {
     let is_known = |name: &str| definition.agents.contains_key(name);
     let other = AGENTS.iter().find_map(|(ours, theirs)| match name {
@@ -32,7 +32,7 @@ pub(super) fn agent_of<'n>(definition: &Definition, name: &'n str) -> &'n str {
     other.filter(|other| !is_known(name) && is_known(other)).unwrap_or(name)
 }
 
-/// Returns the IDE's name of a tool.
+/// Returns the name that the IDE uses for a tool.
 pub(super) fn tool(name: &str) -> &str {
     theirs(TOOLS, name)
 }

@@ -22,7 +22,7 @@ pub(super) fn interrupts(run: &Run) -> Vec<(&InterruptId, &Interrupt)> {
 
 pub(super) fn frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     let mut frames = render_request(run, interrupt);
-    // A call that is handed out to a client for execution has no approvers.
+    // A request that a client runs a call has no approvers.
     if let Some(told) = assignment::summarize(interrupt).filter(|_| interrupt.opened.kind != Kind::ClientCall)
     {
         for frame in &mut frames {
@@ -73,8 +73,8 @@ fn plan_frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     ]
 }
 
-/// Returns the frames for a client that connects later. A handed-out call is marked as redelivered, because a client
-/// may already have run the call.
+/// Returns the frames for a client that connects later. A frame that asks to run a call is marked as redelivered,
+/// because a client may already have run the call.
 pub(super) fn frames_for_reconnect(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     let mut frames = frames(run, interrupt);
     frames.iter_mut().for_each(redelivered);
@@ -98,7 +98,7 @@ pub(super) fn changed(run: &Run, interrupt: &Interrupt) -> Option<Frame> {
     Some(frame)
 }
 
-/// Marks the frame of a handed-out call: a client may already have run the call.
+/// Marks a frame that asks to run a call: a client may already have run this call.
 pub(super) fn redelivered(frame: &mut Frame) {
     if let Frame::ToolCall { requires_approval: false, metadata, .. } = frame {
         metadata.get_or_insert_with(|| json!({}))["redelivered"] = json!(true);

@@ -18,9 +18,9 @@ pub(super) fn phase(interrupt: &Interrupt) -> Option<&str> {
     }
 }
 
-/// Returns the wire id of the settled plan of a planning phase. The id is derived from the last interrupt that approved
-/// a plan of the phase, or else from the last interrupt about such a plan. If there was no interrupt, the id is derived
-/// from the run.
+/// Returns the id with which clients know the settled plan of a planning phase. The id is derived from the last
+/// interrupt that approved a plan of the phase, or else from the last interrupt about such a plan. If there was no
+/// interrupt, the id is derived from the run.
 pub(super) fn id(run: &Run, planning: &str) -> String {
     let approved = |each: &Interrupt| {
         each.resolution.as_ref().is_some_and(|resolution| resolution.outcome == Outcome::Approved)
@@ -82,7 +82,7 @@ fn minutes(time: &str) -> Option<u64> {
 }
 
 /// Returns two descriptions of a plan that waits for a decision: a summary, and metadata with subtasks. Some clients
-/// read the summary, others the metadata.
+/// read the summary, other clients read the metadata.
 pub(super) fn waiting(run: &Run, interrupt: &Interrupt, found: &Plan) -> (PlanSummary, PlanMetadata) {
     let opened = &interrupt.opened;
     let subtasks = subtasks(run, phase(interrupt), found);
@@ -144,8 +144,8 @@ const OURS: &str = "depends_on";
 /// Name of the member with a subtask's estimated duration, in the source system and in Holdshort.
 const ESTIMATE: &str = "estimated_time";
 
-/// Converts `modified_subtasks` to the native edit of a plan. Members that the client received but cannot change, such
-/// as status or result, are ignored.
+/// Converts `modified_subtasks` to an edit of a plan in the form of Holdshort's native API. Members that the client
+/// received but cannot change, such as status or result, are ignored.
 pub(super) fn edit(definition: &Definition, subtasks: &Value) -> Answer<Value> {
     let Some(items) = subtasks.as_array() else {
         return Err(Refused::invalid_at("/modified_subtasks", "is not a list"));

@@ -46,7 +46,7 @@ impl Projector {
                 frames
             }
             Fact::ModelReplied { step, calls, .. } => self.replied(step, calls.is_empty(), text),
-            // A question in plain text is sent when its interrupt opens.
+            // A question that an agent asks in plain text is sent later, when its interrupt opens.
             Fact::EndRefused { step, flaw: Flaw::Asks, .. } => {
                 self.unsaid.remove(step);
                 Vec::new()
@@ -112,8 +112,8 @@ impl Projector {
         }
     }
 
-    /// Returns the text of a reply with calls as a frame. The text of a reply without calls is stored: only a later
-    /// event shows whether it ends the step, is a question, or is followed by another turn.
+    /// Returns a frame with the text of a reply that contains calls. The text of a reply without calls is stored: only
+    /// a later event shows whether it ends the step, is a question, or is followed by another turn.
     fn replied(&mut self, step: &str, is_all: bool, text: &str) -> Vec<Frame> {
         let is_heard = self.run.steps.get(step).is_some_and(|step| match step.role {
             StepRole::Worker | StepRole::Planner | StepRole::Subtask => true,

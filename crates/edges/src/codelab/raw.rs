@@ -73,7 +73,7 @@ mod tests {
             let found = changed.map(|changed| changed.unwrap()["result"].as_str().unwrap().to_owned());
             assert_eq!(found.as_deref(), expected, "{text}");
         }
-        // A repeated member of the message itself is kept here, and `message.rs` rejects the message.
+        // A repeated member of the message itself is not removed here: `message.rs` rejects the message.
         let twice = results_as_texts(r#"{"type":"tool_result","result":1,"result":2}"#).unwrap();
         assert_eq!(twice.matches("result\":").count(), 2);
     }

@@ -17,9 +17,9 @@ use super::session::Session;
 use super::{ids, names, open_requests, plan};
 use crate::assignment;
 
-/// `GET /sessions/{id}/pending-approvals`: calls that wait for a decision, and handed-out calls without a result.
-/// Plans, limits and questions are in separate lists: an IDE shows no calls if this list contains a different kind of
-/// request.
+/// `GET /sessions/{id}/pending-approvals`: calls that wait for a decision, and calls without a result that a client was
+/// asked to run. Plans, limits and questions are in separate lists: an IDE shows no calls if this list contains a
+/// different kind of request.
 pub(super) async fn pending_approvals(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let session = find_session(caller, name).await?;
     let run = session.last().await?;

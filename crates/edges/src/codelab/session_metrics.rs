@@ -31,7 +31,7 @@ struct Request {
     started_at: Timestamp,
     model: String,
     duration_ms: u64,
-    /// Tokens, and whether the reply contains calls; or the error.
+    /// Tokens of the reply, and true if the reply contains calls. If the request failed: the error.
     outcome: Result<(Usage, bool), String>,
 }
 

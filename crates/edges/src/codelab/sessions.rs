@@ -170,7 +170,7 @@ fn message(said: &Utterance) -> Value {
     message
 }
 
-/// Returns an entry for each message at which the speaking agent changed.
+/// Returns an entry for each message that comes from a different agent than the message before.
 fn switches(said: &[Utterance]) -> Vec<Value> {
     let agents: Vec<&Utterance> = said.iter().filter(|said| matches!(said.speaker, Speaker::Agent)).collect();
     let switched = agents.windows(2).filter(|pair| pair[0].by != pair[1].by);

@@ -77,7 +77,7 @@ async fn begin(
     }
     .joining(trace);
     let client = Arc::new(clients.connect(session.caller.clone(), session.key()).await?);
-    // A call whose result is in this message is not handed out again.
+    // The client is not asked again to run a call whose result is in this message.
     let brought =
         if let Some(Message::Result(result)) = &message { Some(result.call_id.clone()) } else { None };
     // The follower is attached before the message is carried out, so all effects of the message are sent.
@@ -95,8 +95,8 @@ async fn begin(
         frames.extend(follower.questions().await?);
     }
     if let Some(message) = message {
-        // A client that sends a message is not running a call. Calls that were handed out earlier may therefore be
-        // lost.
+        // A client that sends a message is not running a call. If a client was asked earlier to run a call, that
+        // request may therefore be lost.
         let speaks = matches!(message, Message::User { .. } | Message::Switch(_)) && since.is_none();
         match act::carry_out(&session, &client, message).await.map_err(below_message) {
             Ok(answers) => frames.extend(answers.into_iter().map(OutgoingFrame::from)),

@@ -60,9 +60,9 @@ pub(super) fn as_crew(definition: &Definition, settings: &Settings) -> Definitio
     definition
 }
 
-/// Returns the input of a run. If the workflow's schema accepts the client's inputs, the input equals them. Otherwise
-/// the member `task` contains the inputs as text, and the member `inputs` contains the original. The text does not name
-/// the data subject, because only erasure needs the data subject.
+/// Returns the input of a run. If the workflow's schema accepts the client's inputs, these are the input of the run.
+/// Otherwise the member `task` contains the inputs as text, and the member `inputs` contains the original. The text
+/// does not name the data subject, because only erasure needs the data subject.
 pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> Value {
     let sent = Value::Object(inputs);
     let wants_words =

@@ -120,8 +120,8 @@ fn translate_error(refused: Refused) -> Refused {
     })
 }
 
-/// Returns the caller if it is a service, which means a caller with a key, or an agent. Rejects people, whatever their
-/// role (contract E35).
+/// Returns the caller if the caller is a service: an agent, or a caller with a key. Rejects people, whatever their role
+/// (contract E35).
 fn service(guest: Guest) -> Answer<Caller> {
     let refused = || {
         let why = "a task is paused only with a service token, not by a person";

@@ -7,7 +7,7 @@ use holdshort_web::problem::Refused;
 use crate::limits::CREW_TITLE_CHARS;
 
 /// Adds the source system's words for a caller who is not authenticated. Refusals for other reasons, such as a rate
-/// limit, stay as they are.
+/// limit, are not changed.
 pub(super) fn unauthenticated(refused: Refused) -> Refused {
     match refused.code() {
         Code::Unauthenticated | Code::CredentialExpired | Code::AccessEnded => {

@@ -61,7 +61,8 @@ async fn begin(
     let value = body.value().await?;
     let RunRequest { crew_name, inputs, async_execution } = read_strict(&value)?;
     let key = idempotency.into_key(&caller.actor, "POST /edges/crew/run", &value);
-    // The permit is acquired before the start, so that a request that is refused here starts no task.
+    // The number of waiting requests is limited. The permit to wait is acquired before the start, so that a refused
+    // request starts no task.
     let permit = (!async_execution).then(|| caller.app.polls.try_acquire()).transpose();
     let _permit = permit.map_err(|_| Refused::from_code(Code::TooManyStreams))?;
     // A repeated request returns the same task, even if the crew or the case has changed since the first request.

@@ -103,7 +103,7 @@ async fn send_heartbeats(caller: &Caller, outbox: &Frames) -> End {
     }
 }
 
-/// Returns a frame that is about no event of the task.
+/// Returns a frame without an event of the task, such as a heartbeat.
 fn keep_alive(kind: &str, caller: &Caller) -> Utf8Bytes {
     json!({ "type": kind, "timestamp": seconds(caller.app.now()) }).to_string().into()
 }
@@ -146,7 +146,7 @@ async fn send_frames(caller: &Caller, id: &RunId, outbox: &Frames) -> End {
 }
 
 /// Event types from which clients of the source system derive the state of a task. After `STARTED`, they show the task
-/// as running. After `REQUESTED` or `PAUSED`, they show the task as paused.
+/// as running. After `REQUESTED` or `PAUSED`, the clients show the task as paused.
 const STARTED: &str = "task_started";
 const REQUESTED: &str = "hitl_review_requested";
 const PAUSED: &str = "task_paused";

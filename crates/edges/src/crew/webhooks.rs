@@ -327,7 +327,7 @@ async fn find(app: &App, id: &DeliveryId) -> Answer<Delivery> {
 }
 
 /// `POST /webhooks/retry/{delivery_id}`: retries the delivery immediately, under the same id. A delivery that cannot be
-/// retried stays as it is, and the response says why with `success: false` (contract D10).
+/// retried is not changed. The response then has `success: false` and the reason (contract D10).
 pub(super) async fn retry(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
     let caller = guest.authorize()?;
     let id = parse_delivery(&id)?;

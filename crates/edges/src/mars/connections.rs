@@ -32,11 +32,11 @@ struct Attachment {
     replace: Option<oneshot::Sender<()>>,
     /// Completes when the newest connection has ended. `None` after the end.
     left: Option<oneshot::Receiver<()>>,
-    /// Number of the previous connection, until this connection has ended. Frames that the previous connection writes
-    /// still advance the position.
+    /// Number of the previous connection, as long as the previous connection has not ended. Frames that the previous
+    /// connection writes still advance the position.
     before: Option<u64>,
     told: Option<FrameId>,
-    /// Run to which the task is attached without having started it.
+    /// Run that the task is attached to, if another task has started this run.
     run: Option<RunId>,
 }
 
@@ -108,14 +108,14 @@ impl TaskConnections {
         }
     }
 
-    /// Records that a task is attached to a run that it has not started.
+    /// Records that a task is attached to a run, although another task has started this run.
     pub(super) fn record_run(&self, task: &TaskId, run: &RunId) {
         if let Some(held) = self.lock().by_task.get_mut(task) {
             held.run = Some(run.clone());
         }
     }
 
-    /// Returns the run to which a task is attached without having started it.
+    /// Returns the run that a task is attached to, although another task has started this run.
     pub(super) fn run_of(&self, task: &TaskId) -> Option<RunId> {
         self.lock().by_task.get(task)?.run.clone()
     }

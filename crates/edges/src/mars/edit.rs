@@ -9,12 +9,12 @@ use holdshort_web::problem::{Answer, Refused};
 use serde_json::{Value, json};
 
 const AT: &str = "/modifications";
-/// Path of a plan's steps in a native edit.
+/// Path of a plan's steps in an edit of Holdshort's native API.
 const STEPS: &str = "/edit/subtasks";
 
 /// Keys of a plan that may contain the plan's steps.
 const LISTS: [&str; 3] = ["sub_tasks", "subtasks", "steps"];
-/// Keys of a step except the keys for its text, each with the native key.
+/// Keys of a step, each with the key of Holdshort's native API. The keys for the text of a step are in the next list.
 const OF_A_STEP: [(&str, &str); 5] = [
     ("id", "id"),
     ("agent", "agent"),
@@ -75,8 +75,8 @@ impl Edit {
         }
     }
 
-    /// Returns an edit of any other kind unchanged. The edit may contain one plan, which is then executed. Several
-    /// plans are rejected.
+    /// Returns an edit that is not about a plan unchanged. The edit may contain one plan, which is then executed.
+    /// Several plans are rejected.
     fn pass_through(sent: Value, problems: &mut Vec<Problem>) -> Self {
         let is_plan = plan::sent(&sent).is_some();
         let at =

@@ -1,5 +1,6 @@
-//! Collects the past frames of a run for one response. Each such response reserves one stream and is limited in events
-//! and bytes, like a response of the native API. The response says if it does not cover the whole run.
+//! Collects the past frames of a run for one response. Such a response takes one of the streams whose number the server
+//! limits. It has a maximum number of events and bytes, like a response of the native API. The response says if it does
+//! not cover the whole run.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -369,7 +369,7 @@ fn is_summariser(run: &Run, step: &str) -> bool {
     run.steps.get(step).is_some_and(|step| step.role == StepRole::Summariser)
 }
 
-/// Returns the frames for an interrupt that opens. Returns no frames if the interrupt asks nobody.
+/// Returns the frames for an interrupt that opens. Returns no frames if the interrupt needs no decision of a person.
 fn opened_now(run: &Run, before: &PriorState, opened: &Opened, content: &Value) -> Vec<FrameBody> {
     if !run.asks(opened) {
         return Vec::new();

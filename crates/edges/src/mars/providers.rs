@@ -24,7 +24,7 @@ const PROVIDERS: [(&str, &str, Option<&str>); 5] = [
     ("anthropic", "Anthropic", Some("anthropic")),
     ("vertex", "Vertex AI", Some("gemini")),
 ];
-/// Provider that stands for the server's model.
+/// Key of the provider that represents the server's model in the responses.
 const OWN: &str = "openai";
 
 /// State of the server's model.

@@ -115,7 +115,7 @@ fn add_reader_right(data: &mut Value, run: &Run, reader: &Reader) {
 /// Reads a run event by event and converts the events to frames.
 pub(super) struct RunProjection {
     app: Arc<App>,
-    /// Caller whose right to decide is reported in frames. `None` for a history.
+    /// Caller who receives the frames. Frames say if this caller may decide. `None` for a history.
     caller: Option<Caller>,
     projector: Projector,
     news: BoxStream<'static, News>,

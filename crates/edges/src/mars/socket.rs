@@ -263,7 +263,7 @@ async fn carry_out(
         if let ClientFrame::Resolve(resolve) = &frame { Some(resolve.approval_id.clone()) } else { None };
     let mut orders = match Box::pin(answer(caller, &known, frame)).await {
         Ok(answer) => answer,
-        // A rejected frame still attaches the connection: the error is sent, and then the stream starts.
+        // Even a rejected frame attaches the connection to the task: the error is sent, and then the stream starts.
         Err(refused) => refuse(caller, Some(&known), kind, asks.as_deref(), &refused).await,
     };
     orders.extend(attach);

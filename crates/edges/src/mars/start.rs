@@ -112,8 +112,8 @@ pub(super) async fn start(
     }
     let asked = json!({ "task": start.task, "config": start.config });
     let key = IdempotencyKey { scope: task.scope(), key: task.name.clone(), digest: Digest::of_json(&asked) };
-    // An existing run is searched before the config is parsed, because the server may now parse the same config
-    // differently.
+    // The server may now parse the same config differently than at the first start. An existing run of the task is
+    // therefore searched before the config is parsed.
     match app.driver.made_with(Some(&key)).await {
         Ok(None) => {}
         Ok(Some(run)) => {
