@@ -45,7 +45,7 @@ const NAP: Duration = Duration::from_mins(1);
 /// the time of authentication.
 #[derive(Clone, Debug)]
 pub enum Access {
-    /// Token of the data folder, which is valid until the process ends.
+    /// Token that is stored in the data folder. The access is valid until the process ends.
     Token,
     /// Login of a browser or terminal, with the person's roles and groups at the time of authentication.
     Login { login: Login, is: RolesAndGroups, since: u64 },

@@ -62,7 +62,7 @@ pub struct App {
     pub logins: Logins,
     pub issuers: Issuers,
     pub sign_ins: SignIns,
-    /// Page of another system that may use its edge with a cookie.
+    /// Page of another system that may use this system's edge with a cookie.
     pub page: Option<EdgePage>,
     pub links: Links,
     pub pressed: Pressed,
@@ -102,7 +102,7 @@ impl App {
         self.driver.clock().now()
     }
 
-    /// Returns the row of a run. If the run is loaded, the row comes from memory.
+    /// Returns the row of a run. The row comes from memory if the run is in memory, and otherwise from the store.
     pub async fn run_row(&self, id: &RunId) -> Answer<RunRow> {
         if let Some(row) = self.driver.current(id).await.and_then(|run| run.row()) {
             return Ok(row);
@@ -110,12 +110,13 @@ impl App {
         self.journal().run(id).await?.ok_or_else(|| Refused::not_found("run"))
     }
 
-    /// Returns the current state of a run. If the run is loaded, the state comes from memory.
+    /// Returns the current state of a run. The state comes from memory if the run is in memory. Otherwise the run is
+    /// replayed from its events.
     pub async fn run_now(&self, id: &RunId) -> Result<Arc<Run>, Error> {
         self.driver.now(id).await
     }
 
-    /// Returns the ids of an existing interrupt. If the interrupt's run is loaded, the ids come from memory.
+    /// Returns the ids of an existing interrupt. The ids come from memory if the interrupt's run is in memory.
     pub async fn find_interrupt(&self, id: &InterruptId) -> Answer<InterruptRef> {
         match self.driver.asker(id) {
             Some(run) => Ok(InterruptRef { run, interrupt: id.clone() }),
@@ -123,7 +124,7 @@ impl App {
         }
     }
 
-    /// Returns the row of an interrupt. If the interrupt's run is loaded, the row comes from memory.
+    /// Returns the row of an interrupt. The row comes from memory if the interrupt's run is in memory.
     pub async fn interrupt_row(&self, id: &InterruptId) -> Answer<InterruptRow> {
         let asker = self.driver.current_asker(id).await;
         if let Some(row) = asker.and_then(|run| run.interrupt_rows([id]).pop()) {
@@ -227,7 +228,7 @@ impl<T: Send + 'static> Future for Carried<T> {
 
 impl<T: Send + 'static> Drop for Carried<T> {
     fn drop(&mut self) {
-        // If there is no runtime, the process is ending. The work continues after the next start of the server.
+        // If there is no runtime, the process is ending. The next start of the server continues the work.
         if let (Some(work), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
             runtime.spawn(work);
         }

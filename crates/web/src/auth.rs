@@ -100,8 +100,8 @@ impl AuthState {
     }
 
     /// Authenticates a person by the cookie of an edge's page, as an operator: the page needs no other role. Call this
-    /// only on routes of this edge. A request that does not come from the page is refused. If the login has ended, the
-    /// refusal names the sign-in of the page.
+    /// function only on routes of this edge. A request that does not come from the page is refused. If the login has
+    /// ended, the refusal contains the URL of the page's sign-in.
     pub async fn authenticate_page(&self, headers: &HeaderMap) -> Answer<Authenticated> {
         let app = self.0.clone();
         let Some(page) = app.page.as_ref().filter(|page| page.sent(headers)) else {
@@ -205,8 +205,8 @@ impl AuthState {
     }
 
     /// Lets a person decide on one interrupt without a sign-in, if the person has the right to decide. `let_in_by` is
-    /// the person who created the login link with which the decider signed in, if this is a different person. `since`
-    /// is the time at which the decision link was created.
+    /// the person who created the login link with which the decider signed in, if another person created this link.
+    /// `since` is the time at which the decision link was created.
     async fn authorize_decider(
         &self,
         (person, let_in_by): (String, Option<String>),
@@ -319,7 +319,7 @@ pub struct ShownInterrupt {
     pub subject: Digest,
 }
 
-/// Person who used a decision link or a channel, and may only see and decide this one interrupt.
+/// Person who used a decision link or a channel. This person may see and decide only one interrupt.
 pub struct LinkBearer {
     pub app: Arc<App>,
     pub actor: Actor,
@@ -367,8 +367,8 @@ impl Authenticated {
         }
     }
 
-    /// Returns the permission that the route of the request needs. Counts the request against the rate limit of the
-    /// route.
+    /// Returns the permission that the caller needs for the route of the request. Counts the request against the rate
+    /// limit of the route.
     pub fn needed(&self, parts: &Parts) -> Answer<Needs> {
         let needs: Option<Needs> = parts.extensions.get().copied();
         let needs = needs.ok_or_else(|| {

@@ -41,7 +41,7 @@ struct Connected {
 struct SessionConnections {
     /// Connections by their number. The highest number is the newest connection.
     clients: BTreeMap<u64, Arc<Notify>>,
-    /// Calls that were sent in completed HTTP responses. The clients that got these responses are running the calls.
+    /// Calls that were sent in completed HTTP responses. The clients that received these responses run the calls.
     kept: BTreeSet<InterruptId>,
 }
 
@@ -128,7 +128,7 @@ impl Client {
         newest.is_some_and(|(number, _)| *number == self.holder.number)
     }
 
-    /// Returns true if the client of this connection must run a call that was just handed out.
+    /// Returns true if the client of this connection must run a call that has just become ready to run.
     pub async fn accept_call(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
         match &handed_out.claim {
             Some(claim) if claim.holder.as_ref() == Some(&self.holder) => {
@@ -159,9 +159,9 @@ impl Client {
         self.clients.lock().by_session.get(&self.key).is_some_and(|room| room.kept.contains(handed_out))
     }
 
-    /// Returns true if the client of this connection must run a call that was handed out before the connection opened.
-    /// A call that was sent in an earlier HTTP response is included, because the client that got the response may have
-    /// disconnected.
+    /// Returns true if the client of this connection must run a call that became ready to run before the connection
+    /// opened. A call that was sent in an earlier HTTP response is included, because the client that got the response
+    /// may have disconnected.
     pub async fn accept_earlier_call(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
         if let Some(room) = self.clients.lock().by_session.get_mut(&self.key) {
             room.kept.remove(&handed_out.opened.interrupt);

@@ -162,7 +162,7 @@ impl Callbacks {
         self.kept.forget(app, id.as_str()).await
     }
 
-    /// Deletes the callbacks of all interrupts of the runs, which were erased.
+    /// Deletes the callbacks of all interrupts of erased runs.
     pub async fn forget_runs(&self, app: &App, runs: &[RunId]) -> Answer<()> {
         let kept: BTreeSet<InterruptId> = self.kept.all(app).await?;
         if kept.is_empty() {

@@ -94,7 +94,7 @@ impl Connections {
         Arc::new(Connection { number, ends, all: self.clone(), evicted })
     }
 
-    /// Locks the maps. A poisoned lock is ignored, because the maps stay valid after a panic.
+    /// Locks the maps. A poisoned lock is used like any lock, because the maps stay valid after a panic.
     fn open(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }

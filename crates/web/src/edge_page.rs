@@ -12,7 +12,7 @@ use url::Url;
 /// Header `Sec-Fetch-Site` (Fetch Metadata, 2.4).
 pub(crate) const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Path of the sign-in below the first forwarded path.
+/// Path of the page's sign-in, below the first of the forwarded paths.
 const SIGN_IN: &str = "/holdshort/sign-in";
 
 /// Page that may use one edge with a cookie.
@@ -46,7 +46,7 @@ impl EdgePage {
         self.origin.starts_with("https:")
     }
 
-    /// Returns the URL at which a person signs a browser in for the page.
+    /// Returns the URL at which a person signs a browser in, so that the page can use the edge.
     pub fn sign_in_url(&self) -> String {
         format!("{}{}{SIGN_IN}", self.origin, self.paths[0])
     }

@@ -182,7 +182,7 @@ fn check(names: &ServerNames, request: &Request, forwarded: Forwarded<'_>, may_c
     if !target_is_ours || !host_is_ours || !scheme_is_ours {
         return Err(Refused::new(Code::WrongHost, format!("address the server as {}", names.base)));
     }
-    // A WebSocket begins with a GET request, but changes can be made over it.
+    // A WebSocket begins with a GET request, but its frames can make changes.
     let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS)
         && !request.headers().contains_key(UPGRADE);
     if !reads && !may_call && !is_from_here(request.headers(), names) {
@@ -209,8 +209,8 @@ fn has_one_of(headers: &HeaderMap, name: &HeaderName, allowed: &[String]) -> boo
     }
 }
 
-/// Sets headers that keep responses out of caches, frames and other pages, and that prevent guesses about the media
-/// type. A page of this server has its own policy, and sets its caching and referrer headers itself.
+/// Sets headers that keep responses out of caches, frames and other pages, and that prevent browsers from guessing the
+/// media type. A page of this server has its own policy, and sets its caching and referrer headers itself.
 fn seal(headers: &mut HeaderMap) {
     if !headers.contains_key(CONTENT_SECURITY_POLICY) {
         for (name, value) in [

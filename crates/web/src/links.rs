@@ -76,7 +76,8 @@ pub struct Claim {
     /// when the person signs out, here or at the provider.
     #[serde(rename = "h", default, skip_serializing_if = "Option::is_none")]
     pub there: Option<Vec<Digest>>,
-    /// Person who created the login link with which the person of this link signed in, if this is a different person.
+    /// Person who created the login link with which the person of this link signed in. `None` if the same person
+    /// created it.
     #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
 }

@@ -66,7 +66,7 @@ impl Code {
             && self.invited.bound.is_none_or(|bound| began.contains(&bound))
     }
 
-    /// Returns true if the code can no longer be used because its person was removed or signed out.
+    /// Returns true if the code is invalid because its person was removed or signed out.
     fn is_over(&self, known: &System) -> bool {
         is_over(known, &self.invited.person, self.since, &self.invited.there)
     }
@@ -88,7 +88,7 @@ pub struct Invitation {
     /// Digests of the session and subject at the provider. A sign-out of the session or the subject at the provider
     /// ends the login.
     pub there: Vec<Digest>,
-    /// Person who created the login link, if this is not the person who signs in.
+    /// Person who created the login link. `None` if the person who signs in created the link.
     pub let_in_by: Option<String>,
 }
 
@@ -120,7 +120,7 @@ pub struct Login {
     /// ends the login.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     there: Vec<Digest>,
-    /// Person who created the login link of this login, if this is not the person who is signed in.
+    /// Person who created the login link of this login. `None` if the signed-in person created the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
     /// True if the login is for the page of an edge. The cookie of such a login is valid without a secret, and only on
@@ -176,7 +176,7 @@ pub struct Token {
 }
 
 impl Logins {
-    /// Reads the file, if it exists. The caller holds the lock of the data folder.
+    /// Reads the file, if it exists. The caller must hold the lock of the data folder.
     pub fn open(data: &Path, port: u16, is_secure: bool, operator: &str) -> Result<Self, Error> {
         let path = data.join(FILE);
         let operator = Digest::of_parts(&[b"holdshort logins\n", operator.as_bytes()]);
@@ -342,8 +342,8 @@ impl Logins {
         logins.iter().find(is_it).cloned()
     }
 
-    /// Returns the login of a browser that uses the page of an edge. Check before the call that the page sent the
-    /// request.
+    /// Returns the login of a browser that uses the page of an edge. Before calling this function, check that the page
+    /// sent the request.
     pub(crate) fn find_page(&self, headers: &HeaderMap, now: Timestamp) -> Option<Login> {
         let logins = self.kept.borrow().clone();
         let mut cookies = self.page_cookies(headers).map(|cookie| Digest::of_bytes(cookie.as_bytes()));
@@ -422,7 +422,7 @@ pub(crate) fn set_cookie(name: &str, value: &str, same_site: &str, seconds: u64,
     format!("{name}={value}; HttpOnly; SameSite={same_site}; Path=/; Max-Age={seconds}{secure}")
 }
 
-/// Returns the values of a request's cookies whose names fulfil the condition.
+/// Returns the values of those cookies of a request whose names satisfy the condition.
 pub(crate) fn cookies<'a>(
     headers: &'a HeaderMap,
     is_it: impl Fn(&str) -> bool + 'a,
@@ -432,7 +432,7 @@ pub(crate) fn cookies<'a>(
     pairs.filter(move |(name, _)| is_it(name)).map(|(_, value)| value)
 }
 
-/// Returns true if the person was removed or signed out after `since`, here or at the provider.
+/// Returns true if the person was removed, or signed out here or at the provider, after `since`.
 pub(crate) fn is_over(known: &System, person: &str, since: Since, there: &[Digest]) -> bool {
     known.people.is_signed_out(person, since) || known.signed_out_there.has_ended(there, since)
 }

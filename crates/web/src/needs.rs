@@ -45,7 +45,7 @@ impl Needs {
         Self { limit: RouteLimit::Decisions, ..self }
     }
 
-    /// Declares these needs for the routes.
+    /// Declares this permission, its extent and its rate limit for the routes.
     pub fn on<S: Clone + Send + Sync + 'static>(self, routes: MethodRouter<S>) -> MethodRouter<S> {
         routes.layer(Extension(self))
     }

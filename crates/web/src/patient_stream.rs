@@ -17,7 +17,7 @@ use crate::connections::Connection;
 pub struct PatientStream {
     stream: TcpStream,
     patience: Duration,
-    /// Deadline for a client that currently receives no bytes.
+    /// Time at which the connection is closed if the client still receives no bytes.
     stalled: Option<Pin<Box<Sleep>>>,
     /// Counts this connection against its quota until the socket is closed.
     _connection: Arc<Connection>,

@@ -79,7 +79,7 @@ fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
-/// Socket of the peer, as the kernel lists it.
+/// Socket of the process at the other end, as the kernel lists this socket.
 struct Socket {
     uid: u32,
     inode: u64,

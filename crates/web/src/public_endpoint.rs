@@ -25,7 +25,7 @@ pub struct PublicEndpoint {
     pub proxies: Proxies,
     /// Certificate files; `None` if the server itself does not use TLS.
     pub tls: Option<TlsFiles>,
-    /// Origins whose pages may call an edge from a browser, and the path of this edge.
+    /// Origins of the pages that may call an edge from a browser, and the path of this edge.
     pub cors: Cors,
     /// Page of another system that may use its edge with a cookie. `None` if no page may.
     pub page: Option<EdgePage>,
@@ -93,8 +93,8 @@ impl PublicUrl {
         }
     }
 
-    /// Returns the page at this URL that may use an edge. `base`: prefix of the edge's paths on this server. `paths`:
-    /// paths of the page's server that are forwarded to the edge.
+    /// Returns the page at this URL as a page that may use an edge. `base`: prefix of the edge's paths on this server.
+    /// `paths`: paths of the page's server that are forwarded to the edge.
     pub fn page_of_edge(&self, base: &'static str, paths: [&'static str; 2]) -> EdgePage {
         EdgePage::new(base, paths, (self.origin(), self.hosts()))
     }

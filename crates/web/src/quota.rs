@@ -93,8 +93,8 @@ impl Allowances {
     }
 }
 
-/// Returns the key of an address. All IPv6 addresses of a /64 network share a key, because one client usually has the
-/// whole network.
+/// Returns the key of an address. All IPv6 addresses of a /64 network share a key, because one client usually has all
+/// addresses of such a network.
 fn address_key(client: IpAddr) -> String {
     match client.to_canonical() {
         IpAddr::V4(address) => address.to_string(),

@@ -23,8 +23,8 @@ tokio::task_local! {
 /// Random part that distinguishes this process from other processes and from earlier runs of the server.
 static PROCESS: LazyLock<String> = LazyLock::new(|| {
     let mut drawn = [0; 6];
-    // If the random source fails, this part is constant. Ids are then unique only within this process, which only
-    // affects logs.
+    // If the random source fails, this part is constant. Ids are then unique only within this process. Only logs are
+    // affected.
     let _ = getrandom::fill(&mut drawn);
     HEXLOWER.encode(&drawn)
 });

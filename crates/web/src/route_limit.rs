@@ -21,7 +21,7 @@ use crate::quota::Meter;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteLimit {
-    /// No limit in addition to those of agents and connections.
+    /// No limit other than the limits of agents and of connections.
     None,
     /// Limit of sign-in requests by address.
     SignIns,

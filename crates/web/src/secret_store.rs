@@ -150,7 +150,7 @@ impl SecretStore {
         Ok(names.iter().filter_map(|name| name.strip_prefix(&*prefix)?.parse().ok()).collect())
     }
 
-    /// Returns the ids of old secrets. The event of such a secret is either already in the journal or will never be
+    /// Returns the ids of old secrets. For an old secret, the event is either already in the journal or will never be
     /// written.
     pub(crate) async fn settled<I>(&self, app: &App) -> Answer<BTreeSet<I>>
     where

@@ -36,7 +36,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Reads the file, or creates it if it is missing. The caller holds the lock of the data folder.
+    /// Reads the file, or creates it if it is missing. The caller must hold the lock of the data folder.
     pub fn open(data: &Path) -> Result<Self, Error> {
         let path = data.join(FILE);
         let stored = match secrets::read::<Stored>(&path, MEND)? {

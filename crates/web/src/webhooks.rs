@@ -101,12 +101,12 @@ pub struct Webhooks {
     tell: watch::Sender<Arc<Channels>>,
     /// Lock that allows one change at a time. A change stores the secrets and then records the event.
     changing: Mutex<()>,
-    /// Content of the file, or the rows that were read from the database so far.
+    /// Content of the webhooks file. With a database: the rows that were read so far.
     kept: Mutex<BTreeMap<WebhookId, Stored>>,
 }
 
 impl Webhooks {
-    /// Reads the file. Also returns a receiver of all channels.
+    /// Reads the webhooks file. Also returns a receiver of all channels.
     pub fn open(
         data: &Path,
         configured: Channels,
@@ -321,7 +321,7 @@ impl Webhooks {
         Ok(known)
     }
 
-    /// Writes the file, unless a database is used.
+    /// Writes the webhooks file, unless the journal is in a database.
     async fn write(&self, app: &App, kept: &BTreeMap<WebhookId, Stored>) -> Answer<()> {
         if app.journal().database().is_some() {
             return Ok(());

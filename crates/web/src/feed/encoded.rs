@@ -19,7 +19,7 @@ use crate::view::assignment::Reader;
 
 pub(super) struct EncodedEvent {
     pub(super) sealed: Sealed,
-    /// Position in the order of commits; `None` if the event was read by `seq` from the stream of a run.
+    /// Position of the event in the order of commits. `None` if the event was read from the stream of one run.
     pub(super) position: Option<u64>,
     /// Type of the event; `None` if the head of the event is unreadable.
     kind: Option<String>,
@@ -29,7 +29,7 @@ pub(super) struct EncodedEvent {
     by_seq: OnceLock<Result<EncodedFrame, Box<Problem>>>,
 }
 
-/// Kind of number that a follower uses as its cursor.
+/// Number that a follower uses as its cursor: the `seq` in a run, or the position in the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CursorKind {
     Position,

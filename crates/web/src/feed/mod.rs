@@ -2,8 +2,8 @@
 //! unfinished model replies in between. Each follower of a run or of the journal reads one feed, over server-sent
 //! events or a WebSocket.
 //!
-//! A feed reads the next event only when the client can receive it, and waits for a commit if no event is left. A
-//! feed has no state that must survive a disconnect, because a client that reconnects with its cursor gets the events
+//! A feed reads the next event only when the client can receive it. After the last event, the feed waits for a commit.
+//! A feed has no state that must survive a disconnect, because a client that reconnects with its cursor gets the events
 //! after the cursor. `source.rs` reads the events, `recent.rs` shares the newest events among all followers,
 //! `encoded.rs` encodes the events, and `visibility.rs` decides which events a caller may see.
 
@@ -81,7 +81,7 @@ struct Feed {
     commits: watch::Receiver<u64>,
     /// Position up to which the shared reader has read the journal.
     shared: watch::Receiver<u64>,
-    /// Receiver of previews; `None` if previews are hidden or have ended.
+    /// Receiver of previews. `None` if the client wants no previews, or if no further previews can arrive.
     previews: Option<broadcast::Receiver<real::Preview>>,
     /// Events that were read but not yet returned.
     found: vec::IntoIter<Arc<EncodedEvent>>,
@@ -113,8 +113,8 @@ impl Feed {
                         return Some(Item::Problem(refused));
                     }
                 }
-                // An event replaces the previews of its content. Therefore previews that were sent before a commit
-                // are returned before the events of this commit.
+                // An event contains the complete text of its previews. Therefore previews that were sent before a
+                // commit are returned before the events of this commit.
                 State::Waiting => tokio::select! {
                     biased;
                     preview = next(&mut self.previews) => if let Some(preview) = preview

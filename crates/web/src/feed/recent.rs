@@ -31,7 +31,7 @@ pub struct Recent {
 
 #[derive(Default)]
 struct EventWindow {
-    /// Position after which all events are in memory, without a gap. `None` if no shared events are read at present.
+    /// All events after this position are in memory, without a gap. `None` if no shared events are read at present.
     after: Option<u64>,
     events: VecDeque<Arc<EncodedEvent>>,
     bytes: usize,

@@ -39,7 +39,7 @@ impl Visibility {
     }
 
     /// Returns true if the event is about an interrupt that is assigned to the caller, or that was assigned to the
-    /// caller until this event. Returns false for an event that is about no interrupt.
+    /// caller until this event. Returns false for an event without an interrupt.
     pub(super) async fn sees_assigned(&self, event: &EncodedEvent) -> Answer<bool> {
         let Some(id) = event.interrupt() else { return Ok(false) };
         // Boxed, since the future is large.

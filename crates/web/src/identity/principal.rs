@@ -30,7 +30,7 @@ pub enum AuthMethod {
     Token,
     /// Login of a browser or terminal.
     Login {
-        /// Person who created the login link, if this is a different person.
+        /// Person who created the login link. `None` if the signed-in person created the link.
         let_in_by: Option<String>,
     },
     Key(KeyId),

@@ -1,5 +1,5 @@
-//! Interrupts as clients see them. A view is built from a row and the events that the row refers to, or from a loaded
-//! run.
+//! Interrupts as clients see them. A view is built from a run in memory, or from a database row and the events that the
+//! row refers to.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,7 +31,8 @@ pub async fn from_row(app: &App, row: &InterruptRow, reader: &Reader) -> Answer<
     of_page(app, row, &CallEnds::default(), reader).await
 }
 
-/// Returns the view of a row. `ends` caches the outcomes of calls that were read for other rows of the same page.
+/// Returns the view of an interrupt's database row. `ends` caches the outcomes of calls that were read for other rows
+/// of the same page.
 pub async fn of_page(
     app: &App,
     row: &InterruptRow,
@@ -52,7 +53,7 @@ pub async fn of_page(
     Ok(shown)
 }
 
-/// Returns the view of an interrupt of a loaded run.
+/// Returns the view of an interrupt whose run is in memory.
 pub fn from_run(run: &Run, id: &InterruptId, reader: &Reader) -> Option<wire::Interrupt> {
     let interrupt = run.interrupts.get(id)?;
     let place = (&run.id, run.session()?);
@@ -188,7 +189,7 @@ fn show_to(
     let stands_in = you.as_ref().is_some_and(|you| you.in_place_of.is_some());
     let Some(RedactedInterrupt { interrupt: seen, cover }) = reader.covered(interrupt) else {
         let mut shown = show(run, session, subject, interrupt);
-        // The option is not offered to a delegate, because a grant by a delegate would cover no call.
+        // A delegate cannot choose an option with a grant, because a grant by a delegate would cover no call.
         let is_offered = |offer: &&Offer| !stands_in || offer.effect != Effect::Grant;
         shown.options = interrupt.opened.options.iter().filter(is_offered).map(offer(interrupt)).collect();
         return wire::Interrupt { you, frozen, ..shown };
@@ -203,8 +204,8 @@ fn show_to(
     wire::Interrupt { you, frozen, approval: None, withheld: cover.places.into_iter().collect(), ..shown }
 }
 
-/// Rebuilds the interrupt of a row from the events that the row refers to. The result equals the interrupt of the
-/// loaded run. Also returns the actor that started the run, if the right to decide depends on that actor.
+/// Rebuilds an interrupt from its database row and the events that the row refers to. The result equals the interrupt
+/// in the replayed run. Also returns the actor that started the run, if the right to decide depends on that actor.
 pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Option<Actor>)> {
     let stream = StreamId::Run(row.run.clone());
     let event = app.event(&stream, row.opened_seq).await?;
@@ -279,7 +280,7 @@ fn call_ends(run: &Run) -> BTreeMap<String, CallEnd> {
     ended.collect()
 }
 
-/// Returns the approval of the interrupt, as the external agent needs it.
+/// Returns the approval of the interrupt, in the form for the external agent.
 fn approval(interrupt: &Interrupt) -> Option<wire::Approval> {
     interrupt.opened.kind.row().edits?;
     let approved = interrupt.approved()?;
@@ -494,7 +495,8 @@ fn judgement(payload: &Value) -> Vec<wire::Reason> {
 
 pub(super) fn offer(interrupt: &Interrupt) -> impl Fn(&Offer) -> wire::Offer {
     let opened = &interrupt.opened;
-    // An external agent writes its payload itself, so a trial in it counts only if the server made the trial.
+    // An external agent writes its payload itself, so the payload could claim a trial. The member `trial` of the
+    // content exists only if the server ran the trial.
     let is_real = opened.about != About::External || interrupt.content.get("trial").is_some();
     let shows_trial = |payload| wire::TrialCard::from_payload(payload).is_some();
     let is_tried = is_real && interrupt.content.get("payload").is_some_and(shows_trial);

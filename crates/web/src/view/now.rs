@@ -1,4 +1,5 @@
-//! Current state of a run or an interrupt. The state comes from memory if the run is loaded, and otherwise from a row.
+//! Current state of a run or an interrupt. The state comes from memory if the run is in memory, and otherwise from a
+//! database row.
 
 use holdshort_core::id::RunId;
 use holdshort_engine::StartedRun;

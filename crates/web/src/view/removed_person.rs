@@ -12,8 +12,8 @@ use super::interrupt;
 use crate::app::App;
 use crate::limits::LEFT_INTERRUPTS;
 
-/// Open interrupts whose assignment names a person. The interrupts are read before the removal, because afterwards an
-/// assignment may no longer contain the removed person.
+/// Open interrupts that have the person among their approvers. The interrupts are read before the removal, because
+/// afterwards an assignment may no longer contain the removed person.
 pub struct OpenAssignments {
     asked: Vec<OpenAssignment>,
     is_cut: bool,
@@ -71,7 +71,7 @@ pub async fn find_open_assignments(app: &App, person: &str, reader: &Reader) -> 
 }
 
 impl OpenAssignments {
-    /// Returns the interrupts, each with the ability of the remaining people to decide on it.
+    /// Returns the interrupts. Each has a flag that is true if the remaining people can decide on it.
     pub fn into_removed_person(self, people: &People) -> wire::RemovedPerson {
         let Self { asked, is_cut } = self;
         let left = |OpenAssignment { id, kind, title, assignment, starter }: OpenAssignment| {

@@ -1,5 +1,5 @@
-//! Runs as clients see them. A view is built from a row and the two events that the row refers to, or from a loaded
-//! run.
+//! Runs as clients see them. A view is built from a run in memory, or from a database row and the two events that the
+//! row refers to.
 
 use holdshort_core::definition::{Judge, Smart};
 use holdshort_core::event::{self, Event};

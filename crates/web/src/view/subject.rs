@@ -30,7 +30,7 @@ impl Subject {
     }
 }
 
-/// Returns the subject of a run that is not loaded, from its first event.
+/// Returns the subject of a run that is not in memory. Reads the first event of the run.
 pub(super) async fn for_run(app: &App, run: &RunId) -> Answer<Subject> {
     let stream = StreamId::Run(run.clone());
     let first = app.event(&stream, 1).await?;

@@ -1,5 +1,5 @@
-//! A WebSocket of text frames: reads frames, writes frames, and closes the connection. Each caller, such as the native
-//! API or an edge, defines the meaning of its frames.
+//! A WebSocket of text frames: reads frames, writes frames, and closes the connection. The native API and the edges use
+//! this module. Each of them defines the meaning of its frames.
 //!
 //! `outbox.rs` queues frames for the client, and `write.rs` writes the frames.
 
@@ -49,7 +49,7 @@ pub enum End {
     Replaced,
     /// The next event is unreadable. The error was sent to the client, if the client still reads frames.
     Unreadable,
-    /// The maximum number of open streams is reached.
+    /// The server has reached its maximum number of open streams.
     Full(Refused),
     /// The agent, or all agents together, sent more requests than the rate limit allows.
     OverRate(Refused),

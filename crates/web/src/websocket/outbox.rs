@@ -1,6 +1,6 @@
 //! Queue of frames for the client of a socket. The queue is short, and waiting for free space has a time limit. A
 //! client that receives no frames is disconnected, and can reconnect with its cursor. Previews do not wait. If the
-//! queue is full, they are dropped.
+//! queue is full, previews are dropped.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub struct Outbox<M = Infallible> {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Queued<M = Infallible> {
     pub text: Utf8Bytes,
-    /// Mark that is reported when the frame was written.
+    /// Mark that the writer reports after it has written the frame.
     pub mark: Option<M>,
 }
 

@@ -53,7 +53,7 @@ pub struct Jwt {
     pub prefix: String,
     #[serde(default)]
     pub claims: Claims,
-    /// Holdshort role for each value of the roles claim.
+    /// Map from each value of the roles claim to a role of Holdshort.
     pub roles: BTreeMap<String, Role>,
 }
 
