@@ -1,4 +1,4 @@
-//! The tools that agents are offered: names, descriptions for a model, JSON Schemas. Must contain no code that runs a
+//! The tools that agents can call: names, descriptions for a model, JSON Schemas. Must contain no code that runs a
 //! tool.
 
 use holdshort_core::asking::KINDS;

@@ -1,4 +1,4 @@
-//! A macro that declares an enum as a table: each variant has a stable name and further columns.
+//! A macro that declares an enum as a table: each variant has a stable name and further values.
 
 /// Declares the enum, the constant `ALL`, `name`, `row` and `Serialize`. `row` returns the columns, built by the
 /// constructor of their type. `Serialize` writes the name.

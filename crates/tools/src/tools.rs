@@ -69,9 +69,9 @@ pub struct Settings {
     pub sandbox_program: PathBuf,
     /// Data folder of the server. Commands can never read it.
     pub data_dir: PathBuf,
-    /// Home folder of the person. Commands cannot read it, except for folders of tools that are on `path`.
+    /// Home folder of the person. Commands cannot read the home folder, except for folders of tools that are on `path`.
     pub home: Option<PathBuf>,
-    /// `PATH` for commands. Folders that commands cannot read are removed from it.
+    /// `PATH` for commands. Folders that commands cannot read are removed from this `PATH`.
     pub path: String,
     /// Timeout of a command whose call has no `timeout_s`.
     pub command_timeout_ms: u64,
@@ -119,7 +119,7 @@ impl Settings {
 #[derive(Clone, Debug)]
 pub struct Tools(Arc<Inner>, Stop);
 
-/// Becomes true when a person stops the running command. `None` if no person can stop it.
+/// Becomes true when a person stops the running command. `None` if no person can stop the command.
 pub(crate) type Stop = Option<watch::Receiver<bool>>;
 
 #[derive(Debug)]
@@ -187,9 +187,9 @@ impl Tools {
         seen.unwrap_or_default()
     }
 
-    /// Runs a call after checking its preconditions again. A call that changes files is [committed](Self::commit)
-    /// instead. `effect` is the permission of a command; without an effect the command may only read. `output` receives
-    /// the output of a running command as a preview.
+    /// Runs a call after checking its preconditions again. A call that changes files is not run here: its proposed
+    /// changes are [committed](Self::commit). `effect` is the permission of a command; without an effect the command
+    /// may only read. `output` receives the output of a running command as a preview.
     ///
     /// Dropping the future stops a command and every process that it started.
     pub async fn run(
@@ -270,8 +270,8 @@ impl Tools {
         Some(turns::wait(Path::new(self.0.workspace.path())).await)
     }
 
-    /// Changes every path of a changeset from its `before` state to its `after` state. Changes nothing if at least one
-    /// path is not in its `before` state.
+    /// Changes every path of a changeset from its `before` state to its `after` state. Changes nothing if any path is
+    /// not in its `before` state.
     ///
     /// `body` returns the bytes of a file by its digest. `resumed` is true if the commit was started before a crash, so
     /// that some paths may already be in their `after` state. To undo a changeset, commit its inverse. Blocks.
@@ -451,7 +451,7 @@ fn run_on_files(inner: &Inner, request: &OnFiles, withheld: &WithheldPaths) -> R
             Outcome::Done { text, data: counted("hits", shown, left_out) }
         }
         OnFiles::Change(change) => {
-            // A change that was not inspected must never run. This outcome sends the call back to the inspection.
+            // A change that was not inspected must never run. After this outcome, the engine inspects the call again.
             Outcome::Changed { paths: vec![change.path().to_owned()] }
         }
     })

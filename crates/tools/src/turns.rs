@@ -36,7 +36,7 @@ fn queue() -> MutexGuard<'static, Queue> {
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits for the turn, after all earlier requests. Dropping the future withdraws the request.
+/// Waits until this request has its turn. Earlier requests come first. Dropping the future withdraws the request.
 pub(crate) async fn wait(workspace: &Path) -> Turn {
     let turn = {
         let mut queue = queue();
@@ -48,7 +48,7 @@ pub(crate) async fn wait(workspace: &Path) -> Turn {
     loop {
         let ended = ENDED.notified();
         tokio::pin!(ended);
-        // From here on, the end of another turn wakes this future, even before it waits.
+        // From here on, the end of another turn wakes this future, even if it ends before this future waits.
         ended.as_mut().enable();
         if turn.is_now() {
             return turn;

@@ -1,10 +1,10 @@
 //! Commits a changeset: changes each path from its `before` state to its `after` state, or changes nothing at all.
 //!
-//! The commit first compares every path with its `before`, and touches nothing if one path differs. Then the commit
-//! removes old entries; the content of a folder is removed before the folder. After that, the commit makes folders,
-//! files and links; a folder is made before its content. After a crash during the commit, each path is in one of three
-//! states: unchanged, changed, or removed and not yet made again. A *resumed* commit continues from this state. Must
-//! never follow a link, and must never replace an entry that differs from the `before` of its path.
+//! The commit first compares every path with its `before` state, and changes nothing if one path differs. Then the
+//! commit removes old entries; the content of a folder is removed before the folder. After that, the commit makes
+//! folders, files and links; a folder is made before its content. After a crash during the commit, each path is in one
+//! of three states: unchanged, changed, or removed and not yet made again. A *resumed* commit continues from this
+//! state. Must never follow a link, and must never replace an entry that differs from the `before` of its path.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

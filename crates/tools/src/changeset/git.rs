@@ -78,7 +78,7 @@ impl RepositorySummary {
                     None => return,
                 }
             }
-            // Skips changes to git's logs, because the lines about branches and commits already describe them.
+            // Skips changes to git's logs: the lines about branches and commits already describe what the logs record.
             ["logs", ..] => return,
             ["refs", "heads", ..] => {
                 let moved = if what == "changed" { "moved" } else { what };

@@ -23,7 +23,7 @@ const NAMES: u32 = 100;
 const PREFIX: &str = ".holdshort-";
 const SUFFIX: &str = ".tmp";
 
-/// The new file under its temporary name. The file is deleted on drop unless it was renamed.
+/// The new file while it has its temporary name. The file is deleted on drop unless it was renamed.
 pub(super) struct Temporary<'a> {
     folder: BorrowedFd<'a>,
     name: String,
@@ -75,7 +75,8 @@ impl Drop for Temporary<'_> {
     }
 }
 
-/// Locks the file, which marks a change in progress. Returns `None` if the file system does not support locks.
+/// Locks the file. The lock shows other processes that the file is still being written. Returns `None` if the file
+/// system does not support locks.
 fn lock(file: impl AsFd) -> Option<bool> {
     match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Some(true),

@@ -149,7 +149,7 @@ pub(super) async fn drive(
                     }
                     None
                 }
-                // The command ended by itself. Setting guarded paths aside has a separate time limit.
+                // The command ended by itself. The renaming of new guarded paths has a separate time limit.
                 Ok(_) if begins && stopped.is_none() && Report::has_ended(&sent) => {
                     time_is_up.as_mut().reset(tokio::time::Instant::now() + limits::SET_ASIDE_TIME);
                     None
@@ -242,7 +242,7 @@ fn untold() -> SetAside {
     }
 }
 
-/// Pipe that a command prints to, with the bytes of the current chunk.
+/// Pipe that receives the output of a command, and the bytes of the current chunk.
 struct Channel {
     /// `None` after the output has ended: no process can print any more.
     pipe: Option<pipe::Receiver>,

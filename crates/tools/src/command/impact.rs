@@ -89,7 +89,7 @@ fn command_paths(part: &Part) -> Option<CommandPaths<'_>> {
         }
         ("git", Some("clean")) => (operands(words().skip(1)), true),
         ("find", _) if words().any(|word| word == "-delete" || word.starts_with("-exec")) => {
-            // With these options `find` follows links, but the count does not.
+            // With these options `find` follows links. The count follows no link, so it would be wrong.
             if words().any(|word| matches!(word, "-L" | "-follow")) {
                 return None;
             }

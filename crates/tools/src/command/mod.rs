@@ -242,7 +242,7 @@ fn tell_of_filtered(printed: &str, text: &mut String, data: &mut Value) {
     }
 }
 
-/// Follows a launched command to its end. Returns an error text if it is unknown how the command ended.
+/// Follows a launched command to its end. Returns an error text if the end of the command is unknown.
 async fn follow(
     launched: Launched<Child>,
     timeout: Duration,
@@ -351,7 +351,7 @@ impl EndedCommand {
         let (timed_out, exit_code) = (self.how == ExitReason::TimedOut, self.how.exit_code());
         let failed = matches!(self.how, ExitReason::Failed(_) | ExitReason::NoLayer(_));
         let aside = self.aside.unwrap_or_default();
-        // If guarded paths were set aside, the command has run, and the code below reports its outcome.
+        // If the command created guarded paths, it has run, and the code below reports its outcome.
         if failed && aside == SetAside::default() {
             return Outcome::Failed { text: format!("{}{end}", self.transcript.text()) };
         }

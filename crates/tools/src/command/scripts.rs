@@ -74,7 +74,7 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
             found.unbound |= leads_inside(workspace, folder, path);
             continue;
         };
-        // A link is bound by the path of its target, so a link with a new target is a different file.
+        // The approval is bound to the path of a link's target, so a link with a new target is a different file.
         let Ok(place) = WorkspacePath::resolve(workspace, &path, Last::Follow) else {
             // The file is in `.git`, or behind a link that file tools do not follow. The shell would run it
             // nevertheless.
@@ -89,8 +89,8 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
         }
         found.bind(workspace, &place);
     }
-    // Running a folder, as in `python3 DIR`, runs a file in the folder. If no file in the folder is bound, the file
-    // that runs is unknown.
+    // Running a folder, as in `python3 DIR`, runs a file in the folder. If the approval is bound to no file in the
+    // folder, the file that runs is unknown.
     found.unbound |= folders.iter().any(|folder| {
         let is_run =
             |script: &Precondition| script.sha256.is_some() && Path::new(&script.path).starts_with(folder);
@@ -122,11 +122,12 @@ fn look_up(
 ) {
     for entered in &named.entered {
         let Some(path) = inside(workspace, folder, entered) else {
-            // This path leads to the workspace folder or out of it. The workspace folder is always bound.
+            // This path leads to the workspace folder or out of it. The approval is always bound to the workspace
+            // folder.
             continue;
         };
         found.bind_folder(workspace, &path);
-        // If the folder is a link, only the link is bound and not its target.
+        // If the folder is a link, the approval is bound only to the link and not to its target.
         let place = WorkspacePath::resolve(workspace, &path, Last::Refuse);
         let is_itself = place.is_ok_and(|place| place.to_string() == path);
         found.unbound |= !only_reads && !is_itself;

@@ -1,4 +1,5 @@
-//! A diff as data for a card: hunks of lines, with limits. Must never contain formatting for a terminal.
+//! A diff as data for a card: hunks of lines, up to a maximum number of lines and bytes. Must never contain formatting
+//! for a terminal.
 
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};

@@ -9,7 +9,7 @@ use crate::limits;
 use crate::refusal::Refusal;
 use crate::workspace::Workspace;
 
-/// Resolves the folder that a call names. Without a path, the folder is the workspace.
+/// Finds the folder that a call names. Without a path, the folder is the workspace.
 pub(crate) fn folder(workspace: &Workspace, path: Option<&str>) -> Result<WorkspacePath, Refusal> {
     let path = path.filter(|path| !path.is_empty()).unwrap_or(".");
     let place = WorkspacePath::resolve(workspace, path, Last::Follow)?;

@@ -47,7 +47,7 @@ pub(super) fn give_up(is_root: bool) -> io::Result<()> {
             // The kernel does not support this capability or any capability with a higher number.
             Err(_) => break,
         }
-        // Ignores the error of a process that may not change this set: the set matters only for processes with
+        // Ignores the error of a process without permission to change this set. The set matters only for processes with
         // capabilities.
         let _ = thread::remove_capability_from_bounding_set(capability);
     }

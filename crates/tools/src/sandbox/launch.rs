@@ -55,7 +55,7 @@ pub(crate) struct Launched<C> {
 }
 
 impl Launch {
-    /// Makes the scratch folder. The caller fills the other fields of the plan.
+    /// Makes the scratch folder and a plan with defaults. The caller sets the other fields of the plan.
     pub(crate) fn prepare(level: SandboxLevel, network: bool, command: String) -> io::Result<Self> {
         let scratch = Scratch::new()?;
         let folder = fs::canonicalize(scratch.path())?;
@@ -144,7 +144,7 @@ fn try_out(program: &Path, level: SandboxLevel, network: bool, effect: &CommandE
     fs::write(workspace.join("tool"), "#!/bin/sh\n")?;
     fs::set_permissions(workspace.join("tool"), fs::Permissions::from_mode(0o755))?;
     fs::write(&secret, "secret")?;
-    // The mode makes the file readable for all users, so that only the sandbox can deny access.
+    // All users may read the file, so that only the sandbox can deny access to it.
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o644))?;
     let reads = *effect == CommandEffect::Reads;
     let executes = if reads { "./tool && exit 5" } else { "./tool || exit 6" };

@@ -22,7 +22,7 @@ pub(crate) enum Report {
     TooManyBytes,
     /// The layer that receives the command's writes could not be created in this workspace, so the command did not run.
     NoLayer { why: String },
-    /// The command is about to start. If it may write, the guarded paths have been found.
+    /// The command is about to start. If the command may write, the search for guarded paths is complete.
     Begins,
     /// Processes of the command that still ran when its shell ended. This report is sent only if such processes exist.
     Left { processes: usize },

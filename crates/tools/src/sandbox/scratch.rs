@@ -20,7 +20,7 @@ const PREFIX: &str = "holdshort-";
 const LOCK: &str = "lock";
 const NEW_LOCK: &str = "lock.new";
 /// Name of the file that lists the guarded paths from before the command. The file exists until the guarded paths that
-/// the command created are set aside (renamed).
+/// the command created are renamed.
 pub(super) const GUARDED: &str = "guarded.json";
 
 /// Content of the file [`GUARDED`].
@@ -106,9 +106,9 @@ pub(crate) fn remove(folder: &Path) {
     }
 }
 
-/// Removes the scratch folders that killed servers left, and sets aside the guarded paths that their commands created.
-/// Entries that cannot be removed stay. If a guarded path cannot be set aside, later commands in that workspace need an
-/// approval. Blocks.
+/// Removes the scratch folders of killed servers, and renames the guarded paths that their commands created. Entries
+/// that cannot be removed stay. If a guarded path cannot be renamed, later commands in that workspace need an approval.
+/// Blocks.
 pub fn clean_up() {
     let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return };
     for entry in entries.flatten() {

@@ -59,7 +59,7 @@ fn start(plan: &Plan, text: &str) -> Result<()> {
     let guard = if plan.is_guarded() { Some(look(plan)?) } else { None };
     Report::Begins.send();
     let ran = run_guarded(plan, text);
-    // Every process of the command has ended by now, for whatever reason the command ended.
+    // By now, every process of the command has ended, whatever the reason.
     if let Some(guard) = guard {
         let aside = guard.set_aside();
         if aside.is_complete() {
@@ -146,7 +146,8 @@ fn confine(plan: &Plan) -> Result<()> {
     limit::take_on(plan.cpu_s).map_err(because("no resource limits"))?;
     capabilities::give_up(geteuid().is_root()).map_err(because("capabilities cannot be dropped"))?;
     chdir(&plan.cwd).map_err(because("the working directory no longer exists"))?;
-    // Over a layer the folders have different identities. The folders below the layer were compared before.
+    // Over a layer the folders have different identities. The folders under the layer were already compared before the
+    // command started.
     let identities = if plan.shows_a_layer() { &[] } else { plan.identities.as_slice() };
     for identity in identities {
         let is_here = identity.path == plan.cwd;

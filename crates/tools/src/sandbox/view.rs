@@ -53,8 +53,8 @@ pub(super) fn enter(plan: &Plan, found: &GuardFindings) -> io::Result<()> {
     let private = view.folder(&plan.private())?;
     bind(&plan.private_on_host(), &private, Use::Write)?;
     symlink(plan.private(), view.folder(Path::new("/var"))?.join("tmp"))?;
-    // These folders are mounted after the private folder, which may contain these folders. Sorting puts a folder before
-    // its content.
+    // These folders are mounted after the private folder, which may contain these folders. After sorting, a folder
+    // comes before its content.
     let mut shown: Vec<_> = plan.tool_folders.iter().map(|folder| (folder.as_path(), Use::Read)).collect();
     shown.push((&plan.workspace, Use::of_workspace(&plan.effect)));
     let resolver = folders::resolver(plan);

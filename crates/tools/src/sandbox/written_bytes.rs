@@ -13,7 +13,7 @@ use super::processes::{self, Scope};
 #[derive(Default)]
 pub(super) struct WrittenBytes {
     last: BTreeMap<Pid, Count>,
-    /// Bytes of processes that ended without being waited for. The kernel adds these bytes to no other process.
+    /// Bytes of ended processes that no parent has waited for. The kernel adds these bytes to no other process.
     lost: u64,
 }
 
@@ -43,7 +43,8 @@ impl WrittenBytes {
     }
 
     /// Replaces the counts of all processes by the counts in `now`. When a process is reaped, the kernel adds its bytes
-    /// to the process that reaped it. Bytes of an ended process that no ancestor received are added to `lost`.
+    /// to the process that reaped it. If no ancestor received the bytes of an ended process, these bytes are added to
+    /// `lost`.
     fn take(&mut self, now: BTreeMap<Pid, Count>, own: Pid) {
         let before = std::mem::replace(&mut self.last, now);
         let mut grown: BTreeMap<Pid, u64> = self

@@ -22,7 +22,7 @@ use crate::limits;
 pub(crate) trait Source {
     /// Returns the content of a file before or after a change.
     fn read(&self, change: &Change, side: Side, digest: Digest, bytes: u64) -> io::Result<Vec<u8>>;
-    /// Returns the content with this digest, whichever path of the changeset has it.
+    /// Returns the content with this digest, at any path of the changeset.
     fn find(&self, digest: Digest) -> io::Result<Vec<u8>>;
 }
 
@@ -194,8 +194,8 @@ fn is_of_git(path: &str) -> bool {
     path.split('/').any(|name| name.eq_ignore_ascii_case(".git"))
 }
 
-/// Returns true if the change is described in words under `git`: it is below `.git`, and does not control a person's
-/// git.
+/// Returns true if `git` describes the change in words: the path is below `.git`, and the file does not control a
+/// person's git.
 fn is_told_in_words(change: &Change) -> bool {
     is_of_git(&change.path) && guarded::guards(change.path.split('/')).is_none()
 }

@@ -1,5 +1,5 @@
-//! Copies the workspace for a trial if no overlay is possible. Shares the data of files with the original if the file
-//! system supports that. A copy must never exceed its limits.
+//! Copies the workspace for a trial if no overlay is possible. Copied files share their data with the originals if the
+//! file system supports that. A copy must never exceed its limits.
 
 use std::fs::{File, Permissions};
 use std::io;
@@ -71,7 +71,7 @@ pub(super) fn copy_over(workspace: &Root, to: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes the existing entry with this name. Keeps a folder if a folder will be copied to it.
+/// Removes the existing entry with this name. Does not remove a folder if a folder will be copied to its path.
 fn make_way(into: BorrowedFd<'_>, name: &std::ffi::OsStr, kind: FileType) -> io::Result<()> {
     let Some(stat) = entry::stat(into, name)? else { return Ok(()) };
     match (FileType::from_raw_mode(stat.st_mode), kind) {

@@ -106,7 +106,7 @@ fn read(workspace: &Root, of: &[u8], path: &[u8]) -> Gitignore {
     // The workspace is treated as the root of the file system, since rules see only paths.
     let mut rules = GitignoreBuilder::new(Path::new("/").join(OsStr::from_bytes(of)));
     for line in content(workspace, path).unwrap_or_default().split(|byte| *byte == b'\n') {
-        // An invalid pattern ignores nothing. Neither does a line that is not UTF-8.
+        // An invalid pattern ignores nothing. A line that is not UTF-8 ignores nothing either.
         if let Ok(line) = std::str::from_utf8(line) {
             let _ = rules.add_line(None, line.trim_end_matches('\r'));
         }

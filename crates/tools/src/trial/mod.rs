@@ -1,8 +1,8 @@
 //! Trials: a command runs over a layer that receives all its writes, and its changes are read from the layer.
 //!
-//! A trial must never write to the workspace, and leaves no files behind when it is dropped. Must never decide whether
-//! its result is accepted. Read `sandbox::layer` for how a layer is mounted, and `read` for how it is read. `changeset`
-//! commits the result.
+//! A trial must never write to the workspace, and leaves no files behind when it is dropped. This module must never
+//! decide if the result of a trial is accepted. Read `sandbox::layer` for how a layer is mounted, and `read` for how it
+//! is read. `changeset` commits the result.
 
 mod capture;
 mod card;
@@ -94,8 +94,9 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Returns the content of every file in the changes, before and after, each content once. Reads one file at a time,
-    /// so at most [`limits::CHANGED_FILE_BYTES`] are in memory. Fails if a file has changed since the trial. Blocks.
+    /// Returns the content of every changed file before and after the change. Equal contents are returned once. Reads
+    /// one file at a time, so at most [`limits::CHANGED_FILE_BYTES`] are in memory. Fails if a file has changed since
+    /// the trial. Blocks.
     pub fn bodies(&self) -> impl Iterator<Item = io::Result<(Digest, Vec<u8>)>> + '_ {
         let mut told = BTreeSet::new();
         let sides = |change: &Change| {

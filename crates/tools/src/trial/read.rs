@@ -96,7 +96,7 @@ pub(super) fn read(
     if reader.meanwhile.is_empty() { Ok(reader.left) } else { Err(Error::Meanwhile(reader.meanwhile)) }
 }
 
-/// Folders below the trial's layer, from top to bottom.
+/// Folders under the trial's layer: the layer of the run, and the workspace.
 #[derive(Clone, Copy)]
 pub(super) struct Below<'a> {
     pub run_layer: Option<&'a Root>,

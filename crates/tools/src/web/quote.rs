@@ -1,4 +1,4 @@
-//! Presents a page to a model: as a quotation from outside, cut if the page is too long, with a note about the cut.
+//! Presents a page to a model as a quotation from outside. A page that is too long is cut, with a note about the cut.
 
 use std::fmt::Write as _;
 

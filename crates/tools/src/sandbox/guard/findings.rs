@@ -50,7 +50,7 @@ pub(crate) struct Link {
     pub leads_to: Option<Inode>,
 }
 
-/// Identity of a file while the file exists. Includes the creation time if the file system records it, because the file
+/// Identity of an existing file. Includes the creation time if the file system records this time, because the file
 /// system reuses the inode number of a removed file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,6 +1,6 @@
 //! Visits every folder of a workspace by its handle, so that no path is too long and no link leads out of the
-//! workspace. Decides by names which entries are guarded, and renames guarded entries if the purpose of the walk is to
-//! set them aside. Must never open a file.
+//! workspace. Decides by names which entries are guarded. After a command, the walk also renames new guarded entries
+//! (*sets them aside*). Must never open a file.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -26,8 +26,8 @@ const OF_GITS_OWN_WORK: [&str; 3] = ["rebase-merge", "rebase-apply", "sequencer"
 /// because the name of a branch never begins with a dot.
 const NAMED_AFTER_BRANCHES: [&str; 2] = ["refs", "logs"];
 
-/// Beginning of the new name of a path that is set aside. The new name is this text and a number. The text is short,
-/// and is not the beginning of a guarded name.
+/// Beginning of the new name of a guarded path that is renamed after a command. The new name is this text and a number.
+/// The text is short, and is not the beginning of a guarded name.
 const ASIDE: &str = "set-aside-";
 
 /// Maximum number of folder handles that the walk keeps open. Below that depth the walk returns through `..`, and
@@ -53,7 +53,7 @@ pub(super) struct Walk<'a> {
     left: usize,
 }
 
-/// A folder with subfolders that are still to be entered.
+/// A folder, and its subfolders that the walk has not visited yet.
 struct Level {
     handle: Option<OwnedFd>,
     inode: Inode,
@@ -295,7 +295,8 @@ fn open(folder: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<OwnedFd> {
     rustix::fs::openat(folder, name, flags, Mode::empty())
 }
 
-/// Renames an entry to the next free name. If necessary and permitted, first makes the folder writable.
+/// Renames a guarded entry to the next free name that begins with [`ASIDE`]. If necessary and permitted, first makes
+/// the folder writable.
 fn rename(folder: BorrowedFd<'_>, name: &OsStr, number: &mut u32) -> rustix::io::Result<OsString> {
     let mut may_change_mode = true;
     loop {
