@@ -58,7 +58,7 @@ fn describe(problem: &Problem) -> String {
                 problem.version.unwrap_or_default()
             );
         }
-        // The detail from the server would repeat the single invalid field.
+        // If only one field is invalid, the detail from the server would repeat the error of this field.
         [only] => text = format!("{text}: {only}"),
         [] if repeats(problem) => {}
         _ if problem.detail.is_empty() => {}

@@ -67,8 +67,8 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     out
 }
 
-/// Returns the number of lines that the card cuts and that `v` shows. Does not count `Interrupt::unseen`, which the
-/// server omits.
+/// Returns the number of lines that the card cuts and that `v` shows. Does not count the parts in `Interrupt::unseen`,
+/// because the server has already omitted these parts.
 pub(crate) fn cut_lines(interrupt: &Interrupt, view: View<'_>) -> usize {
     let interrupt = &LookAlikes::written(interrupt);
     let judged = InspectedCall::from_interrupt(interrupt);

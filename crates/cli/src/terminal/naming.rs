@@ -68,7 +68,7 @@ pub(super) fn natural(interrupt: &Interrupt) -> Option<&Offer> {
         Kind::Escalation => "instruct",
         Kind::PlanApproval => "revise",
         Kind::ToolApproval => "reject",
-        // After a step, text is a note. Before a step, text is guidance.
+        // After a step, a free text is a note. Before a step, a free text is guidance.
         Kind::Checkpoint if by_id("continue").is_some() => "continue",
         Kind::Checkpoint => "approve",
         Kind::Error => "abort",

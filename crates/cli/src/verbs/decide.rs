@@ -81,7 +81,7 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
 }
 
 /// Rejects a decision that releases parts that the card does not show, unless the person passes `--unseen`. An option
-/// that the interrupt does not list is checked too, because it may be an alias of a releasing option.
+/// that the interrupt does not list is checked too, because it may be another name of an option that releases work.
 fn refuse_unseen(interrupt: &Interrupt, option: &str, edit: &Value) -> anyhow::Result<()> {
     let is_open = interrupt.status == InterruptStatus::Open;
     let unseen = match interrupt.offer(option) {

@@ -89,7 +89,7 @@ pub fn for_run(folder: &Path, run: &str, is_completed: bool) -> io::Result<PathB
     Ok(if aside { own_folder(folder, run) } else { folder.to_owned() })
 }
 
-/// Removes the files that a run wrote into its subfolder before it was allowed to write into the folder.
+/// Removes the files that a run wrote into its subfolder before the run had completed.
 pub fn clear_own(folder: &Path, run: &str, names: &[&'static str]) -> anyhow::Result<()> {
     let aside = own_folder(folder, run);
     clear(&aside, names, &[])?;

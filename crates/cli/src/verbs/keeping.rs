@@ -91,7 +91,7 @@ pub(super) async fn erase(
             print_message("No run has this subject.");
         }
     }
-    // The exit code reports whether content is left.
+    // The command succeeds only if all content was erased.
     let is_done = [&done.not_ended, &done.held, &done.failed].iter().all(|left| left.is_empty());
     Ok(if is_done { Exit::Ok } else { Exit::Failed })
 }

@@ -46,8 +46,8 @@ fn a_command_stands_with_its_directory_and_its_walls() {
     assert!(!render_with_options(&interrupt(Kind::ToolApproval), "I look around.\n").contains('│'));
 }
 
-/// An inspected call of an external agent is printed like a native call. Further text from the agent is quoted. A
-/// request without a call is quoted completely.
+/// An inspected call of an external agent is printed like a call of an agent that Holdshort runs. Further text from the
+/// agent is quoted. A request without a call is quoted completely.
 #[test]
 fn a_judged_call_of_another_agent_is_a_call() {
     let mut asked = interrupt(Kind::ToolApproval);

@@ -88,7 +88,7 @@ impl Prompt {
         (!why.is_empty()).then(|| plain::line(&why.join("; ")).into_owned())
     }
 
-    /// Shows the text back before it is sent.
+    /// Prints the text, so that the person can confirm the text before it is sent.
     pub(super) fn confirm(&mut self, option: &str, words: &str, paint: Paint) -> Reaction {
         let mut shown = vec![format!("  {}", self.sentence(option))];
         shown.extend(quote(words, "   ", Cap::None, paint));

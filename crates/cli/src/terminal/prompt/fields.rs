@@ -37,7 +37,7 @@ struct Object {
     blank: Blank,
 }
 
-/// A form, and the answer as far as it is filled in.
+/// A form, and the part of the answer that is already filled in.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Filling {
     fields: Vec<Field>,
