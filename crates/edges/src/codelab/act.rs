@@ -263,8 +263,8 @@ fn edited(run: &Run, interrupt: &InterruptId, edit: Value) -> Value {
     }
 }
 
-/// Returns the reason for the rejection if the error text reports one. When a user rejects a call in the IDE, the IDE
-/// sends such an error text instead of a decision.
+/// Returns the user's reason if an error text reports that the user rejected a call. When a user rejects a call in the
+/// IDE, the IDE sends such an error text instead of a decision.
 pub(super) fn rejection(error: &str) -> Option<&str> {
     let why = error.trim().strip_prefix("User rejected")?;
     if why.is_empty() { Some(why) } else { why.strip_prefix(':').map(str::trim) }

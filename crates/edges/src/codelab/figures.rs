@@ -1,5 +1,5 @@
-//! `/health`, `/events/stats`, `/events/metrics` and the metrics of sessions: liveness, and counts that are read from the
-//! journal and its rows.
+//! `/health`, `/events/stats`, `/events/metrics` and the metrics of sessions: liveness, and counts that are read from
+//! the journal and the database rows.
 
 use std::collections::BTreeMap;
 

@@ -33,8 +33,8 @@ pub(super) enum Message {
 pub(super) enum Verdict {
     Approve,
     Edit,
-    /// Changes a call's arguments or a plan. For a plan without `modified_subtasks`, asks the agent for a new plan
-    /// (contract E10).
+    /// Changes a call's arguments or a plan. A message about a plan without `modified_subtasks` asks the agent for a
+    /// new plan (contract E10).
     Modify,
     Reject,
 }

@@ -21,7 +21,8 @@ pub(super) struct Projector {
     pub(super) run: Run,
     /// Agent that works now. After the end of its step, the agent that receives the next message.
     pub(super) agent: String,
-    /// Last unsent text of each step's agent, by step. A later event shows whether the text ends the step.
+    /// For each step: the last text of the step's agent that is not sent yet. A later event shows whether the text ends
+    /// the step.
     unsaid: BTreeMap<String, String>,
 }
 

@@ -50,7 +50,7 @@ fn check_credentials(
         (Err(refused), _) => Err(refused),
         (Ok(guest), Ok(Params(query))) => Ok((Ok(guest), query)),
         (Ok(guest), Err(refused)) => {
-            // The permission is checked before the query, too.
+            // The permission is also checked before the query.
             guest.authorize()?;
             Err(refused)
         }
@@ -127,8 +127,9 @@ pub(super) async fn decide(
     Ok(Box::pin(crew.limits.within_for_name(Counted::Resume, &who, now, answer)).await)
 }
 
-/// Body of a decision with a link. Unknown members, which clients of the source system send, are ignored. The link
-/// names the person who decides. `reviewer` has the same meaning as in a decision with a token (contract E29).
+/// Body of a request in which a caller with a link decides. Unknown members, which clients of the source system send,
+/// are ignored. The link names the person who decides. `reviewer` has the same meaning as in a decision with a token
+/// (contract E29).
 #[derive(Default, Deserialize)]
 struct WithLink {
     #[serde(default)]

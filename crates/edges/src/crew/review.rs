@@ -176,8 +176,8 @@ fn responses(interrupt: &wire::Interrupt) -> Vec<Value> {
         .collect()
 }
 
-/// Returns the index entries of the reviews that are assigned to the caller. Returns `None` if the caller may also
-/// see other reviews.
+/// Returns the search keys with which the index of assignees finds the reviews that are assigned to the caller. Returns
+/// `None` if the caller may also see other reviews.
 async fn assigned(caller: &Caller) -> Answer<Option<Vec<String>>> {
     if !caller.reaches_assigned() {
         return Ok(None);

@@ -194,7 +194,8 @@ fn collect_kind_members(run: &Run, opened: &Opened, payload: &Map<String, Value>
     more.as_object().cloned().unwrap_or_default()
 }
 
-/// Returns a map from each category that the session's grants allowed when the request opened to `true`.
+/// Returns a map with one entry `true` for each category of calls that the session's grants allowed when the request
+/// opened.
 fn permissions(payload: &Map<String, Value>) -> Map<String, Value> {
     let granted = payload.get("granted_categories").and_then(Value::as_array).into_iter().flatten();
     granted.filter_map(Value::as_str).map(|category| (category.to_owned(), true.into())).collect()
@@ -240,7 +241,7 @@ pub(super) fn parts(description: &str) -> (&str, Vec<&str>) {
         words = before;
         bullets.push(bullet);
     }
-    // Clients trim the text, so it could not be joined to the same description.
+    // Clients remove white space at the ends of the text. Text and bullets would then not join to the same description.
     if words.trim() != words {
         return (description, Vec::new());
     }

@@ -33,7 +33,7 @@ struct Attachment {
     /// Completes when the newest connection has ended. `None` after the end.
     left: Option<oneshot::Receiver<()>>,
     /// Number of the previous connection, as long as the previous connection has not ended. Frames that the previous
-    /// connection writes still advance the position.
+    /// connection writes still advance the task's position.
     before: Option<u64>,
     told: Option<FrameId>,
     /// Run that the task is attached to, if another task has started this run.
@@ -82,7 +82,7 @@ impl TaskConnections {
     }
 
     /// Gives the task back, unless a newer connection owns the task. Frames of this connection that are recorded later
-    /// no longer advance the position.
+    /// no longer advance the task's position.
     pub(super) fn leave(&self, task: &TaskId, hold: &mut Hold) {
         if let Some(held) = self.lock().by_task.get_mut(task) {
             if held.number == hold.number {

@@ -27,11 +27,11 @@ const WORDS: [&str; 4] = ["title", "sub_task", "task", "description"];
 /// Keys for a text that is the only member of an edit.
 const TEXTS: [&str; 4] = ["text", "content", "input", "instructions"];
 
-/// Native edit, and the path of the edit in the client's frame.
+/// Edit in the form of Holdshort's native API, and the path of the edit in the client's frame.
 #[derive(Default)]
 pub(super) struct Edit {
     pub(super) value: Value,
-    /// A path in the native edit, and the path of the same value in the client's frame.
+    /// Path of a value in the native edit, and the path of the same value in the client's frame.
     moved: Option<(&'static str, String)>,
 }
 

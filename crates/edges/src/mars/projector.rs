@@ -44,7 +44,7 @@ impl State {
     }
 }
 
-/// Converts the status in a run's row. A row does not show whether a running run is planning, so every running run
+/// Converts the status in a run's row. A database row does not show if a running run is planning, so every running run
 /// becomes `Executing`.
 impl From<Status> for State {
     fn from(status: Status) -> Self {

@@ -204,7 +204,7 @@ pub(super) fn translate_error(refused: Refused) -> Refused {
     refused.map_field_errors(|error| error.pointer = in_a_start(&error.pointer))
 }
 
-/// Converts a native path to the path in the client's first frame.
+/// Converts a field path of the native API to the field path in the client's first frame.
 fn in_a_start(pointer: &str) -> String {
     match pointer {
         "/config/workspace" => "/config/work_dir".to_owned(),
