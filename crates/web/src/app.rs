@@ -74,8 +74,8 @@ pub struct App {
     /// Base URL of links: the public URL, or the address that the server listens on.
     pub base: String,
     pub public_url: Option<String>,
-    /// Error because of which the current certificate files cannot be used. The outer option is `None` if the server
-    /// does not use TLS.
+    /// Error that prevents the use of the current certificate files. The outer option is `None` if the server does not
+    /// use TLS.
     pub certificate: Option<watch::Receiver<Option<String>>>,
     pub streams: Arc<Semaphore>,
     pub polls: Arc<Semaphore>,

@@ -38,8 +38,8 @@ impl Needs {
         }
     }
 
-    /// Adds the rate limit of decisions. For routes on which each request records a decision or the view of an
-    /// interrupt.
+    /// Adds the rate limit of decisions. Used for routes on which each request records a decision, or records that a
+    /// person has viewed an interrupt.
     #[must_use]
     pub const fn with_decision_limit(self) -> Self {
         Self { limit: RouteLimit::Decisions, ..self }

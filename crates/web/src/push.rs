@@ -130,7 +130,7 @@ impl Push {
     }
 
     /// Deletes the stored data of subscriptions that the journal does not contain. Checks the subscriptions in `before`
-    /// and all stored ones. Returns the subscriptions that the journal contains.
+    /// and all stored subscriptions. Returns the subscriptions that the journal contains.
     pub(crate) async fn sweep(&self, app: &App, before: &BTreeSet<PushId>) -> Answer<BTreeSet<PushId>> {
         let _one = self.changing.lock().await;
         // Only this process writes into the directory. In a database, another node may be about to record its

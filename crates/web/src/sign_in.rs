@@ -383,8 +383,8 @@ impl AuthState {
         Ok(place.unwrap_or(back).to_string())
     }
 
-    /// Handles a logout notice of the provider. Ends, on every node, all logins that were created in the provider's
-    /// session in the notice, or for the subject in the notice.
+    /// Handles a logout notice of the provider. The notice names a session or a subject at the provider. All logins of
+    /// this session or subject end, on every node.
     pub async fn handle_logout_notice(&self, token: &str) -> Answer<()> {
         let app = self.app();
         let provider = app.sign_ins.provider()?;

@@ -15,7 +15,7 @@ pub(super) async fn for_run(app: &App, id: &RunId) -> Answer<Option<wire::Erased
     for_row(app, &app.run_row(id).await?).await
 }
 
-/// Returns the erasure of a run that is not loaded and whose content is missing. Usually the last event of the run
+/// Returns the erasure of a run that is not in memory and whose content is missing. Usually the last event of the run
 /// records the erasure.
 pub(super) async fn for_row(app: &App, row: &RunRow) -> Answer<Option<wire::ErasedContent>> {
     let last = app.event(&StreamId::Run(row.run.clone()), row.seq).await?;

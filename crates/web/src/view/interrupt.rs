@@ -105,7 +105,8 @@ pub fn comments(run: &Run, id: &InterruptId, reader: &Reader) -> Vec<wire::Comme
     said.iter().map(shown).collect()
 }
 
-/// Returns the resolution of a row's interrupt, without the parts that are withheld from the reader.
+/// Returns the resolution of the interrupt that a database row describes, without the parts that are withheld from the
+/// reader.
 pub async fn resolution_for_reader(
     app: &App,
     row: &InterruptRow,
@@ -210,8 +211,8 @@ pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Op
     let stream = StreamId::Run(row.run.clone());
     let event = app.event(&stream, row.opened_seq).await?;
     let event::Fact::Run(Fact::InterruptOpened(opened)) = event.fact else { return Err(damaged(row)) };
-    // Only the loaded run has all votes and all changes of approvers. Several votes and changed approvers are rare, so
-    // most interrupts need no loaded run.
+    // Only the replayed run has all votes and all changes of approvers. Several votes and changed approvers are rare,
+    // so most interrupts need no replay.
     if row.is_involved() || !opened.assignment.takes_one() || !opened.assignment.self_approval {
         let run = app.driver.load(&row.run).await?;
         let found = run.interrupts.get(&row.interrupt).ok_or_else(|| damaged(row))?;
@@ -251,7 +252,7 @@ fn add_call_ends(ends: &BTreeMap<String, CallEnd>, payload: &mut Value) {
     }
 }
 
-/// Outcomes of calls in the runs of one page. A run that is not loaded is replayed only once for all its cards.
+/// Outcomes of calls in the runs of one page. A run that is not in memory is replayed only once for all its cards.
 #[derive(Default)]
 pub struct CallEnds(Mutex<BTreeMap<RunId, Arc<BTreeMap<String, CallEnd>>>>);
 

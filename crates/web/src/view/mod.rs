@@ -1,6 +1,6 @@
 //! Conversion of the journal's types to the types that clients receive. Views read only the single events that rows
 //! refer to. A view must never load a run only to show one line of a list. `now` builds views of runs that are already
-//! loaded.
+//! in memory.
 
 pub mod answer;
 pub mod assignment;

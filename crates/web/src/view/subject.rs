@@ -1,4 +1,4 @@
-//! Subject of a run on rows and cards: its task, workflow and workspace.
+//! Subject of a run in lists and on cards: its task, workflow and workspace.
 
 use holdshort_core::event;
 use holdshort_core::id::{RunId, StreamId};
