@@ -11,13 +11,13 @@ use holdshort_core::tool::ResolvedPath;
 
 use crate::limits;
 
-/// Returns the path that a file tool names, if the path resolves to a different path through links.
+/// Returns the path that a file tool names, if the path contains links and therefore leads to a different path.
 pub(crate) fn of_path(workspace: &str, path: &str) -> Vec<ResolvedPath> {
     resolve_path(Path::new(workspace), path).into_iter().collect()
 }
 
-/// Returns the paths of a command that resolve to a different path through links. Examines the working directory, as
-/// the call names it, and the arguments.
+/// Returns the paths of a command that contain links and therefore lead to a different path. Examines the working
+/// directory, as the call names it, and the arguments.
 pub(crate) fn of_command(
     workspace: &str,
     cwd: Option<&str>,

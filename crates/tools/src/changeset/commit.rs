@@ -92,7 +92,7 @@ struct Commit<'a, B> {
     body: B,
     resumed: bool,
     done: Vec<String>,
-    /// Folders in which names were added or removed.
+    /// Folders in which names were added or removed, and which must be synced to disk.
     touched: BTreeSet<Vec<u8>>,
 }
 

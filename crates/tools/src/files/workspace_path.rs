@@ -1,4 +1,4 @@
-//! Resolves a path that an agent wrote to a place in the workspace. Checks the path and resolves links. Opens nothing.
+//! Resolves a path that an agent wrote to a path in the workspace. Checks the path and resolves links. Opens nothing.
 
 use std::collections::VecDeque;
 use std::io;
@@ -29,8 +29,8 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// A place in the workspace. None of its components was a link when the path was resolved. Opening the place follows no
-/// link: if a component has become a link, opening fails.
+/// A resolved path in the workspace. None of its components was a link when the path was resolved. Opening the path
+/// follows no link: if a component has become a link, opening fails.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkspacePath {
     components: Vec<String>,

@@ -15,8 +15,8 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETUID);
 
 /// Capabilities that `init` needs to mount file systems, to raise the loopback device, and to drop capabilities. The
-/// kernel accesses an overlay with the rights of the process that mounted it. `DAC_OVERRIDE` lets it access the
-/// overlay's working folder, whose mode denies even its owner.
+/// kernel accesses an overlay with the rights of the process that mounted it. `DAC_OVERRIDE` lets the kernel access the
+/// overlay's working folder, whose mode denies access even to its owner.
 const FOR_INIT: [CapabilitySet; 4] =
     [CapabilitySet::SYS_ADMIN, CapabilitySet::NET_ADMIN, CapabilitySet::SETPCAP, CapabilitySet::DAC_OVERRIDE];
 

@@ -25,8 +25,8 @@ pub(crate) enum Layer {
     Copy { folder: PathBuf },
 }
 
-/// Mount options of every overlay. With them, every file in the overlay is complete and refers to no data outside it,
-/// and the kernel does not sync the overlay to disk.
+/// Mount options of every overlay. With these options, every file in the overlay is complete: the file refers to no
+/// data outside the overlay. The kernel does not sync the overlay to disk.
 const OPTIONS: &str = "redirect_dir=nofollow,metacopy=off,index=off,volatile";
 
 /// Extended attributes in which an overlay stores its marks. `Trusted` attributes are safer, because the owner of a

@@ -3,8 +3,8 @@
 //! Three processes separate the server from the shell. Each runs the same program:
 //!
 //! - **start** (`stage::start`) leaves the server's session, finds the guarded paths of the workspace, and makes
-//!   namespaces. After the command has ended, for whatever reason, it sets aside the guarded paths that the command
-//!   created. The command cannot see this process;
+//!   namespaces. After the command has ended, for whatever reason, it renames the guarded paths that the command
+//!   created (*sets them aside*). The command cannot see this process;
 //! - **init** (`stage::init`) is process 1 of the new namespace. `init` builds the view of the file system and
 //!   supervises the command. When `init` ends, the kernel kills all processes of the namespace;
 //! - **confine** (`stage::confine`) drops capabilities, applies Landlock, seccomp and resource limits, and becomes the

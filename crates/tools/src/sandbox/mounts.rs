@@ -1,4 +1,5 @@
-//! File systems of the host that are mounted below a workspace. An overlay over the workspace does not show them.
+//! File systems of the host that are mounted below a workspace. An overlay over the workspace does not show these file
+//! systems.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -22,7 +22,7 @@ pub(crate) struct Plan {
     /// The exact sandbox level to apply.
     pub level: SandboxLevel,
     pub network: bool,
-    /// The workspace, which is always readable. `effect` determines which paths in it are writable.
+    /// The workspace, which is always readable. `effect` determines which paths in the workspace are writable.
     pub workspace: PathBuf,
     pub effect: CommandEffect,
     /// Layer that receives the command's writes. `None` if the command is not a trial.
