@@ -48,7 +48,7 @@ impl BaseUrl {
         &self.0
     }
 
-    /// Returns the URL. It ends with a slash, because the client appends a path to it.
+    /// Returns the URL. The URL ends with a slash, because the client appends a path to the URL.
     pub(crate) fn as_str(&self) -> &str {
         self.0.as_str()
     }

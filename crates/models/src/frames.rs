@@ -1,10 +1,10 @@
 //! Reads a provider's raw stream frames, because the provider library omits or changes some of their information.
 //!
-//! The library reads the stream, and this module also reads each frame. It records whether the reply ended and which
-//! model replied. For the chat-completions API it also records the tool calls, because a call must be exactly what the
-//! provider sent. The library does not ensure this. It fills gaps between the indexes of calls with copies of a call,
-//! and allocates memory for any index. It drops calls without an index and parses arguments leniently. This module
-//! performs no I/O.
+//! The library reads the stream, and this module also reads each frame. This module records if the reply ended, and
+//! which model replied. For the chat-completions API, this module also records the tool calls, because a call must be
+//! exactly what the provider sent. The library does not ensure this: it fills gaps between the indexes of calls with
+//! copies of a call, and allocates memory for any index. The library also drops calls without an index, and parses
+//! arguments leniently. This module performs no I/O.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -46,7 +46,7 @@ pub struct Description {
     pub name: String,
     /// `openai-compatible`, `openai`, `anthropic`, `gemini`, `ollama` or `rehearsal`.
     pub provider: &'static str,
-    /// True for a rehearsal. Every user interface must show this.
+    /// True for a rehearsal. Every user interface must show that a run is a rehearsal.
     pub rehearsal: bool,
     /// URL of the server, without the query. `None` for a provider with a fixed address on the internet.
     pub base_url: Option<String>,

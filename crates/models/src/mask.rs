@@ -5,8 +5,8 @@ pub(crate) const MAX_MESSAGE: usize = 2048;
 /// Maximum number of bytes of a provider's error text that are processed.
 const MAX_INPUT: usize = 64 * 1024;
 const MASKED: &str = "[key]";
-/// Prefixes of the keys of common providers. They are needed because providers often repeat a wrong key in their error
-/// message.
+/// Prefixes of the keys of common providers. These prefixes are needed because providers often repeat a wrong key in
+/// their error message.
 const PREFIXES: [&str; 7] = ["sk-", "sk_", "AIza", "gsk_", "xai-", "pk-", "r8_"];
 /// Minimum length of a key, in characters. A shorter text with such a prefix is treated as an ordinary word.
 const MIN_KEY: usize = 12;

@@ -42,7 +42,7 @@ const TIMEOUT_MS: u64 = 15 * 60 * 1000;
 /// Default maximum time in which a provider sends nothing. After this time the request fails.
 const IDLE_TIMEOUT_MS: u64 = 3 * 60 * 1000;
 
-/// Settings from the command line. They override the environment.
+/// Settings from the command line. These settings override the environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     pub model: Option<String>,
@@ -195,8 +195,8 @@ pub fn provider_of(model: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns true if the name has the prefix `ollama::`. Needed because the library treats every unknown name as a model
-/// of Ollama.
+/// Returns true if the name has the prefix `ollama::`. This check is needed because the library treats every unknown
+/// name as a model of Ollama.
 fn names_ollama(model: &str) -> bool {
     model.strip_prefix("ollama::").is_some_and(|name| !name.trim().is_empty())
 }
