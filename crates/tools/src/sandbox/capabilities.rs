@@ -31,8 +31,8 @@ pub(super) fn keep_for_init() -> io::Result<()> {
     Ok(())
 }
 
-/// Keeps only the capabilities in [`KEPT`], and none if the user is not root. No-new-privileges is set too, so no program
-/// that starts later can regain a capability.
+/// Keeps only the capabilities in [`KEPT`], and none if the user is not root. No-new-privileges is set too, so a
+/// program that starts later cannot regain a capability.
 pub(super) fn give_up(is_root: bool) -> io::Result<()> {
     thread::clear_ambient_capability_set()?;
     let kept = if is_root { KEPT } else { CapabilitySet::empty() };
