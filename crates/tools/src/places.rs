@@ -16,7 +16,7 @@ pub(crate) fn of_path(workspace: &str, path: &str) -> Vec<ResolvedPath> {
     resolve_path(Path::new(workspace), path).into_iter().collect()
 }
 
-/// Returns the paths of a command that contain links and therefore lead to a different path. Examines the working
+/// Returns those paths of a command that lead to a different path, because they contain links. Examines the working
 /// directory, as the call names it, and the arguments.
 pub(crate) fn of_command(
     workspace: &str,

@@ -514,7 +514,7 @@ impl Caller {
         if self.reaches(&row).await? { Ok(row) } else { Err(others()) }
     }
 
-    /// Checks that the permission covers a run. If the run is loaded, reads nothing from the store. The result for a
+    /// Checks that the permission covers a run. If the run is in memory, reads nothing from the store. The result for a
     /// run never changes, so callers may cache the result.
     pub async fn sees(&self, id: &RunId) -> Answer<()> {
         let Some(run) = self.app.driver.glance(id) else { return self.run(id).await.map(drop) };

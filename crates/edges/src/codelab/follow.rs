@@ -37,8 +37,8 @@ pub(super) struct Follower {
     /// Last event of the followed run that the client has received, and the number of the event's last frame that the
     /// client has received. `None` as the frame number means that the client has received all frames of the event.
     heard: (u64, Option<u32>),
-    /// Newest event of the run when the client connected. The client may already have run a call that an event up to
-    /// this one asked a client to run.
+    /// Newest event of the run when the client connected. A call that a client was asked to run before or at this event
+    /// may already have run.
     came: Option<(RunId, u64)>,
     /// Open requests that were first sent before the client's position. The frames of these requests are sent again
     /// after the client has received all frames that it missed.

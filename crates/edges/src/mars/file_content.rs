@@ -88,8 +88,8 @@ pub(super) async fn image(guest: AuthenticatedCaller, Params(query): Params<Path
     Ok(([(CONTENT_TYPE, media_type)], bytes).into_response())
 }
 
-/// Returns the content that a run's last change gave to a file. Like a list of runs, this uses one stream of the server
-/// and reads a limited number of events.
+/// Returns the content that a run's last change gave to a file. The search takes one of the streams whose number the
+/// server limits, and reads a limited number of events, like a list of runs.
 async fn read(app: &App, path: &str) -> Answer<Vec<u8>> {
     let mut runs = RunListReader::new(app)?;
     let Entry::File { digest, bytes, .. } = find(app, &mut runs, path).await? else {

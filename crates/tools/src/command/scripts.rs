@@ -18,7 +18,8 @@ use crate::workspace::Workspace;
 /// search in the command line stops at this number.
 const MOST_BOUND: usize = 4 * limits::SCRIPTS;
 
-/// Maximum number of folders, named by one part of a command line, in which the other words of that part are looked up.
+/// Maximum number of folders that are searched for one part of a command line. The part names these folders, and its
+/// other words are looked up as files in them.
 const MOST_BELOW: usize = 16;
 
 /// Scripts that the inspection of a command line finds.
