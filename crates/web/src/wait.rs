@@ -47,7 +47,7 @@ pub async fn for_resolution(caller: &Caller, asked: &InterruptRef, seconds: u16)
 }
 
 /// Returns the interrupt if it is resolved. If the run is in memory, the interrupt is read from the run. Each change to
-/// a loaded run wakes the waiting polls, and a resolution never changes.
+/// a run in memory wakes the waiting polls, and a resolution never changes.
 async fn resolved(app: &App, asked: &InterruptRef, reader: &Reader) -> Answer<Option<Interrupt>> {
     let InterruptRef { run, interrupt: id } = asked;
     if let Some(run) = app.driver.glance(run)
