@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::name::is_same;
 
-/// Role of an actor. [`rights`](crate::rights) defines the permissions of each role. A local start of the server
-/// creates an operator and an agent.
+/// Role of an actor. [`rights`](crate::rights) defines the permissions of each role. If the server is started locally,
+/// the start creates an operator and an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Has every permission except opening interrupts. Assigns the roles of other people.
+    /// Has every permission except opening interrupts. May assign the roles of other people.
     Admin,
-    /// Starts and steers runs, and decides interrupts.
+    /// Starts and steers runs, and decides on interrupts.
     Operator,
-    /// Decides the interrupts that are assigned to the reviewer.
+    /// Decides only on interrupts that are assigned to the reviewer.
     Reviewer,
     /// Opens interrupts, and reads only its own runs. Never decides.
     Agent,
@@ -37,7 +37,7 @@ impl Role {
     }
 }
 
-/// Authenticated author of an event. The author is never taken from a request body.
+/// Authenticated author of an event. A request body never determines the author.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Actor {
     pub id: String,
@@ -45,12 +45,12 @@ pub struct Actor {
     /// Channel of the request, such as `rest` or `cli`. `None` for the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
-    /// Creator of the login link with which the actor signed in, if a different person created the link.
+    /// Creator of the login link with which the actor signed in, if another person created the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
 }
 
-/// Id of the person who has the operator token of a local start.
+/// Id of the person who has the operator token of a locally started server.
 pub const LOCAL_OPERATOR: &str = "operator";
 
 /// Names that a new person or key may not have: the system's own actors, and the roles.
@@ -84,7 +84,7 @@ impl Actor {
         }
     }
 
-    /// Returns the actor for a token of a role. The id of the actor is the name of the role.
+    /// Returns the actor for the token of a role. The id of this actor is the name of the role.
     pub fn for_role(role: Role, via: &str) -> Self {
         Self { id: role.as_str().to_owned(), role, via: Some(via.to_owned()), let_in_by: None }
     }
@@ -93,10 +93,10 @@ impl Actor {
         Self { id: id.to_owned(), role: Role::Admin, via: Some(via.to_owned()), let_in_by: None }
     }
 
-    /// Returns the person who may really have acted. If the actor signed in with a login link, returns the person
-    /// who created the link, because the creator could have used the link instead. If the local operator created
-    /// the link, returns the actor: the holder of the operator token owns the server, and without an identity
-    /// provider all people sign in through such links.
+    /// Returns the person who may really have acted. If the actor signed in with a login link, this is the creator of
+    /// the link, because the creator could have used the link. There is one exception: if the local operator created
+    /// the link, this is the actor. The holder of the operator token owns the server, and without an identity provider
+    /// all people sign in through such links.
     pub fn hand(&self) -> &str {
         hand(&self.id, self.let_in_by.as_deref())
     }
@@ -110,7 +110,7 @@ impl Actor {
     }
 }
 
-/// People who are responsible for an action: the actor, and the creator of the actor's login link (see
+/// People who are responsible for an action: the actor, and the creator of the login link that the actor used (see
 /// [`Actor::hand`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResponsiblePeople<'a> {
@@ -119,17 +119,17 @@ pub struct ResponsiblePeople<'a> {
 }
 
 impl<'a> ResponsiblePeople<'a> {
-    /// Returns the people responsible for an action of a person who signed in without another person's login link.
+    /// Returns the responsible people for a person who signed in without another person's login link.
     pub fn for_person(id: &'a str) -> Self {
         Self { id, hand: id }
     }
 
-    /// Returns true if `who` is the actor or the creator of the login link, in any form of their name.
+    /// Returns true if `who` is the actor or the creator of the login link. Compares all forms of a name.
     pub fn includes(self, who: &str) -> bool {
         is_same(self.id, who) || is_same(self.hand, who)
     }
 
-    /// Returns true if one person belongs to both sets of responsible people.
+    /// Returns true if the same person belongs to both sets of responsible people.
     pub fn overlaps(self, other: Self) -> bool {
         self.includes(other.id) || self.includes(other.hand)
     }

@@ -1,8 +1,7 @@
-//! Questions of agents to people, and assumptions in place of missing answers (contract C1–C8).
+//! Questions of agents to people, and assumptions that replace missing answers (contract C1–C8).
 //!
-//! A tool that asks opens a `question` interrupt. The tool [`RECORD`] opens no interrupt. An agent that continues
-//! without an answer records an assumption with this tool, so that a person sees every assumption together with the
-//! result.
+//! A tool that asks opens a `question` interrupt. The tool [`RECORD`] opens no interrupt. With this tool, an agent that
+//! continues without an answer records its assumption. People see every assumption together with the result.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -14,19 +13,19 @@ use crate::tool::{Runs, Spec};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asking {
-    /// True if agents may ask people. If asking is disabled, agents have no tools to ask people, no output becomes
-    /// a question, and a run that reaches a limit ends.
+    /// True if agents may ask people. If false, agents have no tools that ask people, no output becomes a question, and
+    /// a run that reaches a limit ends.
     pub enabled: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub form: Form,
     #[serde(default, skip_serializing_if = "is_default")]
     pub deliver: Deliver,
-    /// Time after which an unanswered question expires, if no gate sets an expiry. `None`: the question waits without
-    /// limit.
+    /// Time in milliseconds after which an unanswered question expires, if no gate sets an expiry. If `None`, the
+    /// question waits without limit.
     #[serde(default, skip_serializing_if = "is_default")]
     pub timeout_ms: Option<u64>,
-    /// Maximum age of an earlier answer that is reused. Only an answer to the same question about the same subject is
-    /// reused.
+    /// Maximum age in milliseconds of an earlier answer that is reused. An answer is reused only for the same question
+    /// about the same subject.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reuse_ms: Option<u64>,
     /// True if the other agents of the run start no new work while a question is open (contract E28).
@@ -47,34 +46,34 @@ impl Default for Asking {
     }
 }
 
-/// Form in which agents ask people questions. Applies to agents that have a tool for asking people.
+/// Form in which agents ask people questions. Applies to agents that have a tool that asks people.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
-    /// The agent calls the tool.
+    /// The agent calls the tool that asks people.
     #[default]
     Tool,
     /// A reply of the agent contains either only questions, or only content (contract C8). The agent does not see the
-    /// tool; each question in the reply becomes a call of the tool.
+    /// tool that asks people. Each question in a reply becomes a call of that tool.
     Reply,
 }
 
-/// Time at which people are shown the questions of agents that run in parallel.
+/// Time at which people see the questions of agents that run in parallel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Deliver {
-    /// Each question is shown immediately after the agent asks it.
+    /// People see each question as soon as an agent asks it.
     #[default]
     AtOnce,
-    /// All questions are shown together, once no agent can continue without an answer (contract C8).
+    /// People see all questions together, when no agent can continue without an answer (contract C8).
     PerStage,
 }
 
-/// Kinds that an agent may give a question. The person sees the kind, which has no other effect.
+/// Kinds that an agent may give a question. The person sees the kind. It has no other effect.
 pub const KINDS: [&str; 4] = ["question", "observation", "suggestion", "clarification"];
 
-/// Name of the tool that records an assumption. An agent that may ask people has the tool after the agent's first
-/// unanswered question. If asking is disabled, every agent has the tool.
+/// Name of the tool that records an assumption. An agent that may ask people gets the tool after its first unanswered
+/// question. If agents may not ask people, every agent has the tool.
 pub const RECORD: &str = "record_assumption";
 
 pub fn record() -> Spec {

@@ -1,7 +1,7 @@
-//! Canonical JSON (RFC 8785): exactly one text per value, so that equal values have equal digests.
+//! Canonical JSON (RFC 8785). Each value has exactly one text, so equal values have equal digests.
 //!
-//! The writer needs a single pass and no intermediate tree. At the end of each object, it sorts the fields of the
-//! object.
+//! The writer needs only one pass and no intermediate tree. At the end of each object, the writer sorts the fields of
+//! the object.
 
 use std::cmp::Ordering;
 use std::io;
@@ -12,8 +12,8 @@ use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
 
 use crate::json::MAX_INTEGER;
 
-/// Returns the RFC 8785 bytes of a value. Serialization of our own types cannot fail, because their keys are texts and
-/// their numbers are finite.
+/// Returns the RFC 8785 bytes of a value. The serialisation of Holdshort's own types cannot fail, because their keys
+/// are texts and their numbers are finite.
 pub fn canonical<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(512);
     let writer = Writer { to: &mut bytes, open: Vec::new(), fields: Vec::new() };
@@ -23,10 +23,11 @@ pub fn canonical<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
     bytes
 }
 
-/// Writes to `to` and ignores the writer that serde passes, because sorting needs the bytes that were already written.
+/// Writes to `to`, and ignores the writer that serde passes. To sort fields, it must read the bytes that were already
+/// written.
 struct Writer<'a> {
     to: &'a mut Vec<u8>,
-    /// Objects that have not ended yet, outermost first.
+    /// Objects that have not ended yet, the outermost first.
     open: Vec<Object>,
     /// Fields of the objects that have not ended yet.
     fields: Vec<Field>,
@@ -35,7 +36,7 @@ struct Writer<'a> {
 struct Object {
     /// Offset in `to` at which the first field of the object begins.
     begin: usize,
-    /// Number of entries in `fields` that belong to the enclosing objects.
+    /// Number of entries in `fields` that belong to the objects around this object.
     outer: usize,
 }
 
@@ -52,7 +53,7 @@ impl Writer<'_> {
         self.to.extend(ryu_js::Buffer::new().format(value).as_bytes());
     }
 
-    /// Sorts the fields of an object. Does nothing if the fields were written in order.
+    /// Sorts the fields of an object. Does nothing if the fields are already in order.
     fn sort(&mut self, object: &Object) {
         let bytes = &*self.to;
         let order = |a: &Field, b: &Field| compare(a.key(bytes), b.key(bytes));
@@ -74,19 +75,20 @@ impl Writer<'_> {
 }
 
 impl Field {
-    /// Returns the key of the field, escaped and without quotes.
+    /// Returns the key of the field, as it is escaped in the text, without quotes.
     fn key<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         &bytes[self.begin + 1..self.colon - 1]
     }
 }
 
-/// Compares keys in UTF-16 (RFC 8785, 3.2.3). UTF-16 and UTF-8 order characters beyond the first plane differently.
+/// Compares keys as UTF-16 (RFC 8785, 3.2.3). The orders of UTF-16 and UTF-8 differ for characters beyond the first
+/// plane.
 fn compare(a: &[u8], b: &[u8]) -> Ordering {
     let plain = |key: &[u8]| !key.iter().any(|byte| *byte == b'\\' || *byte >= 0xf0);
     if plain(a) && plain(b) { a.cmp(b) } else { utf16(a).cmp(&utf16(b)) }
 }
 
-/// Decodes an escaped key.
+/// Decodes an escaped key into UTF-16.
 fn utf16(written: &[u8]) -> Vec<u16> {
     let quoted = [b"\"", written, b"\""].concat();
     let key: String = serde_json::from_slice(&quoted).expect("a key that was just written");
@@ -115,8 +117,8 @@ impl Formatter for Writer<'_> {
         self.write_i64(to, value.into())
     }
 
-    /// Writes the nearest double as ECMAScript does (RFC 8785, 3.2.2.3). An integer that a double represents exactly is
-    /// written unchanged.
+    /// Writes the nearest double as ECMAScript does (RFC 8785, 3.2.2.3). If a double can represent the integer exactly,
+    /// the integer is written unchanged.
     #[expect(clippy::cast_precision_loss, reason = "RFC 8785 requires the nearest double")]
     fn write_i64<W: io::Write + ?Sized>(&mut self, _: &mut W, value: i64) -> io::Result<()> {
         if value.unsigned_abs() <= MAX_INTEGER {

@@ -1,8 +1,8 @@
 //! Changesets: the effect of a call on the workspace as data, one entry per changed path (design, part 1).
 //!
-//! A file tool proposes a changeset. The trial of a command, which runs the command on a copy of the workspace,
-//! produces a changeset too. Gates vote on the changeset, an approval is valid only for the changeset's digest, and a
-//! *commit* applies the changeset to the workspace. The bytes of files are stored under their digests.
+//! A file tool proposes a changeset. A trial, which runs a command on a copy of the workspace, also produces a
+//! changeset. The gates vote on the changeset, and an approval is valid only for its digest. A *commit* applies the
+//! changeset to the workspace. The bytes of files are stored under their digests.
 
 use std::collections::{BTreeMap, BTreeSet, btree_map};
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::json::is_default;
 
-/// Changes in the order of their paths, at most one per path.
+/// Changes in the order of their paths. Each path has at most one change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Change>", into = "Vec<Change>")]
 pub struct Changeset(Vec<Change>);
@@ -20,14 +20,16 @@ pub struct Changeset(Vec<Change>);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
-    /// Path relative to the workspace, with `/`. [`text_of`] defines the form of names that are not UTF-8.
+    /// Path relative to the workspace, with `/` as the separator. [`text_of`] defines how names that are not UTF-8 are
+    /// written.
     pub path: String,
-    /// Entry before the change. `None`, here and in `after`: nothing exists at the path.
+    /// File, link or folder before the change, and in `after` the one after the change. `None` if nothing exists at the
+    /// path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Entry>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Entry>,
-    /// True if git ignores the path. Caches and build output are examples.
+    /// True if git ignores the path, for example because it is a cache or build output.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ignored: bool,
 }
@@ -36,13 +38,13 @@ pub struct Change {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Entry {
-    /// A file. `mode` contains its permission bits.
+    /// A file. `mode` contains the permission bits of the file.
     File {
         digest: Digest,
         bytes: u64,
         mode: u32,
     },
-    /// A symbolic link. `target` is escaped in the same way as `path`.
+    /// A symbolic link. `target` is escaped as `path` is.
     Symlink {
         target: String,
     },
@@ -62,11 +64,11 @@ pub enum Malformed {
     NoChange(String),
 }
 
-/// Changeset of a call that changes nothing.
+/// Changeset that contains no changes.
 pub static EMPTY: Changeset = Changeset(Vec::new());
 
 impl Changeset {
-    /// Builds a changeset from changes in any order.
+    /// Builds a changeset. The changes may be in any order.
     pub fn new(mut changes: Vec<Change>) -> Result<Self, Malformed> {
         changes.sort_by(|one, other| one.path.cmp(&other.path));
         Self::try_from(changes)
@@ -80,7 +82,7 @@ impl Changeset {
         self.0.is_empty()
     }
 
-    /// Returns the digest of the changeset's canonical JSON.
+    /// Returns the digest of the canonical JSON of the changeset.
     pub fn digest(&self) -> Digest {
         Digest::of_json(self)
     }
@@ -90,19 +92,19 @@ impl Changeset {
         self.0.iter().filter(|change| change.deletes())
     }
 
-    /// Returns the changes that rules consider: changes of files and links, and of a folder's mode. Created and deleted
-    /// folders are omitted.
+    /// Returns the changes that rules consider: changes of files and links, and changes of a folder's mode. Leaves out
+    /// created and deleted folders.
     pub fn counted(&self) -> impl Iterator<Item = &Change> {
         self.0.iter().filter(|change| change.is_of_content() || change.is_of_a_folders_mode())
     }
 
-    /// Returns the changeset that undoes this one.
+    /// Returns the changeset that reverts this changeset.
     pub fn inverse(&self) -> Self {
         Self(self.0.iter().map(Change::inverse).collect())
     }
 }
 
-/// Combined inverse of several changesets that were committed one after the other.
+/// Changeset that reverts several changesets, which were committed one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Composed {
     pub changeset: Changeset,
@@ -111,9 +113,9 @@ pub struct Composed {
 }
 
 impl Changeset {
-    /// Returns the changeset that undoes all of these changesets. The newest must come first. For each path, the result
-    /// leads from the state after the newest change to the state before the oldest change. Paths whose two states are
-    /// equal are omitted.
+    /// Returns the changeset that reverts all of these changesets, which must be given with the newest first. For each
+    /// path, the result leads from the state after the newest change to the state before the oldest change. Leaves out
+    /// paths whose two states are equal.
     pub fn undoing(newest_first: &[&Self]) -> Composed {
         let mut taken_back: BTreeMap<&str, Change> = BTreeMap::new();
         let mut mixed = BTreeSet::new();
@@ -137,7 +139,7 @@ impl Changeset {
     }
 }
 
-/// Error returned when a selection of parts cannot be kept.
+/// Error returned when a person selects parts of a changeset that cannot be kept.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotKept {
     #[error("names nothing to keep; reject the call to drop all of its changes")]
@@ -148,12 +150,11 @@ pub enum NotKept {
 
 impl Changeset {
     /// Returns the parts of the changeset, by the path of each part. Every selection of parts is a changeset that can
-    /// be committed.
+    /// be committed by itself.
     ///
-    /// A part is a file, a link, the mode of a folder, or an empty folder. A repository's `.git` is one part
-    /// together with all of its content. If a path changes from a file to a folder, or from a folder to a file, the
-    /// path and everything below it are one part. Other folders are not parts, because a folder is kept or dropped
-    /// together with its content.
+    /// A part is a file, a link, the mode of a folder, or an empty folder. The `.git` of a repository and everything in
+    /// it is one part. If a path changes from a file to a folder or from a folder to a file, the path and everything
+    /// below it are one part. Other folders are not parts, because a folder is kept or dropped with its content.
     pub fn parts(&self) -> BTreeMap<&str, Vec<&Change>> {
         let mut parts: BTreeMap<&str, Vec<&Change>> = BTreeMap::new();
         for change in &self.0 {
@@ -168,8 +169,8 @@ impl Changeset {
         parts
     }
 
-    /// Returns the changes of the named parts. A new folder is kept if something below the folder is kept. A folder is
-    /// deleted only if all deletions below it are kept.
+    /// Returns the changes of the named parts. Keeps a new folder if something below it is kept. Deletes a folder only
+    /// if all deletions below it are kept.
     pub fn only(&self, names: &BTreeSet<&str>) -> Result<Self, NotKept> {
         if names.is_empty() {
             return Err(NotKept::Nothing);
@@ -183,7 +184,7 @@ impl Changeset {
         let is_made = |folder: &&str| self.at(folder).is_some_and(|change| change.before.is_none());
         let made: Vec<&str> = kept.iter().flat_map(|path| above(path).filter(is_made)).collect();
         kept.extend(made);
-        // Inner folders come first, because a folder can be deleted only after its content.
+        // Inner folders come first, because a folder can be deleted only after its content is deleted.
         for folder in self.0.iter().rev().filter(|change| change.after.is_none()) {
             let below = self.below(&folder.path);
             if !below.is_empty() && below.iter().all(|change| kept.contains(change.path.as_str())) {
@@ -204,8 +205,8 @@ impl Changeset {
         self.0.get(at)
     }
 
-    /// Returns the changes below a folder, at any depth. All changes below a folder are contiguous, because paths are
-    /// sorted by their bytes.
+    /// Returns the changes below a folder, at any depth. These changes are contiguous, because the paths are sorted by
+    /// their bytes.
     fn below(&self, folder: &str) -> &[Change] {
         let first = format!("{folder}/");
         let from = self.0.partition_point(|change| change.path < first);
@@ -214,17 +215,17 @@ impl Changeset {
     }
 }
 
-/// Returns the parent folders of a path, outermost first.
+/// Returns the parent folders of a path, the outermost first.
 fn above(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(at, _)| &path[..at])
 }
 
-/// Returns true if the last name of the path is `.git`, in any letter case.
+/// Returns true if the last component of the path is `.git`, in any letter case.
 fn is_gits_own(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(".git"))
 }
 
-/// Returns true if the path is a `.git`, or is inside a `.git`.
+/// Returns true if the path is a `.git` or lies inside a `.git`.
 pub fn is_of_git(path: &str) -> bool {
     above(path).chain([path]).any(is_gits_own)
 }
@@ -234,7 +235,7 @@ impl Change {
         Self { before: self.after.clone(), after: self.before.clone(), ..self.clone() }
     }
 
-    /// Returns true if a folder replaces a file or link, or a file or link replaces a folder.
+    /// Returns true if a folder replaces a file or link, or if a file or link replaces a folder.
     fn replaces_a_folder(&self) -> bool {
         matches!((&self.before, &self.after), (Some(before), Some(after)) if before.is_content() != after.is_content())
     }
@@ -244,8 +245,8 @@ impl Change {
         !self.is_of_content() && !self.is_of_a_folders_mode()
     }
 
-    /// Returns true if the change removes a file or a link. The removal of a folder is not a deletion; the removals of
-    /// its content are.
+    /// Returns true if the change removes a file or a link. If a folder is removed, only the removals of its files and
+    /// links count.
     pub fn deletes(&self) -> bool {
         self.before.as_ref().is_some_and(Entry::is_content)
             && !self.after.as_ref().is_some_and(Entry::is_content)
@@ -256,7 +257,7 @@ impl Change {
         self.before.iter().chain(&self.after).any(Entry::is_content)
     }
 
-    /// Returns true if the change only alters the mode of a folder.
+    /// Returns true if the change only changes the mode of a folder.
     fn is_of_a_folders_mode(&self) -> bool {
         matches!((&self.before, &self.after), (Some(Entry::Folder { .. }), Some(Entry::Folder { .. })))
     }
@@ -297,8 +298,8 @@ impl From<Changeset> for Vec<Change> {
 
 const HEX: [&str; 16] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a", "b", "c", "d", "e", "f"];
 
-/// Renders the bytes of a path or of a link's target as text. UTF-8 stays unchanged, except that `\` becomes `\\`. Any
-/// byte that is not UTF-8 is escaped like `\xff`.
+/// Renders the bytes of a path or of a link target as text. UTF-8 stays unchanged, except that `\` becomes `\\`. Each
+/// byte that is not part of UTF-8 is escaped like `\xff`.
 pub fn text_of(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -310,7 +311,7 @@ pub fn text_of(bytes: &[u8]) -> String {
     text
 }
 
-/// Decodes a text that [`text_of`] rendered. Returns `None` for a text that [`text_of`] never renders.
+/// Decodes a text that [`text_of`] rendered. `None` if [`text_of`] never renders this text.
 pub fn bytes_of(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -333,6 +334,6 @@ pub fn bytes_of(text: &str) -> Option<Vec<u8>> {
             }
         };
     }
-    // Only one text may stand for a sequence of bytes. An unnecessary escape would give a file a second name.
+    // Only one text may stand for a sequence of bytes. With an unnecessary escape, a file would have a second name.
     (text_of(&bytes) == text).then_some(bytes)
 }

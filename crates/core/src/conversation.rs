@@ -1,7 +1,7 @@
-//! History of a session, as the next run of the conversation receives it. The history contains people's messages in
-//! full, and as many results as fit, newest first.
+//! History of a session, in the form that the next run of the conversation gets. It contains people's messages in full,
+//! and as many results as fit, starting with the newest.
 //!
-//! The history is computed from the earlier front runs of the session and is not stored.
+//! The history is not stored. It is computed from the earlier front runs of the session.
 //! [`session::Front`](crate::session::Front) lists these runs.
 
 use std::sync::Arc;
@@ -12,22 +12,22 @@ use crate::projection::Status;
 use crate::run::{Progress, Run, another_plan, said_about};
 use crate::session::Session;
 
-/// Bytes of the label that precedes each text.
+/// Number of bytes of the label before each text.
 const LABEL: usize = 20;
 
-/// Text of one earlier run.
+/// Texts of one earlier run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// People's messages in the run, in order.
+    /// Messages of people in the run, in their order.
     pub said: Vec<String>,
     /// Result of the run.
     pub came: String,
 }
 
-/// Renders the history that precedes the task of the next run, oldest turn first. Returns `None` without turns. `turns`
-/// are newest first; `is_all` is true if the session has no further turns.
+/// Renders the history that precedes the task of the next run, with the oldest turn first. `None` if there are no
+/// turns. `turns` must have the newest turn first. `is_all` is true if the session has no further turns.
 ///
-/// Every line of a text except its first is indented, so that an agent's text cannot imitate a person's message.
+/// Every line of a text except the first is indented. An agent's text therefore cannot imitate a message of a person.
 pub fn render_history(turns: Vec<Turn>, is_all: bool) -> Option<Arc<str>> {
     let count = turns.len();
     let turns = fitted(turns, EARLIER_BYTES);
@@ -53,7 +53,7 @@ fn indented(text: &str) -> String {
     text.lines().collect::<Vec<_>>().join("\n    ")
 }
 
-/// Fits turns into `room` bytes. Messages have priority over results. The newest turn that does not fit is cut, and all
+/// Fits turns into `room` bytes. Messages are kept before results. The newest turn that does not fit is cut, and all
 /// older turns are dropped.
 fn fitted(turns: Vec<Turn>, room: usize) -> Vec<Turn> {
     let mut left = room;
@@ -83,7 +83,7 @@ fn fitted(turns: Vec<Turn>, room: usize) -> Vec<Turn> {
     kept
 }
 
-/// Cuts a text to `bytes` bytes. The cut text states its original length.
+/// Cuts a text to `bytes` bytes. The result states the original length.
 fn cut(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();
@@ -95,13 +95,13 @@ fn cut(text: &str, bytes: usize) -> String {
 }
 
 impl Turn {
-    /// Renders one run for later runs of the same conversation. `session` must be the session of the run.
+    /// Renders one run for later runs in the same conversation. `session` must be the session of the run.
     pub fn from_run(run: &Run, session: &Session) -> Self {
         let decided = decided(run);
         let words = run.messages.iter().filter(|message| !run.is_of_an_undo(message));
         let mut messages: Vec<String> = words.map(ToString::to_string).collect();
-        // A message that a decision caused is shown only with the decision. If other messages have the same text, they
-        // stay in the list.
+        // If a decision caused a message, only the decision is shown. Other messages with the same text stay in the
+        // list.
         for brought in decided.iter().filter_map(|each| each.brought.as_ref()) {
             if let Some(at) = messages.iter().position(|message| message == brought) {
                 messages.remove(at);
@@ -109,26 +109,26 @@ impl Turn {
         }
         let said = std::iter::once(begun_with(run)).chain(messages);
         let decided = decided.iter().map(|each| format!("({}) {}", each.about, each.text));
-        // Only changes that a person undid while this run was the front run are shown here. Changes that were undone
-        // later are shown with the front run of that time.
+        // Shows only the changes that a person undid while this run was the front run. Changes that were undone later
+        // are shown with the run that was then the front run.
         let undone = session.undone.iter().filter(|undone| undone.front.as_ref() == Some(&run.id));
         let undone =
             undone.map(|undone| format!("(took back changes) {}", undone.text).trim_end().to_owned());
         Self { said: said.chain(decided).chain(undone).collect(), came: came(run) }
     }
 
-    /// Returns the turn of a run whose events are unreadable.
+    /// Returns the turn for a run whose events are unreadable.
     pub fn unreadable() -> Self {
         Self { said: Vec::new(), came: "(this part of the conversation cannot be read)".to_owned() }
     }
 
-    /// Returns the minimum size of the turn: the number of bytes of the people's messages.
+    /// Returns the minimum size of the turn in bytes, which is the size of the people's messages.
     pub fn bytes(&self) -> usize {
         self.said.iter().map(|said| said.len() + LABEL).sum::<usize>() + LABEL
     }
 }
 
-/// Returns the message that started the run. Earlier versions stored this message separately, because the task of the
+/// Returns the message that started the run. Earlier versions stored the message separately, because the task of the
 /// run repeated the history.
 fn begun_with(run: &Run) -> String {
     let input = run.started.as_ref().map(|started| &started.input);
@@ -136,7 +136,7 @@ fn begun_with(run: &Run) -> String {
     beside.map_or_else(|| run.task().into_owned(), str::to_owned)
 }
 
-/// A person's answer to an agent, or the text of a person's decision.
+/// Answer of a person to an agent, or text of a person's decision.
 struct Decided<'r> {
     about: String,
     text: &'r str,
@@ -159,8 +159,8 @@ fn decision<'r>(run: &Run, interrupt: &'r Interrupt) -> Option<Decided<'r>> {
         Kind::PlanApproval | Kind::ToolApproval | Kind::Continuation | Kind::Turn | Kind::Choice => {
             format!("{title}: {}", made.option)
         }
-        // A client's report about a call is not a person's message. All further kinds of interrupts concern the work
-        // and not the conversation.
+        // A client's report about a call is not a message of a person. All other kinds of interrupts are about the
+        // work, not about the conversation.
         Kind::ClientCall
         | Kind::Checkpoint
         | Kind::Error
@@ -172,10 +172,11 @@ fn decision<'r>(run: &Run, interrupt: &'r Interrupt) -> Option<Decided<'r>> {
     Some(Decided { about, text, brought })
 }
 
-/// Returns the message that the text of the decision became. This function must agree with `run/decide/steps.rs`.
+/// Returns the message into which the text of the decision was turned. This function must agree with
+/// `run/decide/steps.rs`.
 fn brought(run: &Run, interrupt: &Interrupt, option: &str, text: &str) -> Option<String> {
     let effect = interrupt.offers(option)?.effect;
-    // The run ends with this text, unless the run continues with its previous plan.
+    // The run ends with this text, unless it continues with its previous plan.
     let ends = effect == Effect::CancelRun || effect == Effect::FailRun && !run.replaces_a_plan(interrupt);
     match (&interrupt.opened.about, effect) {
         (About::Plan(_), Effect::Replan) => Some(another_plan(text).trim().to_owned()),
@@ -219,13 +220,13 @@ fn came(run: &Run) -> String {
     first.into_iter().chain(planned).collect::<Vec<_>>().join("\n")
 }
 
-/// Describes the run's plans: each dropped plan, and each subtask of the executed plan with its output or its
-/// error.
+/// Describes the plans of the run: each dropped plan, and each subtask of the plan that was carried out, with its
+/// output or its error.
 fn planned(run: &Run) -> Vec<String> {
     let mut asked: Vec<_> = run.interrupts.values().collect();
     asked.sort_by_key(|interrupt| interrupt.opened_seq);
     let dropped = asked.into_iter().filter_map(|interrupt| {
-        // A plan that a person wrote as a replacement of a running plan is not the agent's plan.
+        // A plan that a person wrote to replace a running plan is not a plan of the agent.
         if run.replaces_a_plan(interrupt) {
             return None;
         }
@@ -239,7 +240,7 @@ fn planned(run: &Run) -> Vec<String> {
     let mut lines: Vec<String> = dropped.collect();
     for (phase, planned) in &run.plans {
         let Some(plan) = planned.settled() else { continue };
-        // All subtasks are listed. Their outputs share the available bytes equally.
+        // All subtasks are listed. Each of their outputs gets an equal share of the available bytes.
         let room = EARLIER_RESULT_BYTES / (2 * plan.subtasks.len().max(1));
         for subtask in &plan.subtasks {
             let step = run.step_of_subtask(phase, &subtask.id).map(|(_, step)| step);

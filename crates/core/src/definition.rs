@@ -1,7 +1,7 @@
-//! A workflow in the form that the engine runs: parsed, validated, with its tools resolved. Data only.
+//! A workflow in the form in which the engine runs it: parsed, validated, and with its tools resolved. It is only data.
 //!
-//! The crate `workflow` builds a definition from YAML, and a run pins the definition by [`Definition::digest`].
-//! Every field must have an effect on runs.
+//! The crate `workflow` builds a definition from YAML. A run is bound to the definition by [`Definition::digest`].
+//! Every field of the definition must have an effect on runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +19,10 @@ use crate::routing;
 use crate::tool::{self, Opens, Receiver, Runs};
 use crate::web::Web;
 
-/// Name of the workflow for interrupts from agents of other frameworks. This workflow has no phases.
+/// Name of the workflow for interrupts that agents of other frameworks open. This workflow has no phases.
 pub const EXTERNAL: &str = "external";
 
-/// Keywords of smart approval that apply by default.
+/// Default keywords of smart approval.
 const KEYWORDS: [&str; 5] = ["delete", "production", "deploy", "critical", "irreversible"];
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,22 +33,22 @@ pub struct Definition {
     /// JSON Schema of the run's input.
     pub input: Value,
     pub agents: BTreeMap<String, Agent>,
-    /// Every tool that an agent names, by tool name. If asking people is disabled, the tools that ask people are
-    /// missing.
+    /// Every tool that an agent names, by tool name. If agents may not ask people, the tools that ask people are left
+    /// out.
     pub tools: BTreeMap<String, tool::Spec>,
     pub phases: Vec<Phase>,
     pub gates: Gates,
     pub limits: Limits,
     pub asking: Asking,
-    /// Settings of models, by the model name that agents and runs use, or by [`DEFAULT`](crate::pricing::DEFAULT).
+    /// Terms of models. The key is the model name that agents and runs use, or [`DEFAULT`](crate::pricing::DEFAULT).
     #[serde(default, skip_serializing_if = "is_default")]
     pub models: BTreeMap<String, ModelTerms>,
     /// True if commands may reach the network.
     pub network: bool,
-    /// Addresses that the built-in web tool may reach.
+    /// Addresses that the built-in web tool may fetch.
     #[serde(default, skip_serializing_if = "is_default")]
     pub web: Web,
-    /// Phase whose text becomes the text of the run. `None`: the last phase.
+    /// Phase whose text becomes the text of the run. If `None`, the last phase determines the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
 }
@@ -67,7 +67,7 @@ impl Definition {
         self.tools.values().any(|spec| matches!(spec.runs, tool::Runs::Here { .. }))
     }
 
-    /// Returns the agent of the first phase. Returns `None` if the first phase does not begin with an agent.
+    /// Returns the agent that begins the first phase. `None` if no agent begins the first phase.
     pub fn front_agent(&self) -> Option<&str> {
         match &self.phases.first()?.kind {
             PhaseKind::Planning(planning) => Some(&planning.planner),
@@ -80,8 +80,8 @@ impl Definition {
         }
     }
 
-    /// Returns the workflow with `agent` as the agent of the first phase. Returns `None` if the workflow has no agent
-    /// of this name, or if the first phase does not begin with an agent.
+    /// Returns the workflow with `agent` as the agent that begins the first phase. `None` if the workflow has no agent
+    /// of this name, or if no agent begins the first phase.
     pub fn begun_by(&self, agent: &str) -> Option<Self> {
         self.agents.get(agent)?;
         let mut variant = self.clone();
@@ -98,7 +98,7 @@ impl Definition {
         Some(variant)
     }
 
-    /// Returns the settings for one kind of interrupt. The phase's settings override those of the workflow.
+    /// Returns the settings for one kind of interrupt. Settings of the phase override settings of the workflow.
     pub fn gate(&self, phase: Option<&Phase>, kind: Kind) -> KindGate {
         let usual = self.gates.kinds.get(&kind).cloned().unwrap_or_default();
         match phase.and_then(|phase| phase.kinds.get(&kind)) {
@@ -107,8 +107,9 @@ impl Definition {
         }
     }
 
-    /// Applies the settings for asking. If asking is disabled, removes the tools that ask people. If a person's answer
-    /// may be missing, adds the tool that records assumptions. No agent names that tool; the run offers it when needed.
+    /// Applies the settings about questions to people. If agents may not ask people, removes the tools that ask people.
+    /// If an answer may be missing, adds the tool that records assumptions. No agent names this tool, and the run
+    /// offers it when it is needed.
     pub fn settle_asking(&mut self) {
         if !self.asking.enabled {
             self.take_away(asks_people);
@@ -119,14 +120,14 @@ impl Definition {
         }
     }
 
-    /// Returns true if this agent has an enabled tool that asks people.
+    /// Returns true if this agent may ask people and has a tool that asks people.
     pub fn may_ask(&self, agent: &Agent) -> bool {
         let asks = |tool: &String| self.tools.get(tool).is_some_and(asks_people);
         self.asking.enabled && agent.tools.iter().any(asks)
     }
 
-    /// Removes the tools that match `is_gone`, also from every agent. Gate rules keep the names of removed tools:
-    /// without the name, a rule for one tool would become a rule for all tools.
+    /// Removes the tools that match `is_gone` from the workflow and from every agent. Rules of gates keep the names of
+    /// removed tools. Without the name, a rule for one tool would become a rule for all tools.
     pub(crate) fn take_away(&mut self, is_gone: impl Fn(&tool::Spec) -> bool) {
         self.tools.retain(|_, spec| !is_gone(spec));
         for agent in self.agents.values_mut() {
@@ -135,7 +136,7 @@ impl Definition {
     }
 }
 
-/// Returns true if the tool asks a person a question, or hands work over to a person.
+/// Returns true if the tool asks a person a question or hands work over to a person.
 fn asks_people(spec: &tool::Spec) -> bool {
     matches!(spec.runs, Runs::HandsOver(Receiver::Admin) | Runs::Opens(Opens::Question))
 }
@@ -144,12 +145,12 @@ fn asks_people(spec: &tool::Spec) -> bool {
 #[serde(deny_unknown_fields)]
 pub struct Agent {
     pub instructions: String,
-    /// Text that is added to the instructions of the agent while the agent may ask people.
+    /// Text that is added to the instructions of the agent if the agent may ask people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asking_instructions: Option<String>,
-    /// Name of a configured model. `None`: the model of the run.
+    /// Name of a configured model. If `None`, the agent uses the model of the run.
     pub model: Option<String>,
-    /// Names in [`Definition::tools`], in the order given.
+    /// Names of the agent's tools in [`Definition::tools`], in the order of the workflow.
     pub tools: Vec<String>,
     /// Condition under which the agent's step ends.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -163,7 +164,7 @@ pub enum EndCondition {
     /// The step ends with a reply that is complete, has no tool call, and contains no question or request in its text.
     #[default]
     Reply,
-    /// The step ends only when the agent calls the tool [`crate::handoff::FINISH`]. Texts of replies are not
+    /// The step ends only when the agent calls the tool [`crate::handoff::FINISH`]. The texts of its replies are not
     /// interpreted.
     Finish,
 }
@@ -173,13 +174,13 @@ pub enum EndCondition {
 pub struct Phase {
     pub id: String,
     pub kind: PhaseKind,
-    /// Ids of the phases that must end before this phase starts. By default the previous phase.
+    /// Ids of the phases that must end before this phase starts. By default, it needs the previous phase.
     pub needs: Vec<String>,
-    /// Instructions for the agents of this phase, in addition to the task of the run.
+    /// Instructions for the agents of this phase. They are added to the task of the run.
     pub input: Option<String>,
-    /// Gates of the phase. Gates of the workflow are already merged in.
+    /// Gates of the phase. They already include the gates of the workflow.
     pub gates: StepGates,
-    /// Settings of this phase for its kinds of interrupts. [`Definition::gate`] merges them with the settings of the
+    /// Settings that this phase has for kinds of interrupts. [`Definition::gate`] merges them with the settings of the
     /// workflow.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kinds: BTreeMap<Kind, KindGate>,
@@ -189,50 +190,51 @@ pub struct Phase {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PhaseKind {
-    /// One agent alternates model replies and tool calls until its step ends.
+    /// One agent works until its step ends, alternating model replies and tool calls.
     OneShot { agent: String },
-    /// An approval by a person before dependent phases start.
+    /// A person must approve before the phases that depend on this phase start.
     Checkpoint(CheckpointPhase),
-    /// A plan that is drafted, reviewed by an agent, and presented to a person.
+    /// A plan is drafted, reviewed by an agent, and shown to a person.
     Planning(Planning),
-    /// Execution of a plan, with one step per subtask.
+    /// A plan is carried out, with one step per subtask.
     Control(Control),
-    /// Generation of ideas: one agent proposes ideas, a second agent reviews them.
+    /// One agent proposes ideas, and a second agent reviews them.
     IdeaGeneration(IdeaGeneration),
-    /// One tool call without a model. The arguments of the call come from the input of the run.
+    /// One tool call is made without a model. The arguments of the call come from the input of the run.
     Call {
         tool: String,
-        /// Agent in whose name the run makes the call. If `agent` is set, the run fails unless the call completes.
+        /// Agent in whose name the run makes the call. If it is set, the run fails if the call does not complete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
     },
-    /// One agent that works on messages of a person, one round per message.
+    /// One agent works on messages of a person, with one round for each message.
     Copilot(Copilot),
 }
 
-/// Phase with one agent that works on messages of a person, one message after the other (contracts A17 to A23).
+/// Phase in which one agent works on messages of a person, one message after the other (contracts A17 to A23).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Copilot {
     pub agent: String,
-    /// Mode that controls when a person is asked before a task begins. `None`: the agent begins immediately, and
+    /// Mode that controls when a person is asked before work on a task begins. If `None`, the agent begins at once, and
     /// asks only with its tools (contract E25).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<routing::Mode>,
-    /// Agent that routes tasks. `None`: rules route tasks.
+    /// Agent that routes tasks. If `None`, rules route the tasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub router: Option<String>,
-    /// Agents to which a task can be routed, in addition to `agent`.
+    /// Agents, besides `agent`, to which a task can be routed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub team: Vec<String>,
-    /// True if the person has a turn after every round.
+    /// True if the person gets a turn after every round.
     #[serde(default, skip_serializing_if = "is_default")]
     pub conversational: bool,
-    /// True if attended runs ask the person whether the result meets the person's needs (contract E26).
+    /// True if the run asks the person whether the result meets the person's needs (contract E26). Unattended runs do
+    /// not ask.
     #[serde(default, skip_serializing_if = "is_default")]
     pub satisfaction: bool,
-    /// A task with at most this number of words needs no checkpoints around its steps, unless a router decides
-    /// otherwise. `None`: every task needs these checkpoints.
+    /// Maximum number of words of a simple task. The gates before and after steps do not ask about a simple task,
+    /// unless a router decides otherwise. If `None`, no task is simple.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simple_words: Option<u32>,
 }
@@ -242,17 +244,16 @@ pub struct Copilot {
 #[serde(deny_unknown_fields)]
 pub struct CheckpointPhase {
     pub message: String,
-    /// True if the checkpoint is recorded as approved without asking a person.
+    /// True if the checkpoint is approved without asking a person. The journal records the approval.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unasked: bool,
-    /// Behavior of the checkpoint in a run that nobody attends.
+    /// Behaviour of the checkpoint in an unattended run.
     #[serde(default, skip_serializing_if = "is_default")]
     pub when_no_channel: NoChannel,
-    /// True if a person may add changes to the approval. Later agents receive the changes.
+    /// True if a person may send changes with the approval. Later agents get the changes.
     #[serde(default, skip_serializing_if = "is_default")]
     pub edit: bool,
-    /// Position of the checkpoint in the work, as the author of the workflow describes it. No decision depends on
-    /// this text.
+    /// Position of the checkpoint in the work, in the words of the workflow's author. No decision depends on this text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
 }
@@ -264,20 +265,20 @@ impl CheckpointPhase {
     }
 }
 
-/// Behavior of a checkpoint in a run that nobody attends (contract E8).
+/// Behaviour of a checkpoint in an unattended run (contract E8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoChannel {
-    /// Waits until a person answers.
+    /// The checkpoint waits until a person answers.
     #[default]
     Park,
-    /// Records the checkpoint as approved and continues.
+    /// The checkpoint is recorded as approved, and the run continues.
     Auto,
 }
 
 impl PhaseKind {
-    /// Returns true if interrupts of this kind may be opened in the phase. In every phase with agents, an agent may
-    /// present a plan. Phases for planning and for idea generation have no step checkpoints.
+    /// Returns true if interrupts of this kind may open in the phase. In every phase with agents, an agent may propose
+    /// a plan. Phases for planning and for idea generation have no gates before and after their steps.
     pub fn opens(&self, kind: Kind) -> bool {
         match kind {
             Kind::Checkpoint => !matches!(self, Self::Planning(_) | Self::IdeaGeneration(_)),
@@ -315,7 +316,7 @@ impl PhaseKind {
         if let Self::Control(control) = self { Some(control) } else { None }
     }
 
-    /// Returns the name of the tool if the phase is a single call.
+    /// Returns the name of the tool, if the phase consists of a single call.
     pub fn called_tool(&self) -> Option<&str> {
         if let Self::Call { tool, .. } = self { Some(tool) } else { None }
     }
@@ -333,24 +334,24 @@ impl PhaseKind {
 #[serde(deny_unknown_fields)]
 pub struct Planning {
     pub planner: String,
-    /// Agent that rewrites the task before it is planned.
+    /// Agent that rewords the task before a plan is made.
     pub improver: Option<String>,
     pub reviewer: Option<String>,
-    /// Maximum number of reviews by the reviewer before a person is asked.
+    /// Maximum number of reviews by the reviewer before a person is asked about the plan.
     pub reviews: u32,
-    /// Maximum number of plans that a person is shown before the run fails.
+    /// Maximum number of plans that are shown to a person before the run fails.
     pub iterations: u32,
-    /// Behavior after `iterations` plans without an approval. `true`: the next plan is executed without approval.
-    /// `false`: the run fails.
+    /// Behaviour after a person has seen `iterations` plans and approved none. If true, the next plan is carried out
+    /// without an approval. If false, the run fails.
     #[serde(default, skip_serializing_if = "is_default")]
     pub settles: bool,
-    /// Agents that subtasks may name.
+    /// Agents that the subtasks of a plan may name.
     pub agents: Vec<String>,
-    /// True if a person decides on every plan. The workflow's gate for plans is then ignored.
+    /// True if a person decides on every plan, even if the workflow's gate for plans does not ask.
     #[serde(default, skip_serializing_if = "is_default")]
     pub always_asks: bool,
-    /// True if the planner may answer in text instead of a plan. Such a planner makes a plan only by calling its plan
-    /// tool. Without a plan, nothing is executed.
+    /// True if the planner may reply with an answer instead of a plan. Such a planner makes a plan only by calling its
+    /// plan tool. If it makes no plan, no plan is carried out.
     #[serde(default, skip_serializing_if = "is_default")]
     pub optional: bool,
 }
@@ -358,11 +359,11 @@ pub struct Planning {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Control {
-    /// Planning phase whose plan is executed.
+    /// Planning phase whose plan this phase carries out.
     pub plan: String,
-    /// Agent for subtasks that name no agent.
+    /// Agent for subtasks that do not name an agent.
     pub agent: String,
-    /// If set, only the subtask with this number is executed. Subtasks are numbered from 1.
+    /// Number of the only subtask to carry out, from 1. If `None`, all subtasks are carried out.
     pub only: Option<u32>,
 }
 
@@ -383,10 +384,11 @@ pub struct IdeaGeneration {
 pub struct StepGates {
     pub before_step: bool,
     pub after_step: bool,
-    /// True if the after-step gate asks only if the step was retried, or if a call of the step failed or was refused.
+    /// True if the gate after a step asks only in certain cases: the step was retried, or one of its calls failed or
+    /// was refused.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unless_clean: bool,
-    /// True if a failed step asks a person. Otherwise a failed step fails the run.
+    /// True if a person is asked about a failed step. If false, a failed step fails the run.
     pub on_error: bool,
 }
 
@@ -394,20 +396,21 @@ pub struct StepGates {
 #[serde(deny_unknown_fields)]
 pub struct Gates {
     pub plan: PlanGate,
-    /// Checkpoints at which a person must decide even if rules or grants allow the call.
+    /// Checkpoints at which a person must decide, even if rules or grants allow the call.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub mandatory: BTreeSet<Checkpoint>,
-    /// True if [`Checkpoint::BeforeExecution`] asks a person after a trial, about the trial's result. Otherwise the
-    /// person is asked before the trial.
+    /// True if [`Checkpoint::BeforeExecution`] asks after a trial, about the changes of the trial. If false, the person
+    /// is asked before the trial.
     #[serde(default, skip_serializing_if = "is_default")]
     pub trial_before_execution: bool,
     /// Commands that [`Checkpoint::BeforeDeploy`] covers. Each entry is a single word or a command pattern.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deploy: Vec<String>,
-    /// Smart approval. `None`: disabled.
+    /// Smart approval. `None` if smart approval is switched off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smart: Option<Smart>,
-    /// True if each command first runs as a trial, where a trial is possible, and the gates vote afterwards.
+    /// True if each command first runs in a trial, if a trial is possible, and the gates then vote on the changes of
+    /// the trial.
     #[serde(default, skip_serializing_if = "is_default")]
     pub trial: bool,
     pub rules: Vec<Rule>,
@@ -416,48 +419,49 @@ pub struct Gates {
     pub same_action: SameAction,
     #[serde(default, skip_serializing_if = "is_default")]
     pub grants: Grants,
-    /// Values to withhold from some people in interrupts, and these people.
+    /// Values in interrupts that are withheld from people with certain roles, and these roles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withhold: Vec<Withhold>,
-    /// True if the release of a review ends the step of the requesting agent. The released output becomes the step's
-    /// result, the agent is not called again, and the next task begins (contract D3).
+    /// True if the release of a review ends the step of the agent that asked for the review. The released output
+    /// becomes the result of the step, the agent is not called again, and the next task begins (contract D3).
     #[serde(default, skip_serializing_if = "is_default")]
     pub release_ends_step: bool,
 }
 
-/// Settings of the grants that a person gives with the option to allow a call for the session.
+/// Settings of the grants that people give by allowing a call for the session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grants {
     pub covers: GrantCovers,
-    /// Lifetime of a grant. `None`: the grant ends with the session.
+    /// Lifetime of a grant in milliseconds. If `None`, the grant ends with the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_after_ms: Option<u64>,
 }
 
-/// Treatment of a call with the same action digest as a call that a person has approved in the run (contract E21).
+/// Treatment of a call whose action has the same digest as an action that a person has approved in the run (contract
+/// E21).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SameAction {
-    /// A person is asked about the call, like about any other call.
+    /// A person is asked about the call as about any other call.
     #[default]
     Ask,
-    /// The approval covers one more call.
+    /// The earlier approval covers one further call.
     Once,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanGate {
-    /// A plan waits for a person's approval.
+    /// A plan waits until a person approves it.
     #[default]
     Ask,
-    /// A plan is shown to a person, and work continues without an approval.
+    /// A person sees the plan, but the work continues without an approval.
     Show,
 }
 
-/// Smart approval: keywords and a model hold back calls that the gates would allow (contract A4). Smart approval never
-/// allows a call that the gates hold back.
+/// Smart approval: keywords and a model stop calls that the gates would allow, so that a person is asked (contract A4).
+/// Smart approval never allows a call that the gates stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Smart {
@@ -472,18 +476,18 @@ impl Default for Smart {
     }
 }
 
-/// Model that judges the calls for which no other gate requires a person.
+/// Model that judges the calls for which no other gate asks a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judge {
     Off,
-    /// The run's own model.
+    /// The model of the run.
     Run,
     /// Name of a configured model.
     Model(String),
 }
 
-/// Limits of one step, such as rounds, calls and attempts, and budgets. Each reached limit is recorded as an event.
+/// Limits of one step: rounds, calls, attempts, and budgets. An event records each limit that is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
@@ -493,7 +497,7 @@ pub struct Limits {
     pub tool_calls: u32,
     /// Maximum number of consecutive failed model calls before the step fails.
     pub attempts: u32,
-    /// Maximum number of times that an after-step gate may send a step back.
+    /// Maximum number of times that a person may send a step back at the gate after the step.
     pub redos: u32,
     /// Maximum number of subtasks of one plan.
     pub plan_steps: u32,
@@ -501,12 +505,12 @@ pub struct Limits {
     pub parallel: u32,
     /// Maximum number of input and output tokens of one step before a `continuation` interrupt asks a person.
     pub budget_tokens: Option<u64>,
-    /// Number of new budgets that a step gets without asking a person after the step reached `rounds` or
-    /// `tool_calls`.
+    /// Number of new budgets that a step gets without asking a person. A step gets them after it has reached `rounds`
+    /// or `tool_calls`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub continues: u32,
-    /// Maximum cost of one step before a `continuation` interrupt asks a person. The unit is a millionth of the
-    /// currency unit of the prices.
+    /// Maximum cost of one step before a `continuation` interrupt asks a person, in millionths of the currency unit of
+    /// the prices.
     #[serde(default, skip_serializing_if = "is_default")]
     pub budget_money: Option<u64>,
 }

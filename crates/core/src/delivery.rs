@@ -1,34 +1,33 @@
-//! Deliveries: the rows of the outbox. One row is the notification of one channel about one event.
+//! Deliveries: the rows of the outbox. One row is one notification over one channel about one event.
 //!
-//! Rows of `projection.rs` can be rebuilt from the journal, but rows of the outbox cannot. Only these rows record which
-//! notifications were sent, so rebuilding them would send all notifications again.
+//! Rows of `projection.rs` can be rebuilt from the journal, but rows of the outbox cannot. Only the outbox records
+//! which notifications were sent. If it were rebuilt, all notifications would be sent again.
 
 use crate::id::{DeliveryId, Id, InterruptId, RunId};
 use crate::notice::Occasion;
 use crate::time::Timestamp;
 
-/// Notification of one channel about one event, and the state of the notification.
+/// Notification over one channel about one event, with its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Id that every attempt sends, so that a receiver can discard duplicates.
+    /// Id that every attempt sends. The receiver can discard duplicates by this id.
     pub delivery: DeliveryId,
     pub channel: String,
     pub occasion: Occasion,
-    /// The notification is about the event `seq` in the stream of the run. For a checkpoint, `seq` is in the system
+    /// Run whose event `seq` the notification is about. For a checkpoint, `seq` is the number of an event in the system
     /// stream, and run and interrupt are [placeholders](Self::placeholder_ids).
     pub run: RunId,
     pub seq: u64,
     pub interrupt: InterruptId,
-    /// A [`Notice`](crate::notice::Notice) as JSON, or a
-    /// [`CheckpointNotice`](crate::notice::CheckpointNotice). A notice contains no erasable content. This
-    /// text is emptied when the delivery is old.
+    /// A [`Notice`](crate::notice::Notice) as JSON, or a [`CheckpointNotice`](crate::notice::CheckpointNotice). A
+    /// notice contains no erasable content. When the delivery is old, this text is removed.
     pub notice: String,
     pub state: DeliveryState,
     pub created_at: Timestamp,
-    /// Time of the next attempt. `None` if no attempt will follow.
+    /// Time of the next attempt. `None` if no further attempt follows.
     pub next_at: Option<Timestamp>,
     pub attempts: u64,
-    /// Node that is sending the delivery.
+    /// Node that is currently sending the delivery.
     pub node: Option<u64>,
     /// Status code of the response to the last attempt.
     pub status: Option<u64>,
@@ -37,17 +36,17 @@ pub struct Delivery {
     pub ended_at: Option<Timestamp>,
 }
 
-/// Digits of every placeholder id.
+/// Digits that every placeholder id has.
 const NOTHING: &str = "00000000000000000000000000";
 
 impl Delivery {
-    /// Returns the placeholder ids for a delivery that is not about an interrupt.
+    /// Returns the placeholder ids of a delivery that is not about an interrupt.
     pub fn placeholder_ids() -> (RunId, InterruptId) {
         let id = |prefix: &str| format!("{prefix}{NOTHING}");
         (RunId::from_text(id(RunId::PREFIX)), InterruptId::from_text(id(InterruptId::PREFIX)))
     }
 
-    /// Returns the run and the interrupt that the delivery is about. Returns `None` for a checkpoint.
+    /// Returns the run and the interrupt that the delivery is about. `None` if the delivery is a checkpoint.
     pub fn subject(&self) -> Option<(&RunId, &InterruptId)> {
         (self.occasion != Occasion::Checkpoint).then_some((&self.run, &self.interrupt))
     }
@@ -55,13 +54,13 @@ impl Delivery {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DeliveryState {
-    /// The delivery waits for its first attempt or for a retry.
+    /// The delivery waits for its first attempt or for another attempt.
     Waiting,
     /// The receiver acknowledged the delivery.
     Delivered,
-    /// The last attempt failed, and no retry follows.
+    /// The last attempt failed, and no further attempt follows.
     Failed,
-    /// The delivery became obsolete before it was sent.
+    /// The delivery was no longer needed before it could be sent.
     Dropped,
 }
 
@@ -86,15 +85,15 @@ impl DeliveryState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
     pub delivery: DeliveryId,
-    /// Number of the attempt, counted from 1.
+    /// Number of the attempt, from 1.
     pub number: u64,
     pub at: Timestamp,
     pub took_ms: u64,
     pub status: Option<u64>,
     pub error: Option<String>,
-    /// Hexadecimal SHA-256 of the sent bytes. `None` if no bytes were sent.
+    /// SHA-256 of the sent bytes, in hexadecimal. `None` if no bytes were sent.
     pub digest: Option<String>,
-    /// Beginning of the receiver's response. Removed when the delivery is old.
+    /// Beginning of the receiver's response. It is removed when the delivery is old.
     pub answer: Option<String>,
 }
 
@@ -104,12 +103,11 @@ pub struct ChannelState {
     pub channel: String,
     /// Time of the first failure since the last successful delivery.
     pub failing_since: Timestamp,
-    /// Time of the last failure. `failing_ms` is the time from the first to the last failure. A long pause between two
-    /// attempts is counted only in part.
+    /// Time of the last failure. `failing_ms` is the time between the first and the last failure. If there was a long
+    /// pause between two attempts, only a part of the pause is counted.
     pub failed_at: Timestamp,
     pub failing_ms: u64,
-    /// Time at which the channel was disabled. A disabled channel receives no deliveries until a person requests a
-    /// retry.
+    /// Time at which the channel was disabled. A disabled channel gets no deliveries until a person requests a retry.
     pub disabled_at: Option<Timestamp>,
     pub why: Option<String>,
 }

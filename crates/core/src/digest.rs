@@ -1,4 +1,4 @@
-//! SHA-256 as lower-case hexadecimal text, and the only way in which JSON values are digested (RFC 8785 bytes).
+//! SHA-256 as lower-case hexadecimal text. All digests of JSON values are computed here, from RFC 8785 bytes.
 
 use std::fmt;
 
@@ -23,17 +23,17 @@ impl Digest {
         &self.0
     }
 
-    /// Returns the digest of raw bytes, such as those of a file.
+    /// Returns the digest of raw bytes, such as the bytes of a file.
     pub fn of_bytes(bytes: &[u8]) -> Self {
         Self(sha256_parts(&[bytes]))
     }
 
-    /// Returns the digest of the concatenated parts.
+    /// Returns the digest of the parts, concatenated.
     pub fn of_parts(parts: &[&[u8]]) -> Self {
         Self(sha256_parts(parts))
     }
 
-    /// Returns the digest of a value's canonical JSON (RFC 8785).
+    /// Returns the digest of the canonical JSON (RFC 8785) of a value.
     pub fn of_json<T: Serialize>(value: &T) -> Self {
         Self::of_bytes(&json::canonical(value))
     }

@@ -1,9 +1,9 @@
-//! Envelope of an event: the head, the erasable content, and the place in the chain of the stream.
+//! Envelope of an event: the head, the erasable content, and the position in the chain of its stream.
 //!
-//! An event is stored as a `head` (facts: everything that replay needs) and an erasable `content` (texts,
-//! arguments, results). The head contains `content_digest = SHA-256(salt ‖ content)`. The events of a stream are
-//! chained by `hash = SHA-256(prev ‖ head)`. The bytes are RFC 8785 JSON; they are verified as stored and never
-//! encoded again. The types of facts are defined in [`crate::event`].
+//! An event is stored in two parts. The `head` has the facts, which is everything that a replay needs. The erasable
+//! `content` has texts, arguments and results. The head contains `content_digest = SHA-256(salt ‖ content)`. The events
+//! of a stream form a chain, with `hash = SHA-256(prev ‖ head)`. The bytes are RFC 8785 JSON. They are verified as
+//! stored and never encoded again. The types of facts are defined in [`crate::event`].
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,7 +14,7 @@ use crate::id::{Draw, StreamId};
 use crate::json;
 use crate::time::Timestamp;
 
-/// Version of the head format that this binary writes. A head with a later version is an error, because its meaning is
+/// Version of the head format that this program writes. A head with a later version is an error, because its meaning is
 /// unknown.
 pub const VERSION: u64 = 2;
 
@@ -28,15 +28,15 @@ pub struct Envelope<F> {
     pub content: Content,
 }
 
-/// Type and facts of an event, as they are stored in the head.
+/// Type and facts of an event, in the form in which the head stores them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodedFact {
     pub kind: String,
-    /// Null if the event type has no facts.
+    /// Facts of the event. Null if events of this type have no facts.
     pub facts: Value,
 }
 
-/// Erasable content of an event. Both fields are absent if the event never had content, or if the content was erased.
+/// Erasable content of an event. Both fields are absent if the event never had content or if the content was erased.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Content {
@@ -72,7 +72,7 @@ impl Content {
     }
 }
 
-/// End of a stream: position and hash of its last event. The next event continues from them.
+/// End of a stream: the position and the hash of its last event. The next event continues the chain from this end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {
     pub seq: u64,
@@ -82,7 +82,7 @@ pub struct Chain {
 impl Chain {
     pub const START: Self = Self { seq: 0, hash: Digest::ZERO };
 
-    /// Verifies the sequence number and the hash of an event. Returns the chain that ends with the event.
+    /// Verifies the sequence number and the hash of an event. Returns the end of the chain after the event.
     pub fn after(&self, sealed: &Sealed) -> Result<Self, Error> {
         let (stream, seq) = (sealed.stream.clone(), sealed.seq);
         if seq != self.seq + 1 {
@@ -100,7 +100,7 @@ impl Chain {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sealed {
     pub stream: StreamId,
-    /// Sequence number in the stream, from 1, without gaps.
+    /// Sequence number of the event in its stream, from 1, without gaps.
     pub seq: u64,
     pub head: Vec<u8>,
     /// `None` if the event never had content, or if the content was erased.
@@ -114,11 +114,11 @@ pub struct SealedContent {
     pub bytes: Vec<u8>,
 }
 
-/// Head in the form in which it is decoded. [`seal`] writes the same fields.
+/// Head of an event, in the form for decoding. [`seal`] writes the same fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
-    /// Version, which is checked before the other fields are decoded.
+    /// Format version. It is checked before the other fields are decoded.
     #[serde(rename = "v")]
     _version: u64,
     #[serde(rename = "type")]
@@ -133,7 +133,7 @@ struct Head {
     content_digest: Option<Digest>,
 }
 
-/// Error returned when stored bytes are not a valid event of this stream.
+/// Error returned when stored bytes are not a valid event of the stream.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(
@@ -152,7 +152,7 @@ pub enum Error {
     WrongContent { stream: StreamId, seq: u64 },
 }
 
-/// Encodes an event as the next event of its stream, and advances `chain`. The encoded facts include their `type`.
+/// Encodes an event as the next event of its stream, and advances `chain`. The encoded facts must contain their `type`.
 pub fn seal<F: Serialize>(event: &Envelope<F>, chain: &mut Chain, draw: &mut Draw) -> Sealed {
     #[derive(Serialize)]
     struct Head<'a, F> {
@@ -177,7 +177,7 @@ pub fn seal<F: Serialize>(event: &Envelope<F>, chain: &mut Chain, draw: &mut Dra
     Sealed { stream: stream.clone(), seq, head, content, hash }
 }
 
-/// Decodes the envelope of a single event. Verifies the content of the event, but not its place in the chain.
+/// Decodes the envelope of a single event. Verifies the content of the event, but not its position in the chain.
 pub fn read(sealed: &Sealed) -> Result<Envelope<EncodedFact>, Error> {
     let (stream, seq) = (&sealed.stream, sealed.seq);
     let unreadable = |source| Error::Unreadable { stream: stream.clone(), seq, source };

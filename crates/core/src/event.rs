@@ -1,8 +1,8 @@
-//! Events: the values that `handle` returns, that `apply` takes, and that the journal stores. Each kind of stream has
-//! facts of its own.
+//! Events: the values that `handle` returns, `apply` takes, and the journal stores. Each kind of stream has its own
+//! facts.
 //!
-//! [`crate::envelope`] defines how an event is stored. `apply` may keep the erasable content of an event, but never
-//! makes a decision that depends on it. Erasure therefore affects neither replay nor the hash chain.
+//! [`crate::envelope`] defines how events are stored. `apply` may keep the erasable content of an event, but never
+//! makes a decision that depends on it. If content is erased, replays and the hash chain therefore do not change.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -33,7 +33,7 @@ pub fn open(sealed: &Sealed, chain: &mut Chain) -> Result<Event, Error> {
     Ok(event)
 }
 
-/// Decodes a single event. Verifies the content of the event, but not its place in the chain.
+/// Decodes a single event. Verifies the content of the event, but not its position in the chain.
 pub fn decode(sealed: &Sealed) -> Result<Event, Error> {
     let Envelope { stream, at, actor, fact, content } = envelope::read(sealed)?;
     let unreadable = |error: serde_json::Error| {
@@ -44,20 +44,20 @@ pub fn decode(sealed: &Sealed) -> Result<Event, Error> {
     Ok(Event { stream, at, actor, fact, content })
 }
 
-/// Returns the types of all events: of runs, of sessions, and of the system. The types are taken from the error that
-/// serde returns for an unknown type, because the error message lists them.
+/// Returns the types of all events: first of runs, then of sessions, then of the system. The types are taken from the
+/// error message of serde for an unknown type, which lists them.
 pub fn types() -> [Vec<String>; 3] {
     fn variant_names<T: DeserializeOwned>() -> Vec<String> {
         let refused = serde_json::from_value::<T>(json!({ "type": "" })).err();
         let said = refused.map(|refused| refused.to_string()).unwrap_or_default();
-        // Form of the message: "unknown variant ``, expected one of `run_started`, `adopted`, …"
+        // The message has the form "unknown variant ``, expected one of `run_started`, `adopted`, …"
         said.split('`').skip(3).step_by(2).map(str::to_owned).collect()
     }
     [variant_names::<run::Fact>(), variant_names::<session::Fact>(), variant_names::<system::Fact>()]
 }
 
 impl Fact {
-    /// Returns the type and the facts of the event, as the head of the event and responses contain them.
+    /// Returns the type and the facts of the event, in the form in which heads and responses contain them.
     pub fn encode(&self) -> (String, Value) {
         let Ok(Value::Object(mut map)) = serde_json::to_value(self) else {
             unreachable!("facts are tagged objects: {self:?}")

@@ -1,5 +1,5 @@
-//! Tools by which an agent hands its work over to a second agent or to a person, or ends the work (contracts A5, A7).
-//! The run carries out the hand-off (`run/handoff.rs`).
+//! Tools with which an agent hands its work over to a second agent or to a person, or ends the work (contracts A5, A7).
+//! The module `run/handoff.rs` carries out the hand-off.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::tool::{Receiver, Runs, Spec};
 pub const TERMINATOR: &str = "terminator";
 pub const ADMIN: &str = "admin";
 
-/// Maximum length of a tool name that every provider accepts.
+/// Maximum length of a tool name that all providers accept, in characters.
 pub const TOOL_NAME_CHARS: usize = 64;
 
 /// Returns the name of the tool that hands work over to the receiver `to`.
@@ -20,7 +20,7 @@ pub fn tool_name(to: &str) -> String {
     format!("handoff_to_{to}")
 }
 
-/// Returns the tool that hands work over to `to`: an agent, [`TERMINATOR`] or [`ADMIN`].
+/// Returns the tool that hands work over to `to`, which is an agent, [`TERMINATOR`] or [`ADMIN`].
 pub fn tool(to: &str) -> Spec {
     let (receiver, description, message) = match to {
         TERMINATOR => (
@@ -56,7 +56,7 @@ pub fn tool(to: &str) -> Spec {
     }
 }
 
-/// Only tool that ends the step of an agent with `ends: finish`.
+/// Name of the only tool that ends the step of an agent with `ends: finish`.
 pub const FINISH: &str = "finish";
 
 pub fn finish() -> Spec {
@@ -84,7 +84,7 @@ pub fn finish() -> Spec {
 }
 
 impl Spec {
-    /// Returns the receiver if the tool hands work over.
+    /// Returns the receiver of the work, if the tool hands work over.
     pub fn receiver(&self) -> Option<&Receiver> {
         match &self.runs {
             Runs::HandsOver(receiver) => Some(receiver),
@@ -96,7 +96,7 @@ impl Spec {
 }
 
 impl Definition {
-    /// Returns these agents, and all agents that they can reach through hand-offs.
+    /// Returns these agents and all agents to which they can hand work over, directly or through other agents.
     pub fn reached_by<'a>(&self, agents: impl IntoIterator<Item = &'a str>) -> BTreeSet<&str> {
         let known = |name: &str| self.agents.get_key_value(name);
         let mut reached = BTreeSet::new();

@@ -1,9 +1,9 @@
-//! The head of a journal: the end of a hash chain over all events, in a form that a person can write down.
+//! The head of a journal: the end of a hash chain over all events. It is short enough for a person to write down.
 //!
-//! Each stream has a chain of its own. The chain of the journal covers all events in the order of their positions,
-//! beginning with 32 zero bytes: `hash(n) = SHA-256(hash(n - 1) ‖ hash of the nth event)`. The hash of an event covers
-//! its stream up to that event, so a head covers all events before it. A person who wrote down yesterday's head can
-//! verify that today's journal continues it.
+//! Each stream has its own chain. The chain of the journal covers all events in the order of their positions. It begins
+//! with 32 zero bytes: `hash(n) = SHA-256(hash(n - 1) ‖ hash of the nth event)`. The hash of an event covers its stream
+//! up to this event, so a head covers all events before it. A person who wrote down yesterday's head can verify that
+//! today's journal continues it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,12 +12,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 
-/// Number of printed digits of the hash. 96 bits are enough to prevent a collision, and short enough to write down.
+/// Number of digits of the hash that are printed. They are 96 bits, which is enough to prevent a collision and short
+/// enough to write down.
 pub const DIGITS: usize = 24;
 /// Number of digits of a complete hash.
 const ALL_DIGITS: usize = 64;
 
-/// End of the chain over the first `events` events.
+/// End of the chain over the first `events` events of the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     pub events: u64,
@@ -28,7 +29,7 @@ impl Head {
     /// Head of an empty journal.
     pub const START: Self = Self { events: 0, hash: Digest::ZERO };
 
-    /// Returns the head after one more event. `event` is the hash of that event in the chain of its stream.
+    /// Returns the head after one more event. `event` is the hash of this event in the chain of its stream.
     #[must_use]
     pub fn then(&self, event: &Digest) -> Self {
         let hash = Digest::of_parts(&[self.hash.as_bytes(), event.as_bytes()]);
@@ -36,20 +37,22 @@ impl Head {
     }
 }
 
-/// Formats the short form, such as `1042:3f2a91b0c4d5e6f708192a3b`.
+/// Formats the head in its short form, such as `1042:3f2a91b0c4d5e6f708192a3b`.
 impl fmt::Display for Head {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.events, &self.hash.to_string()[..DIGITS])
     }
 }
 
-/// A head that a person wrote down: the number of events, and the first digits of the hash over these events. For a
-/// checkpoint, the note contains the root of the tree instead, as `1042:root:` and all digits of the root.
+/// Head of a journal that a person wrote down: the number of events, and the first digits of the hash over these
+/// events. A note of a checkpoint has the root of the tree instead of the hash, as `1042:root:` and all digits of the
+/// root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadNote {
     pub events: u64,
     is_root: bool,
-    /// Lower-case hexadecimal digits: at least [`DIGITS`], at most those of a complete hash.
+    /// Lower-case hexadecimal digits. There are at least [`DIGITS`] of them, and at most as many as a complete hash
+    /// has.
     digits: String,
 }
 
@@ -59,8 +62,8 @@ impl HeadNote {
         Self { events, is_root: true, digits: root.to_string() }
     }
 
-    /// Returns true if the noted digits match `head` or `root`, which must be computed after the noted number of
-    /// events.
+    /// Returns true if the noted digits match `head` or `root`. Both must be computed after as many events as the note
+    /// says.
     pub fn is(&self, head: &Head, root: &Digest) -> bool {
         let hash = if self.is_root { root } else { &head.hash };
         self.events == head.events && hash.to_string().starts_with(&self.digits)
@@ -74,7 +77,7 @@ impl fmt::Display for HeadNote {
     }
 }
 
-/// Prefix that marks the digits as those of a root.
+/// Prefix that marks the digits as digits of a root.
 const ROOT: &str = "root:";
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]

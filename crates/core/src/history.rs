@@ -1,8 +1,8 @@
-//! Answers that are kept per subject: defines which questions are equal, which are similar, and how answers are
-//! searched. All stores and user interfaces use these definitions.
+//! Answers that are stored per subject. Defines which questions are equal, which questions are similar, and how answers
+//! are searched. All stores and user interfaces use these definitions.
 //!
-//! The subject of a run is its `input.subject`, such as the athlete, the repository or the customer. This module never
-//! compares answers of different subjects: the caller passes rows of a single subject.
+//! The subject of a run is the field `subject` of its input, such as the athlete, the repository or the customer. This
+//! module never compares answers about different subjects: the caller passes rows of a single subject.
 
 use std::collections::BTreeSet;
 
@@ -15,34 +15,34 @@ use crate::projection::AnswerRow;
 use crate::schema;
 use crate::time::Timestamp;
 
-/// Maximum bytes of a subject. A longer text, an empty text, and a text with control characters are not subjects, so
-/// that two subjects are never confused.
+/// Maximum number of bytes of a subject. A longer text, an empty text, or a text with control characters is not a
+/// subject. Two subjects are therefore never confused.
 pub const SUBJECT_BYTES: usize = 256;
 
-/// Maximum number of indexed words of an answer and its question.
+/// Maximum number of words of an answer and its question that are indexed.
 pub const WORDS: usize = 1_000;
 
-/// Maximum number of words in one search. Any words after them are ignored.
+/// Maximum number of words in one search. Further words are ignored.
 pub const SEARCHED_WORDS: usize = 32;
 
 /// Maximum number of earlier answers that are shown with a question.
 pub const SUGGESTIONS: usize = 3;
 
-/// Maximum number of earlier answers with which a question is compared, newest first.
+/// Maximum number of earlier answers with which a question is compared, the newest first.
 pub const COMPARED: usize = 200;
 
-/// Maximum bytes of the question's text in a row.
+/// Maximum number of bytes of the question's text in a row.
 pub const QUESTION_BYTES: usize = 2_000;
 
-/// Maximum characters of an indexed word. Longer words are cut.
+/// Maximum number of characters of an indexed word. Longer words are cut.
 const WORD_CHARS: usize = 64;
 
-/// Returns the subject of a run with this input. Returns `None` if the run has no subject.
+/// Returns the subject of a run with this input. `None` if the run has no subject.
 pub fn subject(input: &Value) -> Option<&str> {
     subject_of(input.get("subject")?.as_str()?)
 }
 
-/// Parses a subject. Returns `None` for a text that is not a valid subject: a request for erasure could not find it.
+/// Parses a subject. `None` if the text is not a valid subject, because a request for erasure could not find it.
 pub fn subject_of(text: &str) -> Option<&str> {
     let subject = text.trim();
     let fits = !subject.is_empty() && subject.len() <= SUBJECT_BYTES && !subject.contains(char::is_control);
@@ -55,8 +55,8 @@ pub fn question_key(question: &str) -> String {
     Digest::of_bytes(folded.join(" ").as_bytes()).to_string()
 }
 
-/// Returns the words of the texts in lower case, in order, without duplicates. In a script without spaces between
-/// words, each character is a word.
+/// Returns the words of the texts in lower case, in their order and without duplicates. In scripts without spaces
+/// between words, each character is a word.
 pub fn collect_words<'t>(texts: impl IntoIterator<Item = &'t str>, most: usize) -> Vec<String> {
     let mut known = BTreeSet::new();
     let mut words = Vec::new();
@@ -76,16 +76,16 @@ pub fn searched(text: &str) -> Vec<String> {
     collect_words([text], SEARCHED_WORDS)
 }
 
-/// Answer that is recorded when a person leaves a question empty (contract E14). An empty answer is never reused for a
-/// later question.
+/// Answer that is recorded if a person leaves a question empty (contract E14). This answer is never reused for a later
+/// question.
 pub const NOTHING: &str = "No response provided";
 
-/// Returns true if the answer may be suggested for a later question.
+/// Returns true if the answer may be suggested for later questions.
 fn may_count(row: &AnswerRow) -> bool {
     !row.erased && !row.reused && row.answer != NOTHING
 }
 
-/// Returns true if an answer has the form that a question requires: text, or data that matches the question's schema.
+/// Returns true if an answer has the form that a question requires: a text, or data that matches the question's schema.
 pub fn has_form(row: &AnswerRow, schema: Option<&Value>) -> bool {
     let data = match schema {
         None => return !row.is_data,
@@ -97,8 +97,8 @@ pub fn has_form(row: &AnswerRow, schema: Option<&Value>) -> bool {
     data.zip(schema).is_some_and(|(data, schema)| schema::check(schema, &data, "").is_empty())
 }
 
-/// Returns earlier answers of the same subject to equal or similar questions. The best match comes first, and among
-/// equal matches the newest. Each answer appears once.
+/// Returns earlier answers about the same subject to equal or similar questions. The best match is first, and of equal
+/// matches the newest. Each answer appears only once.
 pub fn suggestions(question: &str, itself: &InterruptId, rows: Vec<AnswerRow>) -> Vec<AnswerRow> {
     let (same, own) = (question_key(question), own_words(question));
     let mut ranked: Vec<(u32, AnswerRow)> = rows
@@ -121,18 +121,19 @@ pub fn suggestions(question: &str, itself: &InterruptId, rows: Vec<AnswerRow>) -
     shown
 }
 
-/// Returns the newest answer that is at most `reuse_ms` old. All rows must belong to one subject and one question.
+/// Returns the newest answer that is at most `reuse_ms` old. All rows must be about the same subject and the same
+/// question.
 pub fn reusable(rows: Vec<AnswerRow>, now: Timestamp, reuse_ms: u64) -> Option<AnswerRow> {
     let is_young = |row: &AnswerRow| now.ms_since(row.since()) <= reuse_ms;
     let counts = rows.into_iter().filter(|row| may_count(row) && is_young(row));
     counts.max_by(|one, other| (one.since(), &one.interrupt).cmp(&(other.since(), &other.interrupt)))
 }
 
-/// Minimum [`likeness`] of similar questions: half of their words are the same.
+/// Minimum [`likeness`] of similar questions. At this value, half of their words are the same.
 const LIKE: u32 = 500;
 
-/// Returns the similarity of two questions, in thousandths: twice the number of shared words, divided by the sum of
-/// both word counts.
+/// Returns the similarity of two questions in thousandths: twice the number of shared words, divided by the total
+/// number of words in both questions.
 fn likeness(one: &BTreeSet<String>, other: &BTreeSet<String>) -> u32 {
     let (shared, all) = (one.intersection(other).count(), one.len() + other.len());
     u32::try_from((shared * 2_000).checked_div(all).unwrap_or(0)).unwrap_or(0)
@@ -154,8 +155,8 @@ fn split_unspaced(word: &str) -> Vec<&str> {
     parts
 }
 
-/// Returns true for characters of scripts without spaces: Han, kana, and the scripts of Thailand, Laos, Myanmar and
-/// Cambodia.
+/// Returns true for characters of scripts without spaces between words: Han, kana, and the scripts of Thailand, Laos,
+/// Myanmar and Cambodia.
 fn is_unspaced(char: char) -> bool {
     matches!(u32::from(char), 0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x3040..=0x30ff
         | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x3ffff)

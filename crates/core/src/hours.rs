@@ -1,8 +1,8 @@
-//! Business hours: computes the time at which a deadline in working time is reached. Only this module handles hours
-//! that a clock change skips or repeats.
+//! Business hours: computes when a deadline in working time is reached. Only this module handles times of day that a
+//! clock change skips or repeats.
 //!
-//! The database of time zones is compiled in. Computed times are recorded as moments, so a replay does not compute them
-//! again.
+//! The database of time zones is compiled into the program. Events record computed times as moments, so a replay does
+//! not compute them again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -27,9 +27,9 @@ pub(crate) static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneData
 pub struct Hours {
     /// IANA time zone, such as `Europe/Berlin`.
     pub time_zone: String,
-    /// Working hours by day of the week. On a missing day, nobody in the group works.
+    /// Working hours by day of the week. If a day is missing, nobody in the group works on it.
     pub week: BTreeMap<Day, Vec<Span>>,
-    /// Dates on which nobody in the group works, whatever the day of the week.
+    /// Dates on which nobody in the group works, on any day of the week.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub holidays: BTreeSet<Date>,
     pub source: PeopleSource,
@@ -74,7 +74,7 @@ impl Day {
         }
     }
 
-    /// Parses `mon`, `mon-fri` or `sat-mon` into days. Returns `None` if the text is malformed.
+    /// Parses `mon`, `mon-fri` or `sat-mon` into days. `None` if the text is malformed.
     pub fn range(text: &str) -> Option<Vec<Self>> {
         let day = |word: &str| Self::ALL.iter().position(|day| day.as_str() == word);
         let (first, last) = text.split_once('-').unwrap_or((text, text));
@@ -84,7 +84,7 @@ impl Day {
     }
 }
 
-/// Working period of a day, in minutes since midnight of the wall clock. Written as `09:00-17:00`.
+/// Working period within a day, in minutes since midnight of the local clock. It is written as `09:00-17:00`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Span {
@@ -108,7 +108,7 @@ pub fn is_zone(name: &str) -> bool {
     ZONES.get(name).is_ok()
 }
 
-/// Returns the problem of a `time_zone` field. Returns `None` if the time zone exists.
+/// Returns the problem of a `time_zone` field. `None` if the time zone exists.
 pub(crate) fn check_zone(name: &str) -> Option<Problem> {
     let shown = || name.chars().take(limits::NAME_BYTES).collect::<String>();
     let why = || format!("there is no time zone `{}`: write one such as `Europe/Berlin`", shown());
@@ -155,7 +155,7 @@ impl From<Span> for String {
 }
 
 impl Hours {
-    /// Returns the problems of the hours. The pointers are JSON pointers of the API.
+    /// Returns the problems of the hours. Their pointers are JSON pointers into the request body of the API.
     pub fn check(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         problems.extend(check_zone(&self.time_zone));
@@ -178,7 +178,7 @@ impl Hours {
         problems
     }
 
-    /// Returns the working periods of a date, each as two moments.
+    /// Returns the working periods on a date, each as its first and its last moment.
     fn on(&self, date: Date, zone: &TimeZone) -> impl Iterator<Item = (i64, i64)> {
         let free = self.holidays.contains(&date);
         let spans =
@@ -191,18 +191,18 @@ impl Hours {
     }
 }
 
-/// Start or end of a working period.
+/// Beginning or end of a working period.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edge {
     Begins,
     Ends,
 }
 
-/// Returns the moment of a wall-clock time, in milliseconds. If a clock change skips the time, returns the moment of
-/// the change. If a clock change repeats the time, a working period begins at the first occurrence and ends at the last
-/// occurrence, so that working time is never shortened.
+/// Returns the moment of a local time of day, in milliseconds. If a clock change skips the time, returns the moment of
+/// the change. If a clock change repeats the time, a working period begins at its first occurrence and ends at its last
+/// occurrence. Working time is therefore never shortened.
 pub(crate) fn moment(date: Date, minute: u16, edge: Edge, zone: &TimeZone) -> Option<i64> {
-    // The last moment before the end still belongs to the working period.
+    // The last millisecond before the end still belongs to the working period.
     let back = i64::from(edge == Edge::Ends);
     let ms = i64::from(minute) * 60_000 - back;
     let wall = date.to_datetime(Time::midnight()).checked_add(SignedDuration::from_millis(ms)).ok()?;
@@ -212,8 +212,8 @@ pub(crate) fn moment(date: Date, minute: u16, edge: Edge, zone: &TimeZone) -> Op
         AmbiguousOffset::Fold { before, .. } if edge == Edge::Begins => at(before, wall),
         AmbiguousOffset::Fold { after, .. } => at(after, wall),
         AmbiguousOffset::Gap { before, .. } => {
-            // The time is computed with the offset from before the clock change. The result is the moment of the
-            // change, or a moment shortly after the change.
+            // The time is computed with the offset before the clock change. The result is the moment of the change or a
+            // moment shortly after it.
             let past = jiff::Timestamp::from_millisecond(at(before, wall)? + 1).ok()?;
             Some(zone.preceding(past).next()?.timestamp().as_millisecond())
         }
@@ -221,12 +221,11 @@ pub(crate) fn moment(date: Date, minute: u16, edge: Edge, zone: &TimeZone) -> Op
 }
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
-/// Number of days that are computed together.
+/// Number of days whose working periods are computed together.
 const WINDOW: i64 = 7;
 
-/// Returns the moment at which `ms` of working time have passed since `from`. Only time during which at least one
-/// of these groups works is counted. If that moment is not within [`limits::HOURS_AHEAD_DAYS`], returns the end of
-/// these days.
+/// Returns the moment at which `ms` of working time have passed since `from`. Counts only time during which at least
+/// one of these groups works. If the moment is not within [`limits::HOURS_AHEAD_DAYS`], returns the end of these days.
 pub fn after(from: Timestamp, ms: u64, of: &[&Hours]) -> Timestamp {
     let zones: Vec<(&Hours, TimeZone)> =
         of.iter().filter_map(|hours| Some((*hours, ZONES.get(&hours.time_zone).ok()?))).collect();
@@ -247,14 +246,14 @@ pub fn after(from: Timestamp, ms: u64, of: &[&Hours]) -> Timestamp {
     Timestamp::from_millis(last)
 }
 
-/// Returns the periods between two moments in which at least one group works, in order. Periods that touch or overlap
-/// are merged.
+/// Returns the periods between two moments in which at least one group works, in their order. Merges periods that touch
+/// or overlap.
 fn at_work(of: &[(&Hours, TimeZone)], begins: i64, ends: i64) -> Vec<(i64, i64)> {
     let mut found: Vec<(i64, i64)> = Vec::new();
     for (hours, zone) in of {
         let Ok(first) = jiff::Timestamp::from_millisecond(begins) else { continue };
         let first = zone.to_datetime(first).date();
-        // A margin of one day is added, because days differ in length.
+        // A margin of one day is added, because days may be longer or shorter than 24 hours.
         for ahead in -1..=WINDOW + 1 {
             let Ok(date) = first.checked_add(ahead.days()) else { continue };
             let inside = hours.on(date, zone).map(|(from, to)| (from.max(begins), to.min(ends)));

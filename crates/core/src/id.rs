@@ -1,8 +1,8 @@
 //! Ids: prefixed, sortable by time, and a pure function of (seed, n).
 //!
-//! `run_01k…`: the prefix, then 26 characters of Crockford base 32 that encode 48 bits of milliseconds and 80 bits
-//! drawn from the seed. In an id that a run issues, the first 16 of the 80 bits are the position of the id in the run.
-//! This module never reads a clock or a random source: callers pass the [`Seed`] and the time.
+//! An id such as `run_01k…` has a prefix and 26 characters of Crockford base 32, which encode 48 bits of milliseconds
+//! and 80 bits drawn from the seed. In an id that a run issues, the first 16 of the 80 bits are the position of the id
+//! in the run. This module reads no clock and no random source: callers pass the [`Seed`] and the time.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,10 +14,11 @@ use crate::time::Timestamp;
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH: usize = 26;
-/// Number of characters that encode the milliseconds.
+/// Number of characters of an id that encode the milliseconds.
 const OF_TIME: usize = 10;
 
-/// 128 unguessable bits, drawn once per input outside of this crate. All ids and salts of the input derive from them.
+/// Seed of 128 bits that cannot be guessed. It is drawn once per input, outside of this crate. All ids and salts of the
+/// input are derived from the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seed(pub [u8; 16]);
 
@@ -34,7 +35,7 @@ impl Draw {
         Self { seed, now, n: 0 }
     }
 
-    /// Returns the next 16 bytes as the salt of an event's content. Ids reveal no bits of a salt.
+    /// Returns the next 16 bytes, which become the salt of an event's content. No id reveals bits of a salt.
     pub fn salt(&mut self) -> [u8; 16] {
         let hash = self.next(b"holdshort.salt.v1");
         let mut salt = [0; 16];
@@ -50,7 +51,7 @@ impl Draw {
         self.made(random)
     }
 
-    /// Returns the next id of type `I`. The id sorts after ids that have the same millisecond and a lower `place`.
+    /// Returns the next id of type `I`. The id sorts after all ids of the same millisecond that have a lower `place`.
     pub fn id_at<I: Id>(&mut self, place: u16) -> I {
         let drawn = self.next(b"holdshort.id.v1");
         let mut random = [0; 10];
@@ -79,7 +80,7 @@ impl Draw {
     }
 }
 
-/// Operations that every type of id has.
+/// Operations that all types of ids have.
 pub trait Id: Sized {
     const PREFIX: &'static str;
     fn from_text(text: String) -> Self;
@@ -164,7 +165,7 @@ macro_rules! id {
 }
 
 id!(
-    /// Id of a run: one execution of a workflow, recorded in the journal.
+    /// Id of a run: one execution of a workflow that the journal records.
     RunId,
     "run_"
 );
@@ -174,17 +175,17 @@ id!(
     "ses_"
 );
 id!(
-    /// Id of an interrupt: one pause of a run that a person ends.
+    /// Id of an interrupt: a pause of a run that waits for a person.
     InterruptId,
     "int_"
 );
 id!(
-    /// Id of a grant: a remembered decision.
+    /// Id of a grant: a remembered approval.
     GrantId,
     "gra_"
 );
 id!(
-    /// Id of a delivery: one notification of one channel about one event.
+    /// Id of a delivery: one notification over one channel about one event.
     DeliveryId,
     "dlv_"
 );
@@ -199,7 +200,7 @@ id!(
     "psh_"
 );
 id!(
-    /// Id of an agent's or a service's key. The id is not the secret of the key.
+    /// Id of the key of an agent or service. The id is not the secret of the key.
     KeyId,
     "key_"
 );

@@ -1,7 +1,8 @@
-//! JSON at the edge of trust: strict parsing, and canonical writing (RFC 8785).
+//! JSON from untrusted sources: strict parsing, and canonical writing (RFC 8785).
 //!
 //! Parsing rejects input that two JSON readers could understand differently: duplicate keys, and integers beyond 2^53−1
-//! (RFC 8785, 3.2.2.3; I-JSON, RFC 7493). All input from outside is parsed with [`parse`] or [`from_slice`].
+//! (RFC 8785, 3.2.2.3; I-JSON, RFC 7493). All input from outside of Holdshort is parsed with [`parse`] or
+//! [`from_slice`].
 
 use std::fmt;
 
@@ -10,15 +11,16 @@ use serde_json::{Map, Number, Value};
 
 pub use crate::canonical::canonical;
 
-/// Largest integer that every JSON reader represents exactly.
+/// Largest integer that all JSON readers represent exactly.
 pub const MAX_INTEGER: u64 = (1 << 53) - 1;
 
-/// Error returned when a text is not acceptable JSON. The message contains line and column.
+/// Error returned when a text is not acceptable JSON. The message contains the line and the column.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Error(#[from] serde_json::Error);
 
-/// Parses JSON strictly: UTF-8, no duplicate keys, no integer beyond ±(2^53−1), and nothing after the value.
+/// Parses JSON strictly. Accepts only UTF-8 without duplicate keys, without integers beyond ±(2^53−1), and without
+/// anything after the value.
 pub fn parse(bytes: &[u8]) -> Result<Value, Error> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = Strict.deserialize(&mut reader)?;
@@ -26,20 +28,22 @@ pub fn parse(bytes: &[u8]) -> Result<Value, Error> {
     Ok(value)
 }
 
-/// Parses JSON strictly and deserializes it.
+/// Parses JSON strictly and deserialises it.
 pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     Ok(serde_json::from_value(parse(bytes)?)?)
 }
 
-/// Returns true if the value is the default of its type. serde then omits the field.
+/// Returns true if the value is the default value of its type. serde then leaves out the field.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Maximum nesting of a value from outside. JSON readers stop at 128 levels, and the journal adds levels of its own.
+/// Maximum nesting of a value from outside of Holdshort. JSON readers stop at 128 levels, and the journal adds levels
+/// of its own.
 pub const MAX_DEPTH: usize = 64;
 
-/// Returns the reason why different JSON readers could understand the value differently. Returns `None` if they cannot.
+/// Returns the reason why different JSON readers could understand the value differently. `None` if all understand it in
+/// the same way.
 pub fn unsafe_part(value: &Value) -> Option<&'static str> {
     fn look(value: &Value, depth: usize) -> Option<&'static str> {
         match value {
@@ -55,9 +59,9 @@ pub fn unsafe_part(value: &Value) -> Option<&'static str> {
     look(value, MAX_DEPTH)
 }
 
-/// Returns the value that results from writing and parsing this value. The keys are in the order of RFC 8785, and a
-/// number without a fraction is an integer. Values with the same canonical form become equal and are displayed in
-/// the same way.
+/// Returns the value that results if this value is written and parsed. Its keys are in the order of RFC 8785, and a
+/// number without a fraction becomes an integer. Values with the same canonical form therefore become equal, and people
+/// see them in the same form.
 #[must_use]
 pub fn as_read_again(value: Value) -> Value {
     match value {
@@ -72,17 +76,17 @@ pub fn as_read_again(value: Value) -> Value {
     }
 }
 
-/// Converts a number without a fraction to an integer: `14.0` to `14`.
+/// Converts a number without a fraction to an integer, for example `14.0` to `14`.
 fn whole(number: &Number) -> Option<Number> {
     let value = number.as_f64().filter(|value| number.is_f64() && value.fract() == 0.0)?;
     #[expect(clippy::cast_possible_truncation, reason = "a safe number without a fraction")]
     is_safe(number).then(|| Number::from(value as i64))
 }
 
-/// Returns the value that results from [writing and parsing](as_read_again) this value. Every part that a JSON
-/// reader might reject is converted to text, so the result can always be written and parsed.
+/// Returns the value that results if this value is [written and parsed](as_read_again). Converts every part that a JSON
+/// reader might reject to text. The result can therefore always be written and parsed.
 pub fn made_safe(value: Value) -> Value {
-    // The journal adds a few levels around values from outside.
+    // The journal adds a few levels around a value from outside.
     const DEPTH: usize = MAX_DEPTH + 16;
     fn make(value: Value, depth: usize) -> Value {
         match value {
@@ -145,7 +149,7 @@ impl<'de> Visitor<'de> for Strict {
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
-        // A huge integer is parsed as a float without a fraction, and has already lost digits.
+        // A huge integer is parsed as a float without a fraction, and has already lost some of its digits.
         #[expect(clippy::cast_precision_loss, reason = "2^53 is exact in f64")]
         if value.fract() == 0.0 && value.abs() > MAX_INTEGER as f64 {
             return Err(too_large());

@@ -9,28 +9,29 @@ use crate::interrupt::{Assignment, Effect, Escalation, Reminders, Timing};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Stored", into = "Stored")]
 pub struct KindGate {
-    /// Offered options, in the order of display. Empty: all options of the kind, in the order of the option table.
+    /// Options that the interrupt offers, in the order of display. If empty, it offers all options of the kind, in the
+    /// order of the option table.
     pub options: Vec<String>,
-    /// Labels by option id.
+    /// Labels of the options, by option id.
     pub labels: BTreeMap<String, String>,
-    /// Effect of `reject`, from the effects that the option table allows.
+    /// Effect of the option `reject`. It must be one of the effects that the option table allows.
     pub reject: Option<Effect>,
-    /// Effect of `respond`, from the effects that the option table allows.
+    /// Effect of the option `respond`. It must be one of the effects that the option table allows.
     pub respond: Option<Effect>,
     pub expires_in_ms: Option<u64>,
     /// Option that takes effect when the interrupt expires.
     pub on_expiry: Option<String>,
-    /// Stages with their approvers. `None`: admins and operators decide.
+    /// Stages with their approvers. If `None`, admins and operators decide.
     pub assignment: Option<Assignment>,
     pub reminders: Option<Reminders>,
-    /// Escalation steps. Empty: no escalation.
+    /// Escalation steps. If empty, the interrupt is not escalated.
     pub escalation: Vec<Escalation>,
-    /// True if only time within the working hours of the approvers' groups counts.
+    /// True if the times include only the working hours of the approvers' groups.
     pub working_time: Option<bool>,
 }
 
 /// Form in which a definition stores the settings. An assignment with a single plain stage is stored as `approvers` and
-/// `quorum`, which was the format before several stages were supported.
+/// `quorum`. This was the only format before assignments could have several stages.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -116,8 +117,8 @@ impl From<KindGate> for Stored {
 }
 
 impl KindGate {
-    /// Returns these settings, with missing settings taken from `usual`. Labels are merged per option. A list replaces
-    /// the complete list of `usual`.
+    /// Returns these settings. Missing settings are taken from `usual`. Labels are merged option by option. A list
+    /// replaces the whole list of `usual`.
     pub fn over(&self, usual: Self) -> Self {
         let list = |own: &Vec<String>, usual| if own.is_empty() { usual } else { own.clone() };
         let mut labels = usual.labels;
@@ -136,7 +137,7 @@ impl KindGate {
         }
     }
 
-    /// Returns the reminders, escalation and working time.
+    /// Returns the settings for reminders, escalation and working time.
     pub fn timing(&self) -> Timing {
         Timing {
             reminders: self.reminders,
@@ -145,7 +146,7 @@ impl KindGate {
         }
     }
 
-    /// Returns the assignment. If none is set, returns the default assignment.
+    /// Returns the assignment that is set, or else the default assignment.
     pub fn assigned(&self) -> Assignment {
         self.assignment.clone().unwrap_or_default()
     }

@@ -1,7 +1,8 @@
-//! Paths that a text names. Cards mark a changed path as *outside the task* if the task does not name the path.
+//! Paths that a text names. If the texts of a task do not name a changed path, cards mark the path as *outside the
+//! task*.
 //!
-//! The mark is a hint for the approver. The mark has no influence on approvals: no rule, grant or gate reads it.
-//! `docs/guides/changesets.md` describes when a path is marked; the test cases are the table in
+//! The mark is a hint for the approver. It has no influence on approvals: no rule, grant or gate reads it.
+//! `docs/guides/changesets.md` describes when a path is marked. The test cases are in the table in
 //! `tests/it/mentioned_paths.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,10 +11,10 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use crate::limits;
 
-/// Returns the paths that none of the texts name. Returns an empty set if the texts name no path at all.
+/// Returns the paths that none of the texts names. Returns an empty set if the texts name no path at all.
 ///
-/// Paths are relative to the workspace, with `/`. `workspace` is the absolute path of the workspace, because a text may
-/// name files by absolute paths.
+/// Paths are relative to the workspace, with `/` as the separator. `workspace` is the absolute path of the workspace.
+/// It is needed because a text may name files by absolute paths.
 pub fn outside<'p>(
     texts: &[&str],
     workspace: &str,
@@ -32,23 +33,24 @@ pub fn outside<'p>(
     found.into_iter().filter(|(_, found)| found.is_none()).map(|(path, _)| path).collect()
 }
 
-/// Certainty that a word is meant as a path, in ascending order.
+/// Certainty that a word of a text means a path, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Certainty {
-    /// A word of prose such as `docs`. The word covers the paths below `docs`, but does not show that the text names
+    /// A word of prose such as `docs`. The word covers the paths below `docs`, but does not prove that the text names
     /// paths.
     Perhaps,
-    /// A word such as `src/core`, or a word in backticks. The word is a path only if it matches a changed path.
+    /// A word such as `src/core`, or a word in backticks. The word is treated as a path only if it matches a changed
+    /// path.
     WhereMet,
-    /// A path, recognized by its form: `src/lib.rs`, `docs/`, `*.md`, `Makefile`.
+    /// A path that is recognised by its form: `src/lib.rs`, `docs/`, `*.md`, `Makefile`.
     Surely,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Name {
-    /// Path relative to the workspace. Everything below the path is included.
+    /// Path relative to the workspace. Everything below the path is included, too.
     Path(String),
-    /// File with this name, in any folder.
+    /// Name of a file that may be in any folder.
     File(String),
     Glob(String),
 }
@@ -63,7 +65,7 @@ struct Names<'a> {
 const SEPARATORS: &[char] =
     &[',', ';', '|', '"', '=', '(', ')', '<', '>', '“', '”', '«', '»', '、', '，', '；'];
 
-/// Characters before a word that are not a part of the word.
+/// Characters before a word that do not belong to the word.
 const LEADING: &[char] = &['\'', '‘', '[', '{', '@', '「', '『', '（', '【', '《'];
 const TRAILING: &[char] =
     &['\'', '’', ']', '}', '.', ':', '!', '?', '…', '。', '：', '！', '？', '」', '』', '）', '】', '》'];
@@ -73,7 +75,7 @@ impl Names<'_> {
         for line in text.lines() {
             let parts: Vec<&str> = line.split('`').collect();
             for (at, part) in parts.iter().enumerate() {
-                // An unclosed backtick does not quote the text after it.
+                // A backtick without a closing backtick does not quote the text after it.
                 let is_quoted = at % 2 == 1 && at + 1 < parts.len();
                 if is_quoted {
                     self.add_word(part.trim(), true);
@@ -92,9 +94,9 @@ impl Names<'_> {
             self.add_word(word, false);
             return;
         }
-        // In a script that puts no space between words, or none before a suffix, spaces do not show where a path
-        // begins. A part in Latin letters is judged by its form. The complete word is a path only if it matches a
-        // changed path.
+        // Some scripts have no space between words, or no space before a suffix. Spaces then do not show where a path
+        // begins. A part in Latin letters is judged by its form. The whole word is treated as a path only if it matches
+        // a changed path.
         let word = word.trim_start_matches(LEADING).trim_end_matches(TRAILING);
         if word.contains('/') {
             self.add(Name::Path(word.to_owned()), Certainty::WhereMet);
@@ -114,7 +116,7 @@ impl Names<'_> {
         *known = means.max(*known);
     }
 
-    /// Returns the name in a word. Returns `None` if the word cannot name a path in the workspace.
+    /// Returns the name that a word stands for. `None` if the word cannot name a path in the workspace.
     fn meant(&self, word: &str, is_quoted: bool) -> Option<(Name, Certainty)> {
         let mut word = word.trim_start_matches(if is_quoted { &['@'] } else { LEADING });
         if !is_quoted {
@@ -149,7 +151,7 @@ impl Names<'_> {
         alone(last, is_quoted)
     }
 
-    /// Compiles the globs. Returns `None` if there are more than [`limits::NAMED_GLOBS`].
+    /// Compiles the globs of the texts. `None` if there are more than [`limits::NAMED_GLOBS`].
     fn compiled(&self) -> Option<Vec<(GlobMatcher, Certainty)>> {
         let globs = self.names.iter().filter_map(|(name, means)| match name {
             Name::Glob(glob) => Some((glob, *means)),
@@ -163,7 +165,7 @@ impl Names<'_> {
             globs
                 .filter_map(|(glob, means)| Some((compile(glob)?.compile_matcher(), means)))
                 .chain(
-                    // A glob that matches a folder also covers everything below the folder.
+                    // If a glob matches a folder, it also covers everything below the folder.
                     self.names.iter().filter_map(|(name, means)| match name {
                         Name::Glob(glob) => Some((compile(&format!("{glob}/**"))?.compile_matcher(), *means)),
                         Name::Path(_) | Name::File(_) => None,
@@ -177,7 +179,7 @@ impl Names<'_> {
         self.names.values().any(|means| *means == Certainty::Surely)
     }
 
-    /// Returns the highest certainty with which the texts name a path.
+    /// Returns the highest certainty with which the texts name this path. `None` if they do not name it.
     fn meaning(&self, path: &str, globs: &[(GlobMatcher, Certainty)]) -> Option<Certainty> {
         let last = path.rsplit('/').next().unwrap_or(path);
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
@@ -190,13 +192,13 @@ impl Names<'_> {
     }
 }
 
-/// Returns the name in a word that contains no `/`.
+/// Returns the name that a word without `/` stands for.
 fn alone(word: &str, is_quoted: bool) -> Option<(Name, Certainty)> {
     let file = || Name::File(word.to_owned());
     let ending = word.rsplit_once('.').filter(|(_, ending)| ENDINGS.contains(ending));
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     match ending {
-        // The text names files by their extension: `.md files`.
+        // The text names files by their extension, as in `.md files`.
         Some(("", ending)) => Some((Name::Glob(format!("**/*.{ending}")), Certainty::Surely)),
         Some((before, ending)) if before.contains('*') => {
             Some((Name::Glob(format!("**/{before}.{ending}")), Certainty::Surely))
@@ -224,12 +226,12 @@ fn without_line(word: &str) -> &str {
     }
 }
 
-/// Returns true for names such as `.env` and `.gitignore`. Returns false for `.NET`.
+/// Returns true for the name of a hidden file, such as `.env` and `.gitignore`. Returns false for `.NET`.
 fn is_dotfile(word: &str) -> bool {
     word.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()))
 }
 
-/// Returns true if a name has a file extension: `lib.rs`, but not `2.0`.
+/// Returns true if a name has a file extension, such as `lib.rs`. Returns false for `2.0`.
 fn has_ending(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(before, ending)| {
         !before.is_empty() && ending.len() <= 10 && ending.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -246,14 +248,14 @@ fn is_well_known(name: &str) -> bool {
     FILES.contains(&name)
 }
 
-/// Returns true for characters of scripts that put no space between words, or no space before a suffix.
+/// Returns true for characters of scripts that have no space between words, or no space before a suffix.
 fn joins_words(c: char) -> bool {
     matches!(c,
         '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{2e80}'..='\u{9fff}'
         | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Names of files that have no extension, or that are usually named without their extension.
+/// Names of files that have no extension, or that texts usually name without the extension.
 const FILES: [&str; 15] = [
     "CHANGELOG",
     "CONTRIBUTING",
@@ -272,7 +274,7 @@ const FILES: [&str; 15] = [
     "Vagrantfile",
 ];
 
-/// File extensions. A word with one of these extensions is a file name even without a folder.
+/// File extensions. A word with one of these extensions is the name of a file, even if the word names no folder.
 const ENDINGS: [&str; 73] = [
     "adoc", "bat", "bib", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "db", "diff", "env", "ex",
     "exs", "go", "gradle", "h", "hpp", "hs", "htm", "html", "ini", "ipynb", "java", "js", "json", "jsonl",
@@ -281,7 +283,7 @@ const ENDINGS: [&str; 73] = [
     "sqlite", "svelte", "svg", "swift", "tex", "tf", "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml",
 ];
 
-/// Products whose names look like file names. All names are in lower case.
+/// Products whose names look like names of files. All names are in lower case.
 const PRODUCTS: [&str; 10] = [
     "alpine.js",
     "asp.net",

@@ -1,26 +1,25 @@
-//! Requests to models and their replies, independent of the format of any provider.
+//! Requests to models and the replies of models, independent of the format of any provider.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::reply::{self, Flaw};
 
-/// Request to a model. The request is computed from the journal. Every tool call in the request is followed by its
-/// result.
+/// Request to a model, computed from the journal. Every tool call in the request is followed by its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// Name of the agent in the workflow.
     pub agent: String,
-    /// Name of a configured model. `None`: the default model of the installation.
+    /// Name of a configured model. If `None`, the default model of the installation is used.
     pub model: Option<String>,
     pub messages: Vec<Message>,
     pub tools: Vec<Declaration>,
-    /// JSON Schema of the reply. `None`: the reply is free text.
+    /// JSON Schema of the reply. If `None`, the reply is free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_schema: Option<Value>,
 }
 
-/// Declaration of a tool for a model.
+/// Declaration of a tool that a model may call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Declaration {
     pub name: String,
@@ -38,12 +37,12 @@ pub enum Message {
         text: String,
     },
     Assistant {
-        /// Agent that wrote the message. Earlier turns of a step may come from a different agent.
+        /// Agent that wrote the message. Another agent may have written earlier turns of the step.
         agent: String,
         text: String,
         calls: Vec<Call>,
     },
-    /// Result of the call with this id. The result directly follows the assistant message that made the call.
+    /// Result of the call with this id. The result comes directly after the assistant message that contains the call.
     Tool {
         call: String,
         name: String,
@@ -51,8 +50,8 @@ pub enum Message {
     },
 }
 
-/// Call in the history of a request. Holdshort creates the id, which is unique in the run; the provider's id is not
-/// used.
+/// Call in the history of a request. Holdshort creates the id of the call, which is unique in the run. The provider's
+/// id is not used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
     pub id: String,
@@ -60,20 +59,20 @@ pub struct Call {
     pub arguments: Value,
 }
 
-/// A model's reply.
+/// Reply of a model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
     pub text: String,
     pub calls: Vec<RequestedCall>,
     pub usage: Usage,
-    /// Model that replied, as the provider names it.
+    /// Model that replied, by the name that the provider uses.
     pub model: String,
     pub stop: Stop,
 }
 
 impl Reply {
-    /// Returns true if the reply has neither calls nor words. In a reply that stopped early, any character except white
-    /// space is a word.
+    /// Returns true if the reply has neither calls nor words. If the reply stopped early, any character except white
+    /// space is treated as a word.
     pub fn says_nothing(&self) -> bool {
         let says = if self.stop == Stop::Whole {
             reply::says_something(&self.text)
@@ -84,7 +83,7 @@ impl Reply {
     }
 }
 
-/// Completeness of a reply, as the provider reported it.
+/// Completeness of a reply, as its provider reported it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
@@ -99,7 +98,7 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// Returns the reason why the reply may not end a step. Returns `None` if the reply may end it.
+    /// Returns the reason why the reply must not end a step. `None` if the reply may end it.
     pub fn flaw(self) -> Option<Flaw> {
         match self {
             Self::Whole => None,
@@ -110,14 +109,14 @@ impl Stop {
     }
 }
 
-/// Call that a model requested.
+/// Tool call that a model requested.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequestedCall {
     pub tool: String,
     pub arguments: Arguments,
 }
 
-/// Arguments as the model sent them: JSON, or malformed text.
+/// Arguments as the model sent them. They are JSON, or text if they are malformed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arguments {
@@ -131,38 +130,38 @@ pub struct Usage {
     pub output_tokens: u64,
 }
 
-/// Failure of a model call. Only the run decides whether to retry.
+/// Failure of a model call. Only the run decides if the call is retried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub kind: FailureKind,
-    /// Delay before a retry that the provider requested (`Retry-After`), in milliseconds.
+    /// Delay before a retry that the provider asked for (`Retry-After`), in milliseconds.
     pub retry_after_ms: Option<u64>,
-    /// Message for a person. The message never contains an API key.
+    /// Message for a person. It never contains an API key.
     pub message: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
-    /// HTTP status 429.
+    /// The response had HTTP status 429.
     RateLimited,
-    /// HTTP status 5xx, or connection refused or reset.
+    /// The response had HTTP status 5xx, or the connection was refused or reset.
     Unavailable,
     /// The stream ended before the reply was complete.
     Cut,
     TimedOut,
     /// The response has neither text nor a call, or is malformed.
     Unusable,
-    /// The request exceeds the context window.
+    /// The request does not fit into the model's context window.
     TooLong,
-    /// Any other HTTP status 4xx: the request or the API key is wrong.
+    /// The response had any other HTTP status 4xx, so the request or the API key is wrong.
     Rejected,
-    /// The rehearsal script has no matching reply, or an `expect` of the script does not hold.
+    /// The rehearsal script has no reply that matches, or an `expect` in the script is not met.
     Script,
 }
 
 impl FailureKind {
-    /// Returns true if the same request may succeed later.
+    /// Returns true if the same request may succeed when it is sent again.
     pub fn is_retryable(self) -> bool {
         match self {
             Self::RateLimited | Self::Unavailable | Self::Cut | Self::TimedOut | Self::Unusable => true,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use icu_casemap::{CaseMapper, CaseMapperBorrowed};
 use icu_normalizer::{DecomposingNormalizer, DecomposingNormalizerBorrowed};
 
-/// Returns true if the character is invisible, or changes how the characters next to it are displayed.
+/// Returns true if the character is invisible, or if it changes how the characters next to it are displayed.
 pub(crate) fn is_hidden(each: char) -> bool {
     matches!(
         each,
@@ -30,8 +30,8 @@ pub(crate) fn is_hidden(each: char) -> bool {
     )
 }
 
-/// Returns true if a text is a valid name: one line of at most `bytes` bytes, in which all characters are visible,
-/// without a space at the beginning or end.
+/// Returns true if a text is a valid name. A name is one line of at most `bytes` bytes, in which all characters are
+/// visible, and has no space at its beginning or end.
 pub fn is_name(text: &str, bytes: usize) -> bool {
     let shows = |each: char| each == ' ' || !(each.is_control() || each.is_whitespace() || is_hidden(each));
     !text.is_empty() && text.len() <= bytes && text.trim() == text && text.chars().all(shows)
@@ -41,11 +41,11 @@ const FOLDING: CaseMapperBorrowed<'static> = CaseMapper::new();
 const CANONICAL: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizer::new_nfd();
 const COMPATIBLE: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizer::new_nfkd();
 
-/// Returns the form in which names are compared. Two names are equal if their forms are equal.
+/// Returns the form in which names are compared. Two names are equal if their forms are the same.
 ///
-/// The form follows the compatibility caseless match of Unicode (D146): full case folding and compatibility
-/// decomposition. `Straße` equals `STRASSE`, and fullwidth letters equal plain letters. Invisible characters are
-/// dropped, because earlier versions allowed some of them in names. The form is never displayed or stored.
+/// The form follows the compatibility caseless match of Unicode (D146), with full case folding and compatibility
+/// decomposition. `Straße` therefore equals `STRASSE`, and fullwidth letters equal plain letters. Invisible characters
+/// are dropped, because earlier versions allowed some of them in names. The form is neither displayed nor stored.
 pub fn form(name: &str) -> Cow<'_, str> {
     if name.is_ascii() {
         let has_capitals = name.bytes().any(|byte| byte.is_ascii_uppercase());
@@ -55,13 +55,13 @@ pub fn form(name: &str) -> Cow<'_, str> {
     let canonical = CANONICAL.normalize(&visible);
     let folded = FOLDING.fold_string(&canonical);
     let compatible = COMPATIBLE.normalize(&folded);
-    // Decomposition may restore upper-case letters: `㎑` becomes `kHz`.
+    // Decomposition may produce upper-case letters again: `㎑` becomes `kHz`.
     let folded = FOLDING.fold_string(&compatible);
     Cow::Owned(COMPATIBLE.normalize(&folded).into_owned())
 }
 
-/// Returns true if two names denote the same person, group or key. Every check that refuses or counts names uses this
-/// function.
+/// Returns true if two names denote the same person, group or key. Every check that refuses or counts names must use
+/// this function.
 pub fn is_same(one: &str, other: &str) -> bool {
     one == other || form(one) == form(other)
 }

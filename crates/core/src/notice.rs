@@ -1,7 +1,7 @@
-//! Notices: notifications to people, derived from the events of one append.
+//! Notices: notifications for people, derived from the events of one append.
 //!
-//! A notice contains facts, never erasable content: ids, a kind, a risk, the approvers. An interrupt that opens and
-//! resolves in one append causes no notice, because no person was asked.
+//! A notice contains only facts, never erasable content: ids, a kind, a risk, the approvers. If an interrupt opens and
+//! resolves in the same append, it causes no notice, because no person was asked.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,16 +25,16 @@ use crate::time::Timestamp;
 pub enum Occasion {
     /// An interrupt was opened.
     Opened,
-    /// Further approvers may decide now: the approvers of the next stage or of a reassignment, or a delegate.
+    /// Further approvers may now decide: the approvers of the next stage or after a reassignment, or a delegate.
     Asked,
     Reminded,
     Escalated,
-    /// The interrupt was decided or became unnecessary.
+    /// The interrupt was decided, or no decision was needed any more.
     Resolved,
     /// The interrupt expired without a decision.
     Expired,
     /// A [checkpoint](crate::system::checkpoint) of the journal was signed. Only channels whose rule lists this
-    /// occasion receive the notice.
+    /// occasion get the notice.
     Checkpoint,
 }
 
@@ -65,12 +65,12 @@ impl Occasion {
         Self::ALL.into_iter().find(|occasion| occasion.as_str() == text)
     }
 
-    /// Returns the occasion of a resolution with this outcome.
+    /// Returns the occasion for a resolution with this outcome.
     fn from_outcome(outcome: Outcome) -> Self {
         if outcome == Outcome::Expired { Self::Expired } else { Self::Resolved }
     }
 
-    /// Returns true if the notice asks for a decision. The notice is obsolete once the decision is made.
+    /// Returns true if the notice asks for a decision. Such a notice is obsolete after the decision.
     pub fn asks(self) -> bool {
         match self {
             Self::Opened | Self::Asked | Self::Reminded | Self::Escalated => true,
@@ -85,15 +85,15 @@ pub struct Notice {
     pub occasion: Occasion,
     pub at: Timestamp,
     pub run: RunId,
-    /// Sequence number of the event in the run's stream.
+    /// Sequence number of the event in the run's stream that caused the notice.
     pub seq: u64,
     pub session: SessionId,
     pub workflow: String,
     pub interrupt: InterruptId,
     pub kind: Kind,
     pub risk: Level,
-    /// Ids of the approvers, or of the people who are reminded. If `people` and `groups` are both empty, the
-    /// approvers are all admins and operators.
+    /// Ids of the approvers, or of the people who are reminded. If both `people` and `groups` are empty, all admins and
+    /// operators are approvers.
     pub people: Vec<String>,
     pub groups: Vec<String>,
     /// True if admins and operators may decide in addition to the named people and groups.
@@ -106,28 +106,29 @@ pub struct Notice {
     /// Ids of the voters whose votes settled the interrupt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<String>,
-    /// Ids of the people that the event names: the reminded people, the people escalated to, or the delegate.
+    /// Ids of the people whom the event names: the people who are reminded, the people who are asked after an
+    /// escalation, or the delegate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<String>,
-    /// Recipient, if the channel sends one delivery per recipient.
+    /// Recipient of this delivery, if the channel sends one delivery to each recipient.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Recipient>,
 }
 
-/// One recipient of a channel that sends one delivery per recipient.
+/// Recipient of a channel that sends one delivery to each recipient.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Recipient {
-    /// Id of a person. The address of the person is looked up when the notice is sent.
+    /// Id of a person. The person's address is looked up when the notice is sent.
     Person(String),
     /// Address from the channel's configuration.
     Address(String),
-    /// One browser of a person. Its push endpoint is looked up when the notice is sent.
+    /// One browser of a person. The push endpoint of the browser is looked up when the notice is sent.
     Browser { person: String, push: PushId },
 }
 
 impl Recipient {
-    /// Returns the id of the person. Returns `None` for an address from the channel's configuration.
+    /// Returns the id of the person. `None` if the recipient is an address from the channel's configuration.
     pub fn person(&self) -> Option<&str> {
         match self {
             Self::Person(id) | Self::Browser { person: id, .. } => Some(id),
@@ -137,10 +138,10 @@ impl Recipient {
 }
 
 impl Notice {
-    /// Returns the ids of the people to notify. If the event names people, they are the recipients. If it names none,
-    /// the recipients are the named approvers and the members of named groups. Everyone who may decide unassigned
-    /// interrupts is a recipient too if the notice names no approvers, or if `operators` is set. The delegate of an
-    /// absent person replaces the person. Ids of service keys are omitted.
+    /// Returns the ids of the people to notify. If the event names people, they are the recipients. Otherwise the
+    /// recipients are the named approvers and the members of the named groups. If the notice names no approvers, or if
+    /// `operators` is set, everyone who may decide unassigned interrupts is also a recipient. If a person is absent,
+    /// the delegate receives the notice instead. Ids of service keys are left out.
     pub fn recipients(&self, people: &People, now: Timestamp) -> BTreeSet<String> {
         if !self.told.is_empty() {
             return self.told.iter().filter(|id| people.get(id).is_some()).cloned().collect();
@@ -160,8 +161,8 @@ impl Notice {
         self.operators || (self.people.is_empty() && self.groups.is_empty())
     }
 
-    /// Returns the browsers of the people to notify. The browsers of the local operator are included, although the list
-    /// of people does not contain the local operator.
+    /// Returns the browsers of the people to notify. Includes the browsers of the local operator, who is not in the
+    /// list of people.
     pub fn browsers(&self, system: &System, now: Timestamp) -> Vec<Recipient> {
         if system.push.is_empty() {
             return Vec::new();
@@ -177,37 +178,37 @@ impl Notice {
     }
 }
 
-/// Notice of a signed checkpoint of the journal. A checkpoint notice contains no erasable content.
+/// Notice of a signed checkpoint of the journal. It contains no erasable content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckpointNotice {
     pub at: Timestamp,
     pub covered: CheckpointTree,
-    /// Signed note, in the form that `audit verify --against` reads.
+    /// Signed text of the checkpoint, in the form that `audit verify --against` reads.
     pub note: String,
-    /// Public key that verifies the signature of the note.
+    /// Public key that verifies the signature.
     pub key: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Recipient>,
 }
 
 /// Returns the notices that the events of one append cause. `first_seq` is the sequence number of the first event in
-/// the run's stream. `before` and `run` are the states of the run before and after the append. Each occasion appears
-/// once per interrupt.
+/// the run's stream. `before` and `run` are the states of the run before and after the append. For each interrupt, each
+/// occasion appears at most once.
 pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec<Notice> {
     let mut found: BTreeMap<(InterruptId, Occasion), Notice> = BTreeMap::new();
     for (seq, at, fact) in facts(first_seq, events) {
         let Some((id, occasion, told)) = occasion(before, run, fact) else { continue };
         let Some(interrupt) = run.interrupts.get(id) else { continue };
         let was_there = before.interrupts.contains_key(id);
-        // No person was asked about an interrupt that opens and resolves in one append.
+        // If the interrupt opened and resolved in the same append, no person was asked about it.
         if interrupt.is_open() != occasion.asks() || (!was_there && !interrupt.is_open()) {
             continue;
         }
         let Some(notice) = notice(run, interrupt, (seq, at), occasion, told) else { continue };
         found.insert((id.clone(), occasion), notice);
     }
-    // Approvers of a new interrupt receive only the notice that it was opened, not a second notice that they may
+    // Approvers of a new interrupt get only the notice that it was opened. They get no second notice that they may
     // decide.
     let opened: Vec<InterruptId> = found
         .keys()
@@ -223,7 +224,8 @@ pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec
 }
 
 /// Returns the notices for [callbacks](crate::interrupt::Opened::callback) to external agents. Each interrupt that
-/// these events resolve has one notice, even if no person was asked. `run` is the state of the run after the events.
+/// these events resolve causes one notice, even if no person was asked about it. `run` is the state of the run after
+/// the events.
 pub fn callbacks(run: &Run, first_seq: u64, events: &[Event]) -> Vec<Notice> {
     let resolved = facts(first_seq, events).filter_map(|(seq, at, fact)| {
         let Fact::InterruptResolved { interrupt, outcome, .. } = fact else { return None };
@@ -233,7 +235,7 @@ pub fn callbacks(run: &Run, first_seq: u64, events: &[Event]) -> Vec<Notice> {
     resolved.collect()
 }
 
-/// Returns the facts of the run's events, each with its sequence number in the run's stream.
+/// Returns the facts of the run's events, each with the sequence number of its event in the run's stream.
 fn facts(first_seq: u64, events: &[Event]) -> impl Iterator<Item = (u64, Timestamp, &Fact)> {
     let facts = events.iter().filter_map(|event| match &event.fact {
         event::Fact::Run(fact) => Some((event.at, fact)),
@@ -242,7 +244,7 @@ fn facts(first_seq: u64, events: &[Event]) -> impl Iterator<Item = (u64, Timesta
     (first_seq..).zip(facts).map(|(seq, (at, fact))| (seq, at, fact))
 }
 
-/// Builds a notice. Returns `None` if the run has not started.
+/// Builds a notice. `None` if the run has not started.
 fn notice(
     run: &Run,
     interrupt: &Interrupt,
@@ -272,7 +274,7 @@ fn notice(
     })
 }
 
-/// Returns the interrupt of an event, the occasion, and the people that the event names.
+/// Returns the interrupt that an event is about, the occasion, and the people whom the event names.
 fn occasion<'f>(
     before: &Run,
     run: &Run,
@@ -290,8 +292,7 @@ fn occasion<'f>(
     if let Fact::InterruptReassigned { interrupt, .. } = fact {
         return Some((interrupt, Occasion::Asked, None));
     }
-    // Only the delegate receives this notice. The approvers who are not delegates were notified earlier, and may still
-    // decide.
+    // Only the delegate gets this notice. The other approvers were notified earlier, and may still decide.
     if let Fact::InterruptDelegated { interrupt, delegation } = fact {
         return Some((interrupt, Occasion::Asked, Some(std::slice::from_ref(&delegation.to))));
     }
@@ -312,8 +313,8 @@ struct NoticeRecipients {
     operators: bool,
 }
 
-/// Returns the approvers of an interrupt. For an open interrupt these are the approvers of its current stage, for a
-/// resolved interrupt the approvers of all stages.
+/// Returns the approvers of an interrupt. If the interrupt is open, they are the approvers of its current stage. If it
+/// is resolved, they are the approvers of all stages.
 fn collect_recipients(
     interrupt: &Interrupt,
     occasion: Occasion,

@@ -1,4 +1,4 @@
-//! People of an installation: their roles, groups, delegates and sign-in state.
+//! People of an installation: their roles, groups, delegates, and the state of their logins.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -14,7 +14,7 @@ use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 use crate::time::Timestamp;
 
-/// A person as last recorded. `name` and `addresses` are erasable content of the event.
+/// Latest record of a person. `name` and `addresses` are erasable content of the event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Person {
@@ -28,7 +28,7 @@ pub struct Person {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     pub source: PeopleSource,
-    /// Issue time of the identity provider's token that contained these claims.
+    /// Time at which the identity provider issued the token that contained these claims.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issued_at: Option<Timestamp>,
     #[serde(skip)]
@@ -40,8 +40,8 @@ pub struct Person {
     pub away: Option<Away>,
 }
 
-/// Source of a person's record. A person from the people file is not changed over the API, and a person from the API is
-/// not changed by the people file. An identity provider changes neither.
+/// Source of a person's record. The API does not change a person from the people file, and the people file does not
+/// change a person from the API. An identity provider changes neither of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PeopleSource {
@@ -57,15 +57,15 @@ pub enum PeopleSource {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Away {
-    /// End of the absence. `None`: the absence lasts until it is revoked.
+    /// End of the absence. If `None`, the absence lasts until it is revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
-    /// Person who decides on behalf of the absent person.
+    /// Person who decides instead of the absent person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delegate: Option<String>,
 }
 
-/// Names of people and groups that an assignment may contain.
+/// Names of people and groups that may be in an assignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deciders {
     pub people: BTreeSet<String>,
@@ -73,13 +73,13 @@ pub struct Deciders {
 }
 
 impl Deciders {
-    /// Returns the names of an installation whose only person is its operator.
+    /// Returns the names for an installation whose only person is its operator.
     pub fn local() -> Self {
         Self { people: BTreeSet::from([LOCAL_OPERATOR.to_owned()]), groups: BTreeSet::new() }
     }
 
-    /// Returns an error message if no person with this name may decide. The message contains no names of other
-    /// people, because agents receive the message.
+    /// Returns an error message if no person with this name may decide. Agents receive the message, so it contains no
+    /// names of other people.
     pub fn unknown_person(&self, name: &str) -> Option<String> {
         if name == STARTER || self.people.contains(name) {
             return None;
@@ -96,7 +96,7 @@ impl Deciders {
     }
 }
 
-/// All people and the working hours of groups, as read from one source.
+/// All people and the working hours of all groups, as they were read from one source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Roster {
     /// People by id.
@@ -105,26 +105,26 @@ pub struct Roster {
     pub hours: Vec<(String, Hours)>,
 }
 
-/// Name in an assignment that stands for the person who started the run.
+/// Name that stands for the person who started the run in an assignment.
 pub const STARTER: &str = "starter";
 
 /// All people by id.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct People {
     known: BTreeMap<String, Person>,
-    /// Ids of the people in `known`, by the normalized form in which names are compared.
+    /// Ids of the people in `known`, by the form in which names are compared.
     forms: BTreeMap<String, BTreeSet<String>>,
-    /// Keys of services by name.
+    /// Keys of services, by name.
     services: BTreeMap<String, Service>,
-    /// Most recent departure of each person who has left. The entry stays if the person comes back.
+    /// Latest departure of each person who has left. The entry stays if the person returns.
     left: BTreeMap<String, Departure>,
-    /// Time of each person's latest sign-out from all browsers.
+    /// Time at which each person last signed out from all browsers.
     signed_out: BTreeMap<String, Moment>,
     /// Working hours by group.
     hours: BTreeMap<String, Hours>,
 }
 
-/// Role and expiry of a service's key.
+/// Role of a service's key, and its expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Service {
     role: Role,
@@ -139,33 +139,33 @@ pub struct Moment {
     pub seq: u64,
 }
 
-/// Time of a sign-in or an invitation. The clocks of nodes differ, so the sequence number has priority over the time.
+/// Time of a sign-in or an invitation. Clocks of nodes differ, so comparisons use the sequence number if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Since {
     pub at: Timestamp,
-    /// Last event of the system stream that the node had read at that time. `None` if an earlier version wrote the
-    /// record.
+    /// Last event of the system stream that the node had read when the sign-in or invitation was made. `None` if an
+    /// earlier version wrote the record.
     pub seq: Option<u64>,
 }
 
 impl Since {
-    /// Returns true if the sign-in precedes `moment`. If there is no sequence number and the times are equal, returns
-    /// true.
+    /// Returns true if the sign-in came before `moment`. Also returns true if there is no sequence number and the times
+    /// are equal.
     pub(super) fn is_before(self, moment: Moment) -> bool {
         self.seq.map_or(self.at <= moment.at, |seq| seq < moment.seq)
     }
 }
 
-/// Most recent departure of a person, reported by the identity provider or caused by a removal.
+/// Latest departure of a person. The identity provider reported it, or a removal caused it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Departure {
     moment: Moment,
-    /// True if the person came back.
+    /// True if the person has returned.
     is_back: bool,
-    /// True if the people file or an administrator removed the person. No token restores a removed person.
+    /// True if the people file or an administrator removed the person. No token can restore such a person.
     is_removed: bool,
-    /// Issue time of the newest accepted token of the person. A token that was issued earlier does not restore the
-    /// person.
+    /// Time at which the newest accepted token of the person was issued. A token that was issued earlier cannot restore
+    /// the person.
     issued_at: Option<Timestamp>,
 }
 
@@ -178,7 +178,7 @@ impl People {
         all
     }
 
-    /// Returns the people and hours of `roster`, without service keys and departures.
+    /// Returns the people and hours of `roster`, without service keys and without departures.
     pub fn listed(roster: &Roster) -> Self {
         Self { hours: roster.hours.iter().cloned().collect(), ..Self::from_entries(&roster.people) }
     }
@@ -191,18 +191,18 @@ impl People {
         self.known.iter().map(|(id, person)| (id.as_str(), person))
     }
 
-    /// Returns the people whose ids come after `id`. `None` returns all people.
+    /// Returns the people whose ids come after `id`. If `id` is `None`, returns all people.
     pub fn after(&self, id: Option<&str>) -> impl Iterator<Item = (&str, &Person)> {
         let after = id.map_or(Bound::Unbounded, Bound::Excluded);
         self.known.range::<str, _>((after, Bound::Unbounded)).map(|(id, person)| (id.as_str(), person))
     }
 
-    /// Returns the working hours of a group. Returns `None` if the group has none.
+    /// Returns the working hours of a group. `None` if the group has no working hours.
     pub fn hours(&self, group: &str) -> Option<&Hours> {
         self.hours.get(group)
     }
 
-    /// Returns all groups that have working hours, with their hours.
+    /// Returns all groups that have working hours, each with its hours.
     pub fn all_hours(&self) -> impl Iterator<Item = (&str, &Hours)> {
         self.hours.iter().map(|(group, hours)| (group.as_str(), hours))
     }
@@ -214,11 +214,12 @@ impl People {
         };
     }
 
-    /// Returns the delegate who decides now for the absent person `id`. Returns `id` if there is no delegate.
+    /// Returns the delegate who currently decides instead of the absent person `id`. Returns `id` if there is no
+    /// delegate.
     pub fn standing_in<'p>(&'p self, id: &'p str, now: Timestamp) -> &'p str {
         let (mut found, mut passed) = (id, BTreeSet::from([id]));
         while let Some(delegate) = self.known.get(found).and_then(|person| person.delegate(now)) {
-            // If the delegates form a circle, or if a delegate has left, the absent person stays the recipient.
+            // If the delegates form a circle, or if a delegate has left, the absent person stays responsible.
             if !passed.insert(delegate) || !self.can_decide(delegate) {
                 return id;
             }
@@ -239,14 +240,14 @@ impl People {
         person.name = content.get("name").and_then(Value::as_str).map(str::to_owned);
         let addresses = content.get("addresses").and_then(Value::as_object).into_iter().flatten();
         person.addresses = addresses.filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned()))).collect();
-        // Only the event `away_set` sets an absence, so the absence outlives a change of the person's roles.
+        // Only the event `away_set` sets an absence. A change of the person's roles therefore does not end it.
         person.away = self.known.get(id).and_then(|before| before.away.clone());
         self.known.insert(id.to_owned(), person);
         self.forms.entry(form(id).into_owned()).or_default().insert(id.to_owned());
         self.came_back(id);
     }
 
-    /// Removes a person. `is_removed` is false if the departure was reported by the identity provider.
+    /// Removes a person. `is_removed` is false if the identity provider reported that the person left.
     pub(super) fn remove(&mut self, id: &str, moment: Moment, is_removed: bool) {
         if let Some(Person { issued_at, .. }) = self.known.remove(id) {
             self.left.insert(id.to_owned(), Departure { moment, is_back: false, is_removed, issued_at });
@@ -260,19 +261,19 @@ impl People {
         }
     }
 
-    /// Returns the ids of people whose names have the same normalized form as `name`.
+    /// Returns the ids of the people whose names are equal to `name`, in the form in which names are compared.
     pub fn same(&self, name: &str) -> impl Iterator<Item = &str> {
         self.forms.get(&*form(name)).into_iter().flatten().map(String::as_str)
     }
 
-    /// Returns groups of ids whose names have the same normalized form. Only journals of earlier versions contain such
-    /// groups. A quorum counts each group as one person.
+    /// Returns groups of ids whose names are equal in the form in which names are compared. Only journals of earlier
+    /// versions contain such groups. A quorum counts each group as one person.
     pub fn doubles(&self) -> impl Iterator<Item = Vec<&str>> {
         let groups = self.forms.values().filter(|ids| ids.len() > 1);
         groups.map(|ids| ids.iter().map(String::as_str).collect())
     }
 
-    /// Returns warnings for the server's operator about the people that [`Self::doubles`] returns.
+    /// Returns warnings about the people that [`Self::doubles`] returns, for the operator of the server.
     pub fn double_warnings(&self) -> impl Iterator<Item = String> {
         self.doubles().map(|names| {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -281,13 +282,13 @@ impl People {
         })
     }
 
-    /// Adds a service key. `until` is the time of its expiry.
+    /// Adds a service key. `until` is the time at which the key expires.
     pub(super) fn serves(&mut self, name: &str, role: Role, until: Option<Timestamp>) {
         self.services.insert(name.to_owned(), Service { role, until });
         self.came_back(name);
     }
 
-    /// Returns the names and expiry times of service keys that have expired but are still listed.
+    /// Returns the names and expiry times of the service keys that have expired but have not been removed.
     pub(super) fn expired(&self, now: Timestamp) -> Vec<(String, Timestamp)> {
         let ends = self.services.iter().filter_map(|(name, service)| Some((name, service.until?)));
         ends.filter(|(_, until)| *until <= now).map(|(name, until)| (name.clone(), until)).collect()
@@ -295,7 +296,7 @@ impl People {
 
     pub(super) fn serves_no_more(&mut self, name: &str, moment: Moment) {
         if self.services.remove(name).is_some() && !self.known.contains_key(name) {
-            // A removed person stays removed even if a key has the person's name.
+            // A removed person stays removed, even if a key has the same name.
             let is_removed = self.is_removed(name);
             let issued_at = self.left.get(name).and_then(|left| left.issued_at);
             self.left.insert(name.to_owned(), Departure { moment, is_back: false, is_removed, issued_at });
@@ -310,14 +311,14 @@ impl People {
         }
     }
 
-    /// Returns true if the people file or an administrator removed the person. No token restores a removed person,
-    /// whatever form of the name the token has.
+    /// Returns true if the people file or an administrator removed the person. No token can restore a removed person,
+    /// whichever form of the name the token uses.
     pub fn is_removed(&self, id: &str) -> bool {
         let mut removed = self.left.iter().filter(|(_, left)| left.is_removed);
         !self.known.contains_key(id) && removed.any(|(name, _)| is_same(name, id))
     }
 
-    /// Returns true if a token with the issue time `issued_at` is older than the person's newest accepted token.
+    /// Returns true if the newest accepted token of the person was issued later than `issued_at`.
     pub(super) fn is_outdated(&self, id: &str, issued_at: Option<Timestamp>) -> bool {
         match self.known.get(id) {
             Some(person) => issued_at < person.issued_at,
@@ -327,16 +328,16 @@ impl People {
         }
     }
 
-    /// Returns true if a sign-in or invitation at the time `since` is no longer valid. A sign-in becomes invalid if the
-    /// person never existed, has left after `since` (even if the person came back), or was signed out from all browsers
-    /// after `since`.
+    /// Returns true if a sign-in or invitation that was made at the time `since` is no longer valid. It is not valid if
+    /// the person does not exist, has left after `since` (even if the person returned), or was signed out from all
+    /// browsers after `since`.
     pub fn is_signed_out(&self, id: &str, since: Since) -> bool {
         self.signs_in(id).is_empty()
             || self.has_left(id, since)
             || self.signed_out.get(id).is_some_and(|moment| since.is_before(*moment))
     }
 
-    /// Returns true if the person has left after `since`, even if the person came back.
+    /// Returns true if the person has left after `since`, even if the person has returned.
     pub fn has_left(&self, id: &str, since: Since) -> bool {
         self.left.get(id).is_some_and(|left| since.is_before(left.moment))
     }
@@ -345,8 +346,8 @@ impl People {
         self.signed_out.insert(id.to_owned(), moment);
     }
 
-    /// Returns the roles that a person has after signing in with a browser. Empty for a service key, because a key
-    /// cannot sign in with a browser.
+    /// Returns the roles that a person has after a sign-in with a browser. Empty for a service key, which cannot sign
+    /// in with a browser.
     pub fn signs_in(&self, id: &str) -> BTreeSet<Role> {
         if id == LOCAL_OPERATOR {
             return BTreeSet::from([Role::Admin, Role::Operator]);
@@ -360,7 +361,7 @@ impl People {
         }
     }
 
-    /// Returns the roles of a person or a service key. The local operator always exists.
+    /// Returns the roles of a person or of a service key. The local operator always exists.
     pub fn roles(&self, id: &str) -> BTreeSet<Role> {
         let roles = self.signs_in(id);
         if roles.is_empty() {
@@ -370,19 +371,19 @@ impl People {
         }
     }
 
-    /// Returns true if the person or service key exists and may decide the interrupts that are assigned to that name.
+    /// Returns true if the person or service key exists and may decide interrupts that are assigned to this name.
     pub fn can_decide(&self, id: &str) -> bool {
         self.reach(id) != Extent::Nothing
     }
 
-    /// Returns true if the person or service key was listed and has been removed, so it may no longer decide. Returns
-    /// false for a name that was never listed, because the roles of that name come from another source.
+    /// Returns true if the person or service key existed and was removed, and may therefore no longer decide. Returns
+    /// false for a name that never existed here, because its roles come from another source.
     pub fn is_barred(&self, id: &str) -> bool {
         self.left.get(id).is_some_and(|left| !left.is_back)
             || (self.known.contains_key(id) && !self.can_decide(id))
     }
 
-    /// Returns true if the person may decide interrupts that have no assignment.
+    /// Returns true if the person may decide interrupts that are assigned to nobody.
     pub fn decides_unassigned(&self, id: &str) -> bool {
         matches!(self.reach(id), Extent::Unassigned | Extent::All)
     }
@@ -410,14 +411,14 @@ impl People {
         Deciders { groups: groups.collect(), people }
     }
 
-    /// Returns the absent people whom this person may represent now as a delegate. Delegation may pass through several
-    /// absent delegates.
+    /// Returns the absent people whom this person may currently represent as delegate. If a delegate is also absent,
+    /// the delegation passes on to the delegate's delegate.
     pub fn represented_people(&self, id: &str, now: Timestamp) -> BTreeSet<&str> {
         let mut found: BTreeSet<&str> = BTreeSet::new();
         let mut news = vec![id];
         while let Some(delegate) = news.pop() {
             for from in self.naming(delegate, now) {
-                // A delegate who delegates back, or in a circle, adds no person.
+                // A delegation back to an earlier person adds nobody.
                 if from != id && found.insert(from) {
                     news.push(from);
                 }
@@ -426,13 +427,13 @@ impl People {
         found
     }
 
-    /// Returns the absent people who named this delegate directly.
+    /// Returns the absent people who named this person as their delegate.
     pub(crate) fn naming<'p>(&'p self, delegate: &str, now: Timestamp) -> impl Iterator<Item = &'p str> {
         let named = self.known.iter().filter(move |(_, person)| person.delegate(now) == Some(delegate));
         named.map(|(id, _)| id.as_str())
     }
 
-    /// Returns the problems of a person's new record, before it is stored.
+    /// Returns the problems of a person's new record before the record is stored.
     pub(super) fn check(&self, id: &str, person: &Person) -> Vec<Problem> {
         let mut problems = check(id, person);
         if !self.known.contains_key(id) && self.known.len() >= limits::PEOPLE {
@@ -442,8 +443,8 @@ impl People {
     }
 }
 
-/// Returns the problems of a person's record that do not depend on other people. The pointers are JSON pointers of the
-/// API.
+/// Returns the problems of a person's record that do not depend on other people. Their pointers are JSON pointers into
+/// the request body of the API.
 pub fn check(id: &str, person: &Person) -> Vec<Problem> {
     let mut problems = Vec::new();
     if actor::RESERVED.iter().any(|name| is_same(name, id)) {
@@ -494,19 +495,19 @@ fn check_name(field: &str, name: &str) -> Option<Problem> {
 }
 
 impl Person {
-    /// Returns true if replacing this record with `other` would change nothing except the absence and the issue time.
+    /// Returns true if `other` differs from this record at most in the absence and the issue time.
     pub fn is_as(&self, other: &Self) -> bool {
         let bare = |person: &Self| Self { away: None, issued_at: None, ..person.clone() };
         bare(self) == bare(other)
     }
 
-    /// Returns the person's delegate if the person is absent now.
+    /// Returns the person's delegate, if the person is currently absent.
     fn delegate(&self, now: Timestamp) -> Option<&str> {
         let away = self.away.as_ref().filter(|away| away.until.is_none_or(|until| until > now))?;
         away.delegate.as_deref()
     }
 
-    /// Returns the identifying data, which is stored as erasable content and not in the event's head.
+    /// Returns the identifying data of the person. It is stored as erasable content, not in the head of the event.
     pub(super) fn content(&self) -> Value {
         json!({ "name": self.name, "addresses": self.addresses })
     }

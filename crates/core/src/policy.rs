@@ -1,20 +1,22 @@
-//! Policy as data: rules, mandatory checkpoints, and which calls a grant covers. `gate/` applies the policy to calls.
+//! Policy as data: rules, mandatory checkpoints, and the setting that determines which calls a grant covers. `gate/`
+//! applies the policy to calls.
 
 use serde::{Deserialize, Serialize};
 
 use crate::tool::Category;
 
-/// Rule of a policy. A rule matches a call if each of its non-empty lists matches. The first matching rule applies.
+/// Rule of a policy. A rule matches a call if each of its lists that is not empty matches the call. The first rule that
+/// matches applies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     /// Full tool names.
     pub tools: Vec<String>,
-    /// Command patterns, such as `git push *`. The patterns are compared with parsed words.
+    /// Command patterns, such as `git push *`. They are compared with the parsed words of a command.
     pub commands: Vec<String>,
     /// Globs for paths relative to the workspace.
     pub paths: Vec<String>,
-    /// [Patterns](crate::web::Pattern) for the host and path of a URL.
+    /// [Patterns](crate::web::Pattern) that are compared with the host and path of a URL.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<String>,
     pub categories: Vec<Category>,
@@ -22,9 +24,9 @@ pub struct Rule {
     /// Changes that the call must have made in its trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<ChangeScope>,
-    /// Number of deleted files. A rule that asks or forbids matches from this number on. A rule that allows matches up
-    /// to this number; if it has `changes` and no `deletes`, it matches no deletion. Files that git ignores do not
-    /// count.
+    /// Number of files that the call deletes. A rule that asks or forbids matches if the call deletes at least this
+    /// number. A rule that allows matches if the call deletes at most this number. If a rule that allows has `changes`
+    /// but no `deletes`, it matches no call that deletes a file. Files that git ignores do not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletes: Option<u32>,
     pub action: RuleAction,
@@ -32,7 +34,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Returns true if the rule covers every call, of all agents or of some agents.
+    /// Returns true if the rule covers every call that all agents, or the named agents, make.
     pub fn covers_every_call(&self) -> bool {
         let Self {
             tools,
@@ -54,14 +56,14 @@ impl Rule {
     }
 }
 
-/// Changes that a rule matches. A rule that allows matches a call if all changes are in the scope. A rule that asks or
-/// forbids matches a call if at least one change is in the scope.
+/// Changes that a rule matches. A rule that allows matches a call if all its changes are in this scope. A rule that
+/// asks or forbids matches a call if at least one of its changes is in this scope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ChangeScope {
     /// The call changes nothing.
     None,
-    /// The call changes nothing in the workspace except files that git ignores. The run keeps these files.
+    /// The call changes nothing in the workspace except files that git ignores. The run keeps the ignored files.
     Ignored,
     /// Globs for paths relative to the workspace.
     Paths(Vec<String>),
@@ -76,7 +78,7 @@ pub enum RuleAction {
     Forbid,
 }
 
-/// Mandatory checkpoint (contract A3). `gate/checkpoint.rs` finds the calls that each checkpoint covers.
+/// Mandatory checkpoint (contract A3). `gate/checkpoint.rs` determines the calls that each checkpoint covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Checkpoint {
@@ -100,13 +102,13 @@ impl Checkpoint {
     }
 }
 
-/// Later calls that a grant covers.
+/// Kind of later calls that a grant covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GrantCovers {
-    /// Calls that resemble the granted call.
+    /// Calls that are similar to the granted call.
     #[default]
     Call,
-    /// All calls of the granted call's category (contract A24).
+    /// All calls of the same category as the granted call (contract A24).
     Category,
 }

@@ -1,40 +1,40 @@
-//! Context windows and prices of models, as the workflow sets them. Money is counted in whole millionths of a currency
-//! unit, never as a floating-point number, and is rounded up only for display.
+//! Context windows and prices of models, as the workflow sets them. Amounts of money are whole millionths of a currency
+//! unit, never floating-point numbers. They are rounded up only for display.
 
 use serde::{Deserialize, Serialize};
 
 use crate::json::is_default;
 use crate::message::Usage;
 
-/// Key that stands for the default model of the installation. The default model applies if neither the agent nor the
+/// Key of the terms for the default model of the installation. The default model is used if neither the agent nor the
 /// run names a model.
 pub const DEFAULT: &str = "default";
 
-/// Number of millionths in a currency unit, and number of tokens to which a price applies.
+/// Number of millionths in a currency unit. A price also applies to this number of tokens.
 const MILLION: u64 = 1_000_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelTerms {
-    /// Context window: maximum number of tokens of a request and its reply together.
+    /// Context window of the model: the maximum number of tokens in a request and its reply together.
     #[serde(default, skip_serializing_if = "is_default")]
     pub window_tokens: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
 }
 
-/// Price of a million tokens, in millionths of the currency unit.
+/// Price of a million tokens, in millionths of a currency unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
     pub input_per_million: u64,
     pub output_per_million: u64,
-    /// Currency code of three capital letters.
+    /// Currency code, which has three capital letters.
     pub currency: String,
 }
 
 impl Price {
-    /// Returns the cost of the used tokens.
+    /// Returns the cost of these tokens.
     pub fn cost(&self, usage: Usage) -> Cost {
         let part = |tokens: u64, price: u64| tokens.saturating_mul(price);
         Cost(
@@ -44,7 +44,7 @@ impl Price {
     }
 }
 
-/// Exact amount of money, which is rounded only for display.
+/// Exact amount of money. It is rounded only for display.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost(u64);
 
@@ -65,15 +65,15 @@ impl Cost {
     }
 }
 
-/// Formats an amount in millionths as a decimal with at least two decimal places: `1.50`, `0.000125`.
+/// Formats an amount, given in millionths, as a decimal with at least two decimal places: `1.50`, `0.000125`.
 pub fn amount(millionths: u64) -> String {
     let digits = format!("{:06}", millionths % MILLION);
     let places = digits.trim_end_matches('0').len().max(2);
     format!("{}.{}", millionths / MILLION, &digits[..places])
 }
 
-/// Parses a decimal amount into millionths. Returns `None` if the text is malformed, too large, or has more than six
-/// decimal places.
+/// Parses a decimal amount into millionths. `None` if the text is malformed, too large, or has more than six decimal
+/// places.
 pub fn millionths(text: &str) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

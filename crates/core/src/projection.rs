@@ -1,14 +1,15 @@
-//! Rows for lists. Rows are a pure function of the aggregates, so every table can be rebuilt.
+//! Rows for lists. Rows are computed only from the aggregates (runs, sessions and the system), so every table can be
+//! rebuilt.
 //!
-//! Rows contain keys, states, deadlines and sequence numbers, never payloads. Payloads stay in the events, which a row
-//! references by `(stream, seq)`. [`AnswerRow`] is the only exception.
+//! Rows contain keys, states, deadlines and sequence numbers, never payloads. Payloads stay in the events, to which a
+//! row refers by `(stream, seq)`. Only [`AnswerRow`] is an exception.
 
 use crate::id::{GrantId, InterruptId, RunId, SessionId};
 use crate::interrupt::{Kind, assignee_index};
 use crate::session::State;
 use crate::time::Timestamp;
 
-/// One run, for the run list and for the driver, which looks for unfinished runs at start-up.
+/// Row of one run, for the list of runs, and for the driver, which looks for unfinished runs when it starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRow {
     pub run: RunId,
@@ -16,29 +17,30 @@ pub struct RunRow {
     pub workflow: String,
     pub status: Status,
     pub end_reason: Option<String>,
-    /// True if a node must drive the run: the run can proceed now, without waiting for a person or a deadline.
+    /// True if a node must drive the run, because the run can proceed now without waiting for a person or a deadline.
     pub runnable: bool,
     pub deadline: Option<Timestamp>,
     pub seq: u64,
     /// Sequence number of the event that ended the run.
     pub ended_seq: Option<u64>,
-    /// Number of model replies. The counts from here to `unpriced` are `None` if an older version wrote the row last.
+    /// Number of model replies. This count and the counts up to `unpriced` are `None` if an older version wrote the row
+    /// last.
     pub requests: Option<u64>,
     pub input_tokens: Option<u64>,
     pub output_tokens: Option<u64>,
-    /// Cost in millionths of the currency unit. `None` if the workflow has no prices.
+    /// Cost of the run in millionths of the currency unit. `None` if the workflow has no prices.
     pub cost: Option<u64>,
     pub currency: Option<String>,
-    /// Number of replies of models that have no price.
+    /// Number of replies from models that have no price.
     pub unpriced: Option<u64>,
     pub created_at: Timestamp,
-    /// Time of the run's end, or of the run's last event while the run has not ended. Events after the end, such as a
+    /// Time at which the run ended, or the time of its last event if it has not ended. Events after the end, such as a
     /// legal hold, do not change this time.
     pub updated_at: Timestamp,
 }
 
 impl RunRow {
-    /// Returns the row without its counts, in the form that an older version wrote.
+    /// Returns the row without its counts, as an older version would have written it.
     #[must_use]
     pub fn uncounted(&self) -> Self {
         Self {
@@ -53,7 +55,7 @@ impl RunRow {
     }
 }
 
-/// Total usage of a session's runs that have the same currency, or no currency.
+/// Total usage of the runs of a session that have the same currency, or that all have no currency.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionUsage {
     pub currency: Option<String>,
@@ -62,13 +64,12 @@ pub struct SessionUsage {
     pub output_tokens: u64,
     pub cost: u64,
     pub unpriced: u64,
-    /// Total duration of the runs. The duration of a run ends with the run, or with its last event while it has not
-    /// ended.
+    /// Total duration of the runs. Each run is counted until its end, or until its last event if it has not ended.
     pub duration_ms: u64,
 }
 
 impl SessionUsage {
-    /// Adds the usage of a run.
+    /// Adds the usage of a run to the total.
     pub fn add(&mut self, row: &RunRow) {
         let sum = |to: &mut u64, more: Option<u64>| *to = to.saturating_add(more.unwrap_or_default());
         sum(&mut self.requests, row.requests);
@@ -80,7 +81,7 @@ impl SessionUsage {
     }
 }
 
-/// One interrupt, for an inbox.
+/// Row of one interrupt, for an inbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterruptRow {
     pub interrupt: InterruptId,
@@ -88,7 +89,7 @@ pub struct InterruptRow {
     pub session: SessionId,
     pub kind: Kind,
     pub open: bool,
-    /// 0 low … 3 critical.
+    /// Risk level, from 0 (low) to 3 (critical).
     pub risk: u8,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
@@ -98,26 +99,26 @@ pub struct InterruptRow {
     pub resolved_seq: Option<u64>,
     /// Id of the actor who claimed the interrupt.
     pub claimed_by: Option<String>,
-    /// [Marks](crate::interrupt::assignee_index) that identify the approvers. `None` if an older version wrote the row
-    /// last.
+    /// [Marks](crate::interrupt::assignee_index) that show who the approvers are. `None` if an older version wrote the
+    /// row last.
     pub assigned: Option<String>,
 }
 
 impl InterruptRow {
-    /// Returns the row without its marks, in the form that an older version wrote.
+    /// Returns the row without its marks, as an older version would have written it.
     #[must_use]
     pub fn unassigned(&self) -> Self {
         Self { assigned: None, ..self.clone() }
     }
 
-    /// Returns true if the events that the row references are not enough to show the interrupt. Further events are
-    /// needed if a vote did not settle the interrupt, or if the approvers have changed.
+    /// Returns true if the events to which the row refers are not enough to show the interrupt. Further events are
+    /// needed if a vote did not settle the interrupt, or if its approvers have changed.
     pub fn is_involved(&self) -> bool {
         self.assigned.as_ref().is_some_and(|marks| marks.contains(assignee_index::INVOLVED))
     }
 }
 
-/// One grant, to find the grant by its id alone.
+/// Row of one grant, by which the grant can be found from its id alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrantRow {
     pub grant: GrantId,
@@ -127,8 +128,8 @@ pub struct GrantRow {
     pub revoked: bool,
 }
 
-/// Answer to one question of a run with a subject. Only these rows have content, because the content is searched.
-/// When the answer is erased, its content is erased from the row too.
+/// Row of the answer to one question in a run with a subject. Only these rows have content, because people search it.
+/// If the answer is erased, the content of its row is erased, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerRow {
     pub interrupt: InterruptId,
@@ -140,31 +141,31 @@ pub struct AnswerRow {
     /// Text of the answer, or the answer's data as JSON.
     pub answer: String,
     pub is_data: bool,
-    /// Id of the actor who answered. For a reused answer, the engine is the actor.
+    /// Id of the actor who answered. If the answer was reused, the actor is the engine.
     pub by: String,
     pub at: Timestamp,
     pub corrected_at: Option<Timestamp>,
-    /// True if an earlier answer was reused, so no person was asked.
+    /// True if an earlier answer was reused, and no person was asked.
     pub reused: bool,
-    /// Interrupt of the question whose answer was reused.
+    /// Interrupt of the earlier question whose answer was reused.
     pub source: Option<InterruptId>,
     pub erased: bool,
-    /// Key that [equal questions](crate::history::question_key) share. Empty once the answer is erased.
+    /// Key that is the same for [equal questions](crate::history::question_key). Empty after the answer is erased.
     pub asked: String,
-    /// [Words](crate::history::collect_words) of the question and the answer, joined with spaces. Empty once the answer
-    /// is erased.
+    /// [Words](crate::history::collect_words) of the question and the answer, separated by spaces. Empty after the
+    /// answer is erased.
     pub words: String,
 }
 
 impl AnswerRow {
-    /// Returns the time from which the answer is valid: the time of its correction or, without a correction, of the
-    /// answer.
+    /// Returns the time since which the answer is valid. It is the time of its correction or, if it was not corrected,
+    /// the time of the answer.
     pub fn since(&self) -> Timestamp {
         self.corrected_at.unwrap_or(self.at)
     }
 }
 
-/// One session. Each run of the session contributes a row, and so do the events of the session itself.
+/// Row of one session. Each run of the session contributes a row, and the events of the session itself contribute one.
 /// [`with`](Self::with) merges the rows in any order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRow {
@@ -181,13 +182,13 @@ pub struct SessionRow {
     /// Latest run that a message in the session started.
     pub front_run: Option<RunId>,
     /// Time of the latest activity: a change of state, the start of a run or, if the session may expire, the end of a
-    /// run. A session without a live run has been idle since this time.
+    /// run. If no run of the session is live, the session has been idle since this time.
     pub idle_since: Timestamp,
 }
 
 impl SessionRow {
-    /// Returns the row that a run contributes to its session. `at` is the start of the run, `last_at` its last
-    /// activity. The row does not affect the state of the session.
+    /// Returns the row that a run contributes to its session. `at` is the time when the run started, and `last_at` the
+    /// time of its last activity. The row does not affect the state of the session.
     pub fn from_run(session: SessionId, at: Timestamp, last_at: Timestamp) -> Self {
         Self {
             session,
@@ -202,8 +203,8 @@ impl SessionRow {
         }
     }
 
-    /// Merges two rows of one session. The state comes from the later event, the creation time from the earlier row.
-    /// Two rows of the same event differ only in their times, so the order of merging does not matter.
+    /// Merges two rows of one session. Takes the state from the later event, and the creation time from the earlier
+    /// row. Two rows of the same event differ only in their times, so rows can be merged in any order.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         let created_at = self.created_at.min(other.created_at);

@@ -1,5 +1,5 @@
-//! Quiet hours and digests: computes the time until which a channel holds back a notice that can wait. The times are
-//! wall-clock times; `hours.rs` handles hours that a clock change skips or repeats.
+//! Quiet hours and digests: computes the time until which a channel holds back a notice that is not urgent. The times
+//! are local times of day. `hours.rs` handles times that a clock change skips or repeats.
 
 use std::collections::BTreeSet;
 
@@ -14,9 +14,9 @@ use crate::time::Timestamp;
 /// Quiet hours and digest, which delay the notices of a channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hold {
-    /// Times in which no notices are sent. Quiet times that overlap or touch act as a single quiet time.
+    /// Times of day at which no notices are sent. Quiet times that overlap or touch act as one quiet time.
     pub quiet: Vec<Quiet>,
-    /// Schedule on which held notices are sent together.
+    /// Schedule by which held notices are sent together.
     pub digest: Option<Digest>,
 }
 
@@ -25,36 +25,35 @@ pub struct Hold {
 pub struct Quiet {
     /// Start of the quiet time, in minutes since midnight.
     pub from: u16,
-    /// End of the quiet time, in minutes since midnight. If `to` is not after `from`, the quiet time ends on the next
-    /// day.
+    /// End of the quiet time, in minutes since midnight. If `to` is not later than `from`, the quiet time ends on the
+    /// next day.
     pub to: u16,
     /// Days on which the quiet time begins.
     pub days: BTreeSet<Day>,
-    /// IANA time zone. `None`: the time zone of the recipient.
+    /// IANA time zone. If `None`, the time zone of the recipient applies.
     pub zone: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Digest {
-    /// A digest is sent whenever the milliseconds since the Unix epoch are a multiple of this number.
+    /// A digest is sent each time that the number of milliseconds since the Unix epoch is a multiple of this number.
     Every(u64),
-    /// A digest is sent once a day, at this minute of the day.
+    /// A digest is sent once a day at this time, in minutes since midnight.
     Daily { minute: u16, zone: Option<String> },
 }
 
 const MINUTES: usize = 24 * 60;
-/// Maximum number of consecutive quiet times that are followed. This maximum exceeds the number of quiet times in a
-/// week.
+/// Maximum number of quiet times in a row that are followed. It is larger than the number of quiet times in a week.
 const CHAINED: usize = 64;
 
 impl Hold {
-    /// Returns true if notices are never held back.
+    /// Returns true if no notice is ever held back.
     pub fn is_empty(&self) -> bool {
         self.quiet.is_empty() && self.digest.is_none()
     }
 
-    /// Returns the time until which a notice from the time `written` is held back. Returns `None` if the notice is sent
-    /// at once. `zone` is the time zone of the recipient. A critical notice is never held back.
+    /// Returns the time until which a notice is held back. `written` is the time of the notice, and `zone` the time
+    /// zone of the recipient. `None` if the notice is sent at once. A critical notice is never held back.
     pub fn until(&self, written: Timestamp, risk: Level, zone: Option<&str>) -> Option<Timestamp> {
         if risk >= Level::Critical {
             return None;
@@ -70,8 +69,7 @@ impl Hold {
         (at > written).then_some(at)
     }
 
-    /// Returns true if every minute of the week is quiet. All quiet times are compared as if they had the same time
-    /// zone.
+    /// Returns true if every minute of the week is quiet. Treats all quiet times as if they had the same time zone.
     pub fn is_for_ever(&self) -> bool {
         let mut week = vec![false; 7 * MINUTES];
         for quiet in &self.quiet {
@@ -93,7 +91,7 @@ impl Quiet {
         if to > from { to - from } else { MINUTES - from + to }
     }
 
-    /// Returns the end of the quiet time that contains the moment `at`. Returns `None` if `at` is not quiet.
+    /// Returns the end of the quiet time that contains the moment `at`. `None` if `at` is not in a quiet time.
     fn ends_after(&self, at: Timestamp, zone: Option<&str>) -> Option<Timestamp> {
         let zone = zone_of(self.zone.as_deref().or(zone));
         let today = date(at, &zone)?;
@@ -112,7 +110,7 @@ impl Quiet {
 }
 
 impl Digest {
-    /// Returns the first time of the digest after the moment `at`.
+    /// Returns the time of the first digest after the moment `at`.
     fn after(&self, at: Timestamp, zone: Option<&str>) -> Option<Timestamp> {
         match self {
             Self::Every(ms) => {
@@ -136,7 +134,7 @@ fn date(at: Timestamp, zone: &TimeZone) -> Option<Date> {
     Some(zone.to_datetime(at).date())
 }
 
-/// Returns the time zone with this name. Returns UTC if `name` is `None` or unknown.
+/// Returns the time zone with this name, or UTC if `name` is `None` or unknown.
 fn zone_of(name: Option<&str>) -> TimeZone {
     name.and_then(|name| ZONES.get(name).ok()).unwrap_or(TimeZone::UTC)
 }

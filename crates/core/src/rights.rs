@@ -1,13 +1,13 @@
-//! The table of rights: for each permission, the extent that each role has.
+//! The table of rights: the extent that each role has for each permission.
 //!
-//! A route names only the permission that it needs. The core checks the table a second time when it makes the
-//! decision. This module does not check owners or assignments. The module of each resource does.
+//! A route names only the permission that it needs. When the core makes the decision, it checks the table again. This
+//! module does not check the owner or the assignment of a resource. The module of the resource checks them.
 
 use std::collections::BTreeSet;
 
 use crate::actor::Role;
 
-/// Permission for a group of operations.
+/// Permission for a group of related operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Permission {
     /// Read runs, interrupts and events.
@@ -20,32 +20,32 @@ pub enum Permission {
     Decide,
     /// Reassign, delegate, create decision links.
     Assign,
-    /// Freeze and unfreeze the installation or parts of it, resume runs and sessions, revoke grants.
+    /// Freeze and unfreeze the installation or parts of it, resume runs and sessions, and revoke grants.
     Halt,
     /// Manage people, keys, channels and policy.
     Administer,
     /// Read the audit log, receipts and exports.
     Audit,
-    /// Create links that sign a browser in as any person.
+    /// Create links with which a browser signs in as any person.
     SignIn,
 }
 
-/// Extent of a permission, in ascending order.
+/// Extent of a permission. The extents are in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Extent {
     Nothing,
-    /// Resources that the caller created. Among runs, only external runs.
+    /// Resources that the caller created. Of runs, only external runs.
     Own,
     /// Resources that are assigned to the caller.
     Assigned,
-    /// Resources that are assigned to the caller, and resources without an assignment.
+    /// Resources that are assigned to the caller or to nobody.
     Unassigned,
     All,
 }
 
 use Extent::{All, Assigned, Nothing, Own, Unassigned};
 
-/// Roles in the order of the table's columns. The engine has no column, because the engine cannot sign in.
+/// Roles in the order of the table's columns. The engine has no column, because it cannot sign in.
 pub const ROLES: [Role; 5] = [Role::Admin, Role::Operator, Role::Reviewer, Role::Agent, Role::Auditor];
 
 /// One row per permission, with one extent per role in the order of [`ROLES`].
@@ -61,15 +61,15 @@ pub const TABLE: [(Permission, [Extent; ROLES.len()]); 9] = [
     (Permission::SignIn, [All, Nothing, Nothing, Nothing, Nothing]),
 ];
 
-/// Returns the extent of a permission for a role. Returns [`Extent::Nothing`] for a role without a column.
+/// Returns the extent of a permission for a role. If the role has no column, returns [`Extent::Nothing`].
 pub fn extent(role: Role, permission: Permission) -> Extent {
     let column = ROLES.iter().position(|of| *of == role);
     let row = TABLE.iter().find(|(of, _)| *of == permission);
     column.zip(row).and_then(|(column, (_, extents))| extents.get(column).copied()).unwrap_or(Nothing)
 }
 
-/// Selects the role in which a person uses a permission: the role with the widest extent or, among roles with equal
-/// extents, the weakest role. Returns `None` if no role of the person has the permission.
+/// Returns the role in which a person uses a permission. It is the role with the widest extent or, if several roles
+/// have that extent, the weakest of these roles. `None` if no role of the person has the permission.
 pub fn acting(roles: &BTreeSet<Role>, permission: Permission) -> Option<Role> {
     let theirs = ROLES.into_iter().filter(|role| roles.contains(role));
     // `max_by_key` returns the last of equal items, and `ROLES` begins with the strongest role.

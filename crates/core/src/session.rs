@@ -1,5 +1,5 @@
 //! Sessions: conversations with a person. A session contains grants, refusals and a state, which the runs of the
-//! session read as context. A session without events was created by the start of a run, and is open.
+//! session use as context. The start of a run can create a session. Such a session has no events, and is open.
 
 mod fact;
 mod front;
@@ -39,13 +39,13 @@ pub struct Session {
     pub front: Front,
     /// Number of messages in the conversation.
     pub said: u64,
-    /// Changes that a person undid, oldest first.
+    /// Changes that a person undid, the oldest first.
     pub undone: SharedList<Undone>,
-    /// Runs that undo changes and have not ended. The key is the run whose changes are undone.
+    /// Undo runs that have not ended. The key is the run whose changes are undone.
     pub open_undos: SharedMap<RunId, RunId>,
-    /// Event that opened the session. `None` if the start of a run created it.
+    /// Settings from the event that opened the session. `None` if the start of a run created the session.
     pub opened: Option<Opened>,
-    /// Events that changed the state. `None` if the state was never set.
+    /// First and last event that changed the state. `None` if the state was never set.
     pub changed: Option<RowSpan>,
 }
 
@@ -58,15 +58,15 @@ pub enum Input {
         interrupt: InterruptId,
     },
     Open(Open),
-    /// Makes these runs, which an earlier version of Holdshort started, the earlier front runs of the conversation. The
-    /// input has no effect if the session already has a front run.
+    /// Makes these runs the earlier front runs of the conversation. An earlier version of Holdshort started the runs.
+    /// The input has no effect if the session already has a front run.
     Continue {
         runs: Vec<RunId>,
     },
     Suspend,
     Resume,
-    /// A person closes a session with [`End::Completed`]. The engine closes a session with [`End::Expired`] after the
-    /// session was idle for `idle_ms`.
+    /// Closes the session. A person closes a session with [`End::Completed`]. If the session was idle for `idle_ms`,
+    /// the engine closes it with [`End::Expired`].
     Close {
         reason: End,
     },
@@ -76,10 +76,12 @@ pub enum Input {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Open {
     pub workflow: Option<String>,
-    /// Idle time in milliseconds after which the session expires, from 1 to [`limits::SESSION_IDLE_MS`].
+    /// Idle time in milliseconds after which the session expires. The minimum is 1, the maximum is
+    /// [`limits::SESSION_IDLE_MS`].
     pub idle_ms: Option<u64>,
     pub name: Option<String>,
-    /// Configuration of the session's runs, as the creator of the session sent it. Null without a configuration.
+    /// Configuration of the session's runs, as the creator of the session sent it. Null if the creator sent no
+    /// configuration.
     pub config: Value,
 }
 
@@ -87,18 +89,18 @@ pub struct Open {
 pub enum Rejection {
     #[error("only an admin or an operator may change this session")]
     Role,
-    #[error("this session has no such grant")]
+    #[error("the session has no grant with this id")]
     UnknownGrant,
-    #[error("this session has no such refusal")]
+    #[error("the session has no refusal with this id")]
     UnknownRefusal,
     #[error("this session already exists")]
     AlreadyThere,
     #[error("the session is closed ({})", .0.as_str())]
     Closed(End),
-    /// The session never expires, or has not been idle for long enough.
+    /// The session has no idle time after which it expires, or has not been idle for that time.
     #[error("the session has not been idle for long enough")]
     NotIdle,
-    #[error("the request does not fit")]
+    #[error("the request is not valid")]
     Invalid(Vec<Problem>),
     #[error("the limit `{name}` of {limit} is reached")]
     Limit { name: &'static str, limit: u64 },
@@ -122,8 +124,8 @@ impl Session {
         }
     }
 
-    /// Decides an input. A repeated input causes no event. `Open` is the exception, because each opening creates a
-    /// new id.
+    /// Returns the events that follow from an input. A repeated input causes no event. `Open` is an exception, because
+    /// each opening creates a new id.
     pub fn handle(&self, now: Timestamp, actor: &Actor, input: Input) -> Result<Vec<Event>, Rejection> {
         let may = |permission| rights::extent(actor.role, permission) == Extent::All;
         let may = match input {
@@ -190,7 +192,7 @@ impl Session {
         }
     }
 
-    /// Builds an event of this session. The event is not applied yet.
+    /// Builds an event of this session without applying the event.
     pub fn event(&self, now: Timestamp, actor: &Actor, fact: Fact) -> Event {
         Event {
             stream: StreamId::Session(self.id.clone()),
@@ -201,7 +203,7 @@ impl Session {
         }
     }
 
-    /// Applies an event. Events of other streams are ignored.
+    /// Applies an event. Ignores events of other streams.
     pub fn apply(&mut self, event: &Event) {
         let event::Fact::Session(fact) = &event.fact else { return };
         let (at, actor) = (event.at, &event.actor);
@@ -278,23 +280,23 @@ impl Session {
     }
 
     /// Returns the time at which the session expires according to its own events. Runs of the session may have been
-    /// active later.
+    /// active after its last event.
     fn idle_at(&self) -> Option<Timestamp> {
         let idle_ms = self.opened.as_ref()?.idle_ms?;
         Some(self.changed?.last_at.plus_ms(idle_ms))
     }
 
-    /// Returns true if the session closes when it was idle for too long.
+    /// Returns true if the session closes after it was idle for some time.
     pub fn expires(&self) -> bool {
         self.opened.as_ref().is_some_and(|opened| opened.idle_ms.is_some())
     }
 
-    /// Returns the front run: the latest run that a message started. The front run may have ended.
+    /// Returns the front run, which is the latest run that a message started. The front run may have ended.
     pub fn front_run(&self) -> Option<&RunId> {
         self.front.runs.last()
     }
 
-    /// Returns the front runs that preceded `run`, newest first.
+    /// Returns the front runs that came before `run`, the newest first.
     pub fn front_before<'s>(&'s self, run: &'s RunId) -> impl Iterator<Item = &'s RunId> {
         let newer = self.front.runs.iter().rev().position(|each| each == run).map_or(0, |at| at + 1);
         self.front.runs.iter().rev().skip(newer)
@@ -306,13 +308,13 @@ impl Session {
         self.undone.push_back_mut(undone);
     }
 
-    /// Returns the undone changes that are reported to a run. These are changes of the run itself, and changes that
-    /// were undone while the run was the front run.
+    /// Returns the undone changes that are reported to a run: changes that the run itself made, and changes that were
+    /// undone while the run was the front run.
     pub fn undone_for<'s>(&'s self, run: &'s RunId) -> impl Iterator<Item = &'s Undone> {
         self.undone.iter().filter(move |undone| undone.front.as_ref() == Some(run) || undone.of == *run)
     }
 
-    /// Returns the run whose changes the open undo `by` reverts.
+    /// Returns the run whose changes the undo run `by` reverts, if `by` has not ended.
     pub(crate) fn undone_by(&self, by: &RunId) -> Option<&RunId> {
         self.open_undos.iter().find(|(_, undo)| *undo == by).map(|(of, _)| of)
     }
@@ -329,7 +331,7 @@ impl Session {
 }
 
 impl Open {
-    /// Returns the content of the event, or the problems of the settings.
+    /// Returns the content of the event `session_opened`, or the problems of the settings.
     fn content(&self) -> Result<Content, Rejection> {
         let mut problems = Vec::new();
         if self.idle_ms.is_some_and(|ms| ms == 0 || ms > limits::SESSION_IDLE_MS) {

@@ -1,5 +1,4 @@
-//! Maps and lists that share their contents with their copies. A copy takes constant time, and a change takes
-//! logarithmic time.
+//! Maps and lists whose copies share their contents. A copy takes constant time, and a change takes logarithmic time.
 
 use std::borrow::Borrow;
 use std::ops::Index;
@@ -15,13 +14,13 @@ pub type SharedList<T> = VectorSync<T>;
 
 /// Entry of an [`OpenMap`].
 pub trait Open: Clone {
-    /// Returns true while the entry can cause further work. Open entries are, for example, an unfinished step or call
-    /// and an unresolved interrupt.
+    /// Returns true if the entry can still cause work. Examples of open entries are a step or call that has not ended,
+    /// and an interrupt that is not resolved.
     fn is_open(&self) -> bool;
 }
 
 /// Ordered map whose copies share their entries. The map can iterate over the open entries without visiting the closed
-/// entries.
+/// ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenMap<K: Ord, V> {
     entries: SharedMap<K, Arc<V>>,
@@ -84,7 +83,7 @@ impl<K: Ord + Clone, V: Open> OpenMap<K, V> {
         self.open.iter().filter_map(|key| Some((key, &**self.entries.get(key)?)))
     }
 
-    /// Adds an entry. Replaces an entry with the same key.
+    /// Adds an entry. If there is an entry with the same key, replaces it.
     pub(crate) fn insert(&mut self, key: K, entry: V) {
         self.mark(key.clone(), entry.is_open());
         self.entries.insert_mut(key, Arc::new(entry));
@@ -98,7 +97,7 @@ impl<K: Ord + Clone, V: Open> OpenMap<K, V> {
         self.open.remove_mut(key);
     }
 
-    /// Changes the entry with this key. Does nothing if no entry has the key. Only `apply` may change states; the
+    /// Changes the entry with this key. Does nothing if there is no such entry. Only `apply` may change states. The
     /// method is public for tests.
     pub fn change<Q: Ord + ?Sized>(&mut self, key: &Q, change: impl FnOnce(&mut V))
     where
@@ -116,7 +115,7 @@ impl<K: Ord + Clone, V: Open> OpenMap<K, V> {
         }
     }
 
-    /// Changes those open entries for which `is_meant` returns true.
+    /// Changes each open entry for which `is_meant` returns true.
     pub(crate) fn change_open(&mut self, is_meant: impl Fn(&K, &V) -> bool, change: impl Fn(&mut V)) {
         let meant: Vec<K> =
             self.open().filter(|(key, entry)| is_meant(key, entry)).map(|(key, _)| key.clone()).collect();

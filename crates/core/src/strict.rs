@@ -1,15 +1,15 @@
-//! Strict deserialization of parsed JSON: a struct must be an object, and an enum must be a string.
+//! Strict deserialisation of parsed JSON: a struct must be an object, and an enum must be a string.
 //!
-//! Serde alone also accepts a list for a struct, with the fields in the order of declaration, and its error messages
-//! contain the names of our Rust types. Every body, frame and plan from outside is deserialized through this module, at
-//! every depth.
+//! Serde alone also accepts a list instead of a struct, with the fields in the order of their declaration. Its error
+//! messages contain names of Rust types. Every body, frame and plan from outside is therefore deserialised through this
+//! module, at every depth.
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{Deserializer, Error as _, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Error, Value};
 
-/// Deserializes a value: `T::deserialize(Strict(&value))`.
+/// Deserialises a value strictly: `T::deserialize(Strict(&value))`.
 #[derive(Clone, Copy, Debug)]
 pub struct Strict<'v>(pub &'v Value);
 
@@ -40,7 +40,7 @@ impl<'v> IntoDeserializer<'v, Error> for Strict<'v> {
     }
 }
 
-// The macro below requires that the lifetime has this name.
+// The macro below needs a lifetime with this name.
 impl<'de> Deserializer<'de> for Strict<'de> {
     type Error = Error;
 
@@ -98,7 +98,7 @@ impl<'de> Deserializer<'de> for Strict<'de> {
         self.only(self.0.is_u64(), "a whole number from 0", visitor)
     }
 
-    /// Accepts only variants without data, because no enum from outside carries data.
+    /// Accepts only variants without data, because no enum in a request carries data.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,

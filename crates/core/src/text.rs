@@ -1,4 +1,4 @@
-//! Texts for people and models: excerpts, and JSON values in readable form.
+//! Texts for people and models: excerpts of texts, and JSON values in readable form.
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! Time as data: milliseconds since the Unix epoch, and RFC 3339 in UTC in responses. This module never reads a clock.
+//! Time as data: milliseconds since the Unix epoch, which responses show as RFC 3339 in UTC. This module never reads a
+//! clock.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct Timestamp(i64);
 
-/// 9999-12-30T22:00:00Z: the last moment that RFC 3339 can represent in every time zone.
+/// Last moment that RFC 3339 can represent in every time zone: 9999-12-30T22:00:00Z.
 const END: i64 = 253_402_207_200_000;
 
 impl Timestamp {
@@ -32,7 +33,7 @@ impl Timestamp {
         Self(self.0.saturating_sub(i64::try_from(ms).unwrap_or(i64::MAX)))
     }
 
-    /// Returns the milliseconds from `earlier` to this moment. Returns zero if `earlier` is later than this moment.
+    /// Returns the milliseconds from `earlier` to this moment, or zero if `earlier` is later than this moment.
     pub fn ms_since(self, earlier: Self) -> u64 {
         u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
     }
@@ -62,7 +63,7 @@ impl FromStr for Timestamp {
     }
 }
 
-/// Renders a duration in its two largest units, such as `1 h 20 min`.
+/// Formats a duration in its two largest units, such as `1 h 20 min`.
 pub fn format_duration(ms: u64) -> String {
     let seconds = ms / 1_000;
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
@@ -74,7 +75,7 @@ pub fn format_duration(ms: u64) -> String {
     }
 }
 
-/// Renders a duration in the largest unit that divides it evenly, such as `8 hours` or `90 minutes`.
+/// Formats a duration in the largest unit that divides it evenly, such as `8 hours` or `90 minutes`.
 pub(crate) fn lasting(ms: u64) -> String {
     const UNITS: [(u64, &str); 5] =
         [(86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1_000, "second"), (1, "millisecond")];

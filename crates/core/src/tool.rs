@@ -1,6 +1,6 @@
-//! Tools as data: the declaration of a tool, the result of an inspection, the outcome of a call.
+//! Tools as data: the declaration of a tool, the result of an inspection, and the outcome of a call.
 //!
-//! This module executes nothing. The crate `tools` fills these types, and the run makes its decisions from them.
+//! This module executes nothing. The crate `tools` creates values of these types, and the run decides from them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,56 +11,56 @@ use crate::level::Level;
 use crate::time::Timestamp;
 use holdshort_command::Class;
 
-/// Declaration of a tool for agents and gates. A run pins the declaration together with its workflow.
+/// Declaration of a tool for agents and gates. It belongs to the workflow, to which the run is bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
     pub name: String,
     pub description: String,
-    /// JSON Schema (2020-12) of the arguments. The schema always describes an object and rejects additional properties.
+    /// JSON Schema (2020-12) of the arguments. It always describes an object and rejects unknown properties.
     pub parameters: Value,
     pub runs: Runs,
 }
 
-/// Place in which a call of the tool is executed.
+/// Place where a call of the tool is executed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Runs {
-    /// In the server process, or in a sandboxed child process of the server.
+    /// The server executes the call, in its own process or in a sandboxed child process.
     Here { effect: Effect, category: Category, on_crash: OnCrash },
-    /// In the client: the call becomes an interrupt, and the client reports the outcome.
+    /// The client executes the call. The call becomes an interrupt, and the client reports the outcome.
     Client { effect: Effect, category: Category },
-    /// Not executed: the call opens an interrupt, and the person's answer is the result of the call.
+    /// The call is not executed. It opens an interrupt, and the person's answer is the result of the call.
     Opens(Opens),
-    /// Not executed: the calling agent hands its work over to this receiver.
+    /// The call is not executed. The agent that makes the call hands its work over to this receiver.
     HandsOver(Receiver),
-    /// Not executed: the call starts a phase of the run, and the output of the phase is the result of the call.
+    /// The call is not executed. It starts a phase of the run, and the output of the phase is the result of the call.
     Begins(PhaseTool),
-    /// Not executed: the arguments of the call are recorded with the run.
+    /// The call is not executed. The journal records its arguments.
     Records,
 }
 
-/// Phase that a call starts (contract A25).
+/// Kind of phase that a call starts (contract A25).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseTool {
     Planning,
-    /// Planning in which a person decides on every plan.
+    /// Planning phase in which a person decides on every plan.
     HumanPlanning,
     Control,
-    /// Execution of a plan in which a person approves the start of every step.
+    /// Phase that carries out a plan, in which a person approves the start of every step.
     HumanControl,
     OneShot,
     IdeaGeneration,
     Checkpoint,
     Copilot,
-    /// Several phases in sequence.
+    /// Several phases, one after the other.
     Chain,
 }
 
 impl PhaseTool {
-    /// Names of phases in chains and in the tools `invoke_NAME_phase`. The names are those of the registry (contract
-    /// A8).
+    /// Names of phases in chains and in the tools `invoke_NAME_phase`. They are the names that the registry uses
+    /// (contract A8).
     pub const NAMES: [(&str, Self); 8] = [
         ("planning", Self::Planning),
         ("hitl_planning", Self::HumanPlanning),
@@ -77,19 +77,19 @@ impl PhaseTool {
     }
 }
 
-/// Receiver of handed-over work.
+/// Receiver of work that an agent hands over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Receiver {
-    /// Second agent, which continues the same conversation.
+    /// Another agent, which continues the same conversation.
     Agent(String),
-    /// No receiver: the work is finished.
+    /// No receiver, because the work is finished.
     Terminator,
-    /// Person. After the person's answer, the calling agent continues.
+    /// A person. After the person's answer, the agent that handed over continues.
     Admin,
 }
 
-/// Effect of a call: it only reads, or it may change something.
+/// Effect of a call: the call only reads, or it may change something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
@@ -97,15 +97,15 @@ pub enum Effect {
     Write,
 }
 
-/// Handling of a call after a crash between its start and its finish.
+/// Treatment of a call whose process crashed after the start of the call and before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnCrash {
-    /// The call is read-only or idempotent, so it is run again.
+    /// The call is read-only or idempotent, so it runs again.
     Rerun,
-    /// After a crash, the outcome of the call is unknown, so a person is asked. A commit is always completed after a
-    /// crash, whatever its tool declares, because its progress is visible. Definitions of version 0.1 used `probe` for
-    /// tools that change files.
+    /// The outcome of the call is unknown, so a person is asked. A commit is an exception: it is always completed after
+    /// a crash, whatever its tool declares, because its progress is visible. Definitions of version 0.1 used `probe`
+    /// for tools that change files.
     #[serde(alias = "probe")]
     Ask,
 }
@@ -135,7 +135,7 @@ impl Category {
         }
     }
 
-    /// Returns a verb phrase for the card that describes the calls of the category.
+    /// Returns a verb phrase that describes the calls of the category on the card.
     pub const fn does(self) -> &'static str {
         match self {
             Self::ReadOnly => "reads",
@@ -169,31 +169,33 @@ pub enum Opens {
     Review,
 }
 
-/// State of a file or folder that a call depends on. `path` is relative to the workspace, with `/`.
+/// State of a file or folder on which a call depends. `path` is relative to the workspace, with `/` as the separator.
 ///
-/// A path that ends with `/` is a folder (`./` is the workspace). Its `sha256` identifies the folder independently of
-/// its name and its content.
+/// A path that ends with `/` is a folder (`./` is the workspace). The `sha256` of a folder identifies the folder
+/// itself. It does not depend on the folder's name or content.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Precondition {
     pub path: String,
-    /// SHA-256 of the file's bytes, or of the folder's identity. `None` if the path must be absent.
+    /// SHA-256 of the bytes of the file, or of the identity of the folder. `None` if nothing may exist at the path.
     pub sha256: Option<Digest>,
 }
 
-/// Path of a call that leads through a link to a place other than its names suggest. A path without links has no entry.
+/// Path of a call that leads through a link. The link's target is at a different place than the name of the path. A
+/// path without links has no entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResolvedPath {
-    /// Path as the call names it, relative to the working directory. Empty: the entry applies to all paths of the call.
+    /// Path as the call names it, relative to the working directory. If empty, the entry applies to all paths of the
+    /// call.
     pub named: String,
-    /// Absolute path without links. `None`: the target is unknown, so rules that ask or forbid match as if it could be
-    /// any path.
+    /// Absolute path without links. `None` if the target is unknown. Rules that ask or forbid then match as if the
+    /// target could be any path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved: Option<String>,
 }
 
-/// Degree to which the sandbox confines a command (design, part 7).
+/// Degree to which the sandbox of the machine can confine a command (design, part 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxLevel {
@@ -201,114 +203,115 @@ pub enum SandboxLevel {
     None,
     /// Only files or only the network is confined. A person is asked about every command, and grants do not apply.
     Partial,
-    /// Files (Landlock), network (own namespace unless the workflow opens it), resources and the process group are
-    /// confined.
+    /// Files (by Landlock), the network (by a separate namespace, unless the workflow allows network access), resources
+    /// and the process group are confined.
     Full,
 }
 
-/// Permitted effect of a command on the workspace. The gates decide the effect, the digest of an approval includes
-/// the effect, and the sandbox enforces the effect.
+/// Effect that a command may have on the workspace. The gates decide the effect, the digest of an approval includes it,
+/// and the sandbox enforces it.
 ///
-/// Variants are in ascending order.
+/// The variants are in ascending order: later variants permit more.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum CommandEffect {
-    /// The command reads. The workspace is read-only, its files cannot be executed, and there is no network.
+    /// The command only reads. The workspace is read-only, its files cannot be executed, and there is no network.
     Reads,
-    /// The command writes only below these places. Places are relative to the workspace, with `/`; `.` is the whole
-    /// workspace.
+    /// The command may write only below these places. Places are paths relative to the workspace, with `/` as the
+    /// separator, and `.` is the whole workspace.
     Writes { places: Vec<String> },
-    /// The command writes anywhere in the workspace, except to guarded places: places from which a person's own tools
-    /// run code ([`guarded`](holdshort_command::guarded)).
+    /// The command may write anywhere in the workspace except to guarded places. A person's own tools run code from
+    /// guarded places ([`guarded`](holdshort_command::guarded)).
     Workspace,
-    /// The command writes anywhere in the workspace, including guarded places. A person approved a card that states
-    /// this permission.
+    /// The command may write anywhere in the workspace, including guarded places. A person has approved a card that
+    /// states this permission.
     Guarded,
 }
 
-/// Result of inspecting a call before its gate. The inspection changes nothing.
+/// Result of the inspection of a call, which precedes the vote of the gates. The inspection changes nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inspection {
     /// Canonical path of the workspace.
     pub workspace: String,
-    /// Canonical working directory of a command. For any other tool, the workspace.
+    /// Canonical working directory of a command. For all other tools, the workspace.
     pub cwd: String,
     /// Preconditions of the call, sorted by path.
     pub preconditions: Vec<Precondition>,
-    /// Degree to which the sandbox confines the command. `None` for tools that are not commands.
+    /// Degree to which the sandbox confines the command. `None` if the tool is not a command.
     pub sandbox: Option<SandboxLevel>,
-    /// Codes of findings such as `hard_link`. For each finding, a person is asked about the call even if the rules
-    /// allow it.
+    /// Codes of findings such as `hard_link`. Each finding makes the gates ask a person, even if the rules allow the
+    /// call.
     pub ask_because: Vec<String>,
-    /// Paths of the call that lead through a link to a place other than their names suggest.
+    /// Paths of the call that lead through a link. The link's target is at a different place than the name of the path.
     pub places: Vec<ResolvedPath>,
-    /// Data for the card: `{"diff": {…}, "impact": {…}}`.
+    /// Data for the card of the call: `{"diff": {…}, "impact": {…}}`.
     pub card: Value,
-    /// Changes that the tool proposes. Only for tools that change files.
+    /// Changes that the tool proposes. Set only for tools that change files.
     pub proposed: Option<Box<ProposedChanges>>,
 }
 
-/// Proposed changes of a call. The bytes of the changed files are stored in the journal before the run receives the
-/// proposal.
+/// Changes that the tool of a call proposes. The journal stores the bytes of the changed files before the run receives
+/// the proposal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProposedChanges {
     pub changeset: Changeset,
-    /// Result of the call for the agent, once the changes are committed.
+    /// Result that the agent gets after the changes are committed.
     pub text: String,
     /// Data reported by the tool.
     pub data: Value,
 }
 
-/// Result of inspecting a call.
+/// Outcome of the inspection of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InspectionOutcome {
     Ready(Inspection),
-    /// The call cannot or must not be executed, for example because a path is outside the workspace. The model receives
-    /// the message.
+    /// The call cannot or must not be executed, for example because a path is outside the workspace. The model gets the
+    /// message.
     Impossible {
         code: &'static str,
         message: String,
     },
 }
 
-/// Outcome of a started call.
+/// Outcome of a call that started.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// The call was executed. The model receives the text as the result. A command with exit code 1 is also `Done`.
+    /// The call was executed. The model gets the text as the result. A command with exit code 1 is also `Done`.
     Done { text: String, data: Value },
-    /// The sandbox denied a command a write or an execution beyond its permitted effect. The command ran; the text
-    /// reports the denial.
+    /// The command ran, but tried to write or execute something beyond its permitted effect, and the sandbox denied
+    /// this. The text reports the denial.
     Confined { text: String, data: Value },
-    /// A command created files that a person's own tools run automatically. The files were moved away, or they remain
-    /// and the text reports them.
+    /// A command created files that a person's own tools run automatically. The files were moved away. If they could
+    /// not be moved away, the text reports them.
     SetAside { text: String, data: Value },
-    /// A person stopped the command, which may have done a part of its work. The text is the output of the command
-    /// until the stop.
+    /// A person stopped the command. The command may have done a part of its work. The text is the output of the
+    /// command until the stop.
     Stopped { text: String, data: Value },
-    /// The call failed. The text states the reason.
+    /// The call failed. The text is the reason.
     Failed { text: String },
-    /// A precondition no longer held, so the call had no effect.
+    /// A precondition was no longer met, so the call had no effect.
     Changed { paths: Vec<String> },
-    /// The call began and did not finish, so a person must decide. The text describes the progress of the call.
+    /// The call began but did not finish, so a person must decide. The text describes how far the call got.
     Halfway { text: String },
-    /// The call was executed. The result is held until a person releases it.
+    /// The call was executed. Its result is held back until a person releases it.
     Held(Box<HeldOutput>),
 }
 
-/// A held result, with derived data for the person who may release it. The derived data never contains the raw result.
+/// Result that is held back, with derived data for the person who may release it. The derived data never contains the
+/// raw result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldOutput {
     pub title: String,
     /// Text that becomes the result of the call after the release.
     pub content: String,
-    /// Reasons for holding the result, one per entry.
+    /// Reasons why the result is held back, one per entry.
     pub findings: Vec<String>,
     /// Consequences of the findings under regulations, one per entry.
     pub implications: Vec<String>,
     pub level: Level,
-    /// The findings as data, for display.
+    /// Findings as data that the card displays.
     pub details: Value,
-    /// Data reported by the tool, stored with the result.
+    /// Data that the tool reported. It is stored with the result.
     pub data: Value,
 }
 
@@ -316,42 +319,42 @@ pub struct HeldOutput {
 #[derive(Clone, Debug, PartialEq)]
 pub enum TrialOutcome {
     Yielded(TrialResult),
-    /// A precondition no longer held, so the command was not executed.
+    /// A precondition was no longer met, so the command was not executed.
     Changed {
         paths: Vec<String>,
     },
-    /// A trial is not possible here, for the reason `why`. The command was not executed.
+    /// A trial is not possible on this machine. `why` is the reason. The command was not executed.
     Impossible {
         why: String,
     },
 }
 
-/// Changes that a commit makes in the layer of the run, not in the workspace. The layer contains the run's ignored
-/// files, such as caches and build output. Only commands of the same run see the layer.
+/// Changes that a commit makes to the run's layer, not to the workspace. The layer contains the ignored files of the
+/// run, such as caches and build output. Only commands of the same run see the layer.
 ///
-/// Each `before` is the previous entry of the layer. The layer is a cache, so a different entry at commit time is not
-/// an error.
+/// Each `before` is the previous entry in the layer. The layer is a cache. If the layer has another entry at the time
+/// of the commit, this is not an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayerChanges {
     pub changes: Changeset,
-    /// Start of the trial, which also becomes the modification time of all files of the layer. A source file that
-    /// changes after the trial is therefore newer than the output built from the file.
+    /// Time at which the trial started. All files of the layer get this modification time. If a source file changes
+    /// after the trial, it is therefore newer than the output that was built from it.
     pub made_at: Timestamp,
 }
 
-/// Result of a command that ran in a trial, without lasting effects. If a limit stopped the command, the changes are
-/// dropped, and the text reports the limit.
+/// Result of a command that ran in a trial. A trial has no lasting effects. If a limit stopped the command, its changes
+/// are dropped, and the text reports the limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialResult {
-    /// Changes of the workspace.
+    /// Changes to the workspace.
     pub changeset: Changeset,
-    /// Changes of the run's layer, if there are any.
+    /// Changes to the run's layer, if there are any.
     pub layer: Option<Box<LayerChanges>>,
-    /// Codes of findings: `hard_link`, `special_file`, `layer_full`, and the codes of guarded files. For each finding,
-    /// a person is asked about the call even if the rules allow it.
+    /// Codes of findings: `hard_link`, `special_file`, `layer_full`, and the codes of guarded files. Each finding makes
+    /// the gates ask a person, even if the rules allow the call.
     pub ask_because: Vec<String>,
-    /// Result of the call for the agent, once the changes are committed.
+    /// Result that the agent gets after the changes are committed.
     pub text: String,
     /// Exit code, duration and limits of the command.
     pub data: Value,

@@ -1,5 +1,5 @@
-//! The caller's trace and span, from the header `traceparent` (W3C Trace Context 1). No decision depends on them: they
-//! only make an exported run a part of the caller's trace.
+//! Trace and span of the caller, from the header `traceparent` (W3C Trace Context 1). No decision depends on them. They
+//! only make an exported run part of the caller's trace.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,13 +11,13 @@ pub struct TraceParent {
     pub span: u64,
 }
 
-/// Bit of the flags that is set if the caller records its trace.
+/// Bit in the flags of the header. The bit is set if the caller records its trace.
 const SAMPLED: u128 = 1;
-/// Length in bytes of a header of version 0. A header of a later version also ends here, or continues with `-`.
+/// Length in bytes of a header of version 0. A header of a later version has the same length, or continues with `-`.
 const LENGTH: usize = 55;
 
 impl TraceParent {
-    /// Parses the header. Returns `None` if the run cannot join the trace: the header is malformed, the trace or span
+    /// Parses the header. `None` if the run cannot join the trace, because the header is malformed, the trace or span
     /// is zero, or the caller does not record its trace.
     pub fn read(header: &str) -> Option<Self> {
         let (own, rest) = header.split_at_checked(LENGTH)?;

@@ -1,9 +1,9 @@
-//! Merkle tree over all events (RFC 9162, part 2.1). Computes the root of the tree, and proves that the tree contains
-//! an event or that it continues an earlier tree.
+//! Merkle tree over all events (RFC 9162, part 2.1). Computes the root of the tree. Proves that the tree contains an
+//! event, or that it continues an earlier tree.
 //!
-//! The nth leaf is the hash of the nth event, in the order of positions. The hash of an event is also the head of
-//! its stream after the event. The tree therefore contains all past heads of all streams. This module never reads
-//! events: a proof is a list of ranges of leaves, and the caller computes the root of each range.
+//! The nth leaf is the hash of the nth event, in the order of positions. The hash of an event is also the head of its
+//! stream after the event. The tree therefore contains all earlier heads of all streams. This module never reads
+//! events. A proof is a list of ranges of leaves, and the caller computes the root of each range.
 
 use std::ops::Range;
 
@@ -18,10 +18,10 @@ fn node(left: &Digest, right: &Digest) -> Digest {
     Digest::of_parts(&[&[1], left.as_bytes(), right.as_bytes()])
 }
 
-/// Root of a growing list of leaves. The memory grows with the logarithm of the number of leaves.
+/// Root of a list of leaves that grows. It needs memory that grows with the logarithm of the number of leaves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Growing {
-    /// Sizes and roots of the perfect subtrees, from the left. Each subtree is smaller than the previous subtree.
+    /// Sizes and roots of the perfect subtrees, from left to right. Each subtree is smaller than the subtree before it.
     peaks: Vec<(u64, Digest)>,
 }
 
@@ -36,7 +36,7 @@ impl Growing {
         self.subtree(1, leaf(event));
     }
 
-    /// Adds a perfect subtree of `size` leaves. `size` must be a power of two that divides the current number of
+    /// Adds a perfect subtree with `size` leaves. `size` must be a power of two that divides the current number of
     /// leaves.
     pub fn subtree(&mut self, size: u64, root: Digest) {
         debug_assert!(size.is_power_of_two() && self.size().is_multiple_of(size));
@@ -47,15 +47,15 @@ impl Growing {
         self.peaks.push((size, root));
     }
 
-    /// Returns the root over all leaves. Without leaves, the root is the hash of zero bytes.
+    /// Returns the root over all leaves. If there are no leaves, returns the hash of zero bytes.
     pub fn root(&self) -> Digest {
         let roots = self.peaks.iter().rev().map(|(_, root)| *root);
         roots.reduce(|right, left| node(&left, &right)).unwrap_or_else(|| Digest::of_bytes(&[]))
     }
 }
 
-/// Returns the ranges whose roots prove that a tree of `size` leaves contains the leaf `index`, from the leaf upwards.
-/// Returns `None` if the tree has no leaf `index`.
+/// Returns the ranges whose roots prove that a tree of `size` leaves contains the leaf `index`. The ranges are in the
+/// order from the leaf to the root. `None` if the tree has no leaf `index`.
 pub fn inclusion(index: u64, size: u64) -> Option<Vec<Range<u64>>> {
     let (mut tree, mut path) = (0..size, Vec::new());
     if index >= size {
@@ -76,8 +76,7 @@ pub fn inclusion(index: u64, size: u64) -> Option<Vec<Range<u64>>> {
 }
 
 /// Returns the ranges whose roots prove that a tree of `size` leaves begins with the tree of the first `earlier`
-/// leaves. Returns `None` if the earlier tree is empty, because nothing can then be proved, or if the earlier tree is
-/// larger.
+/// leaves. `None` if the earlier tree is empty, because nothing can then be proved, or if it is larger.
 pub fn consistency(earlier: u64, size: u64) -> Option<Vec<Range<u64>>> {
     if earlier == 0 || earlier > size {
         return None;
@@ -101,12 +100,12 @@ pub fn consistency(earlier: u64, size: u64) -> Option<Vec<Range<u64>>> {
     Some(proof)
 }
 
-/// Returns the largest power of two below `size`. `size` must be at least 2.
+/// Returns the largest power of two that is less than `size`. `size` must be at least 2.
 fn split(size: u64) -> u64 {
     1 << (u64::BITS - 1 - (size - 1).leading_zeros())
 }
 
-/// Returns true if `path` proves that `event` is the leaf `index` of the tree with this size and root (RFC 9162,
+/// Returns true if `path` proves that `event` is the leaf `index` of the tree with this size and this root (RFC 9162,
 /// 2.1.3.2).
 pub fn is_included(event: &Digest, index: u64, size: u64, path: &[Digest], root: &Digest) -> bool {
     let Some(ranges) = inclusion(index, size).filter(|ranges| ranges.len() == path.len()) else {
@@ -128,7 +127,7 @@ pub fn continues(first: (u64, &Digest), second: (u64, &Digest), proof: &[Digest]
         return false;
     };
     let mut parts: Vec<(Range<u64>, Digest)> = ranges.into_iter().zip(proof.iter().copied()).collect();
-    // If the earlier tree is perfect, its root is itself the first part of the proof.
+    // If the earlier tree is perfect, the root of that tree is the first part of the proof.
     if parts.iter().all(|(range, _)| range.start >= earlier) {
         parts.insert(0, (0..earlier, *earlier_root));
     }

@@ -1,14 +1,13 @@
-//! Names of enum variants as they are serialized: in the journal, on the wire and in traces.
+//! Names of enum variants in their serialised form, which the journal, responses and traces contain.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// Returns the name of an enum variant as it is serialized, such as `proceed_with_edit`. The fields of the variant are
-/// left out.
+/// Returns the serialised name of an enum variant, such as `proceed_with_edit`, without the fields of the variant.
 pub fn variant_name<T: Serialize>(value: &T) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(name)) => name,
-        // A variant with fields serializes to an object whose key is the name of the variant.
+        // A variant with fields is serialised as an object whose key is the name of the variant.
         Ok(Value::Object(fields)) => fields.keys().next().cloned().unwrap_or_default(),
         Ok(_) | Err(_) => String::new(),
     }

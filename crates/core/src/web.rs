@@ -1,11 +1,11 @@
-//! Web addresses for rules, grants and cards: parses URLs, and matches their hosts and paths with patterns. Web
+//! Web addresses for rules, grants and cards. Parses URLs, and compares their hosts and paths with patterns. Web
 //! requests use the same parser.
 //!
-//! Different spellings of the same address are equal here. Spellings differ in the letter case of the host, punycode, a
+//! Different spellings of the same address are equal here. They may differ in the letter case of the host, punycode, a
 //! final dot of the host, numeric forms of an IP address, or `..` in the path. A path that servers may interpret
-//! differently (encoded slashes, `//`, `;`, nested encodings) is [ambiguous](Target::path). A pattern that allows
-//! covers an ambiguous path only if it covers the complete host. A pattern that asks or forbids matches every ambiguous
-//! path of its host.
+//! differently is [ambiguous](Target::path): encoded slashes, `//`, `;`, nested encodings. A pattern of a rule that
+//! allows covers an ambiguous path only if the pattern covers the whole host. A pattern of a rule that asks or forbids
+//! matches every ambiguous path of its host.
 
 use std::fmt;
 
@@ -17,15 +17,15 @@ use crate::limits;
 /// Built-in tool that fetches a page.
 pub const FETCH: &str = "web_fetch";
 
-/// Addresses that the built-in web tool may reach.
+/// Addresses that the built-in web tool may fetch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Web {
-    /// Address ranges, such as `127.0.0.1/32`, that are allowed although they are refused by default.
+    /// Address ranges, such as `127.0.0.1/32`, that the tool may reach although they are refused by default.
     pub allow_addresses: Vec<String>,
 }
 
-/// Address of a request.
+/// Address of a web request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     url: Url,
@@ -33,12 +33,13 @@ pub struct Target {
 }
 
 impl Target {
-    /// Parses a URL. The error message describes the problem in lower case.
+    /// Parses a URL. An error message describes the problem in lower case.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.chars().count() > limits::URL_CHARS {
             return Err(format!("the URL has more than {} characters", limits::URL_CHARS));
         }
-        // The parser would drop these characters, or read `\` as `/`. A person reads them differently.
+        // The parser would drop these characters or treat `\` as `/`, so a person would read another URL than the
+        // server.
         if text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
             return Err("a URL must not contain spaces, control characters or `\\`".to_owned());
         }
@@ -79,7 +80,7 @@ impl Target {
         Ok(Self { url, path })
     }
 
-    /// Returns the requested address, without its fragment.
+    /// Returns the address that is requested, without its fragment.
     pub fn as_str(&self) -> &str {
         self.url.as_str()
     }
@@ -88,29 +89,29 @@ impl Target {
         &self.url
     }
 
-    /// Returns the host in lower case and ASCII. An IPv6 address is in brackets.
+    /// Returns the host in lower case and in ASCII. If the host is an IPv6 address, it is in brackets.
     pub fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
     }
 
-    /// Returns the port. Returns `None` for the default port of the scheme.
+    /// Returns the port. `None` if it is the default port of the scheme.
     pub fn port(&self) -> Option<u16> {
         self.url.port()
     }
 
-    /// Returns scheme, host and port. A grant covers an origin.
+    /// Returns the origin: scheme, host and port. A grant for a web tool covers an origin.
     pub fn origin(&self) -> String {
         let port = self.port().map(|port| format!(":{port}")).unwrap_or_default();
         format!("{}://{}{port}", self.url.scheme(), self.host())
     }
 
-    /// Returns the decoded path. Returns `None` if servers may interpret it differently.
+    /// Returns the decoded path. `None` if servers may interpret the path differently.
     pub fn path(&self) -> Option<&str> {
         self.path.as_deref()
     }
 
-    /// Returns true if a redirect to `other` stays at the same place. `other` must have the same origin, or be the same
-    /// host over `https` instead of `http`, with default ports.
+    /// Returns true if a redirect to `other` stays on the same server. `other` must have the same origin. It may also
+    /// be the same host over `https` instead of `http`, if both use the default ports.
     pub fn leads_home(&self, other: &Self) -> bool {
         let is_safer = self.url.scheme() == "http" && other.url.scheme() == "https";
         self.host() == other.host()
@@ -125,13 +126,13 @@ impl fmt::Display for Target {
     }
 }
 
-/// Removes the final dot of a host name. Returns `None` if a label is empty.
+/// Removes the final dot of a host name. `None` if a label of the name is empty.
 fn plain_name(name: &str) -> Option<&str> {
     let name = name.strip_suffix('.').unwrap_or(name);
     name.split('.').all(|part| !part.is_empty()).then_some(name)
 }
 
-/// Decodes a path. Returns `None` if servers may interpret it differently.
+/// Decodes a path. `None` if servers may interpret the path differently.
 fn decoded(path: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
@@ -144,7 +145,7 @@ fn decoded(path: &str) -> Option<String> {
         let code = after.get(..2).filter(|code| code.iter().all(u8::is_ascii_hexdigit))?;
         let code = std::str::from_utf8(code).ok()?;
         let byte = u8::from_str_radix(code, 16).ok()?;
-        // Some servers decode these characters and some do not.
+        // Some servers decode these characters, and others do not.
         if byte.is_ascii_control() || matches!(byte, b'/' | b'\\' | b'%' | b'.' | b';' | b'?' | b'#') {
             return None;
         }
@@ -156,15 +157,16 @@ fn decoded(path: &str) -> Option<String> {
     (is_plain && !path.split('/').any(|name| matches!(name, "." | ".."))).then_some(path)
 }
 
-/// Addresses that a rule matches: `docs.rs/*`, `https://example.org/api/**`, `*.example.org`.
+/// Pattern for the addresses that a rule matches: `docs.rs/*`, `https://example.org/api/**`, `*.example.org`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// `None`: `http` and `https`.
+    /// Scheme that must match. If `None`, both `http` and `https` match.
     scheme: Option<String>,
     host: HostPattern,
-    /// `None`: the default port of the scheme.
+    /// Port of the address. If `None`, a rule that allows matches only the default port of the scheme, and a rule that
+    /// asks or forbids matches every port.
     port: Option<u16>,
-    /// Glob over the decoded path: `*` matches within a segment, `**` across segments. `None`: every path.
+    /// Glob for the decoded path: `*` matches within a segment, `**` across segments. If `None`, every path matches.
     path: Option<String>,
 }
 
@@ -175,7 +177,7 @@ enum HostPattern {
 }
 
 impl Pattern {
-    /// Parses a pattern. The error message describes the problem in lower case.
+    /// Parses a pattern. An error message describes the problem in lower case.
     pub fn parse(text: &str) -> Result<Self, String> {
         if let Some(stray) =
             text.chars().find(|c| c.is_whitespace() || c.is_control() || "@?#\\%".contains(*c))
@@ -226,8 +228,8 @@ impl Pattern {
         is_port && is_path && self.is_at(target)
     }
 
-    /// Returns true if a rule that asks or forbids may match the address. A pattern without a port matches any port,
-    /// the letter case of the path is ignored, and every ambiguous path matches.
+    /// Returns true if a rule that asks or forbids may match the address. A pattern without a port matches every port.
+    /// The letter case of the path is ignored, and every ambiguous path matches.
     pub fn may_cover(&self, target: &Target) -> bool {
         let is_port = self.port.is_none_or(|port| target.url.port_or_known_default() == Some(port));
         let may_be_path = |pattern: &str, path: &str| {
@@ -276,7 +278,7 @@ impl HostPattern {
     }
 }
 
-/// Parses the path of a pattern. Returns `None` if the pattern matches every path.
+/// Parses the path of a pattern. `None` if the pattern matches every path.
 fn path_pattern(path: &str) -> Result<Option<String>, String> {
     if path == "/**" {
         return Ok(None);
@@ -287,7 +289,7 @@ fn path_pattern(path: &str) -> Result<Option<String>, String> {
     Ok(Some(path.to_owned()))
 }
 
-/// Returns true if the complete path matches: `*` matches anything except `/`, `**` matches anything.
+/// Returns true if the whole path matches the pattern: `*` matches anything except `/`, and `**` matches anything.
 fn matches(pattern: &str, path: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let path: Vec<char> = path.chars().collect();

@@ -1,6 +1,7 @@
-//! Channels: configuration of the services that notify people, and rules that select the notices for each channel.
+//! Channels: configuration of the services that notify people, and rules that select the notices that each channel
+//! gets.
 //!
-//! A channel contains the sources of its secrets, and never a secret itself.
+//! A channel contains the sources of its secrets, and never contains a secret itself.
 
 mod via;
 
@@ -18,8 +19,8 @@ use crate::system::System;
 use crate::system::webhooks::{Webhook, WebhookKind};
 use crate::time::Timestamp;
 
-/// Channel of the callbacks to agents of other frameworks. Each callback has a separate address. The channels file
-/// does not contain this channel.
+/// Name of the channel for callbacks to agents of other frameworks. Each callback has an address of its own. The
+/// channels file does not contain this channel.
 pub const CALLBACKS: &str = "agent-callbacks";
 
 /// Configuration of one channel.
@@ -28,7 +29,8 @@ pub struct Channel {
     pub name: String,
     pub rule: Rule,
     pub via: Via,
-    /// For e-mail: `smtp://HOST:PORT`. For push: contact address for the push service, `mailto:` or `https:`.
+    /// Address of the channel. For e-mail, `smtp://HOST:PORT`. For push, the contact address for the push service,
+    /// `mailto:` or `https:`.
     pub url: Source,
     /// Recipients of the deliveries.
     pub to: To,
@@ -36,38 +38,39 @@ pub struct Channel {
     pub mail: Option<Mail>,
     /// Settings of a Slack app with buttons. `None` for other channels.
     pub slack: Option<SlackApp>,
-    /// Signing secrets, the current one first. Older secrets stay valid while receivers change to the current one. For
-    /// ntfy: the publisher's token. For e-mail: the password.
+    /// Signing secrets, the current one first. Older secrets stay valid while receivers change to the current one. An
+    /// ntfy channel has the publisher's token here, an e-mail channel the password.
     pub secrets: Vec<Source>,
-    /// Additional headers of a webhook request. The value of a header that authenticates the request is in a file that
-    /// the configuration names.
+    /// Additional headers of a webhook request. If the value of a header authenticates the request, the value is in a
+    /// file that the configuration names.
     pub headers: BTreeMap<String, Source>,
-    /// True if notifications include the title of the interrupt. The title is erasable content.
+    /// True if notifications contain the title of the interrupt. The title is erasable content.
     pub title: bool,
-    /// True if notifications include the summary of a review: its title and findings, redacted. Replaces the title.
+    /// True if notifications of reviews contain a summary instead of the title. The summary is the title and the
+    /// findings, redacted.
     pub summary: bool,
-    /// Private address ranges that the channel may connect to.
+    /// Private address ranges to which the channel may connect.
     pub allow: Vec<String>,
     /// Maximum number of attempts per delivery.
     pub attempts: u64,
-    /// Delay between the first and the second attempt. Each later delay is four times as long as the previous
-    /// delay.
+    /// Delay between the first and the second attempt, in milliseconds. Each later delay is four times as long as the
+    /// delay before it.
     pub retry_ms: u64,
-    /// Timeout of one attempt.
+    /// Timeout of one attempt, in milliseconds.
     pub timeout_ms: u64,
     /// Quiet hours and digest of the channel.
     pub hold: Hold,
-    /// Quiet hours and digest of single people, by person id. For a listed person, this entry replaces `hold`.
+    /// Quiet hours and digest of individual people, by person id. For a person in this map, the entry replaces `hold`.
     pub personal: BTreeMap<String, Hold>,
 }
 
-/// Maximum number of attempts of a webhook that is not in the channels file (contract D5).
+/// Maximum number of attempts for a webhook that is not in the channels file (contract D5).
 const ATTEMPTS: u64 = 3;
 const RETRY_MS: u64 = 5_000;
 const TIMEOUT_MS: u64 = 10_000;
 
 impl Channel {
-    /// Returns the channel of a registered webhook, which receives notices of reviews. The sending node adds the
+    /// Returns the channel of a registered webhook. The channel gets notices of reviews. The node that sends adds the
     /// address and the secrets.
     pub fn of_webhook(id: &WebhookId, webhook: &Webhook) -> Self {
         let via = match webhook.kind {
@@ -83,14 +86,14 @@ impl Channel {
         }
     }
 
-    /// Returns the channels of all active registered webhooks.
+    /// Returns the channels of all registered webhooks that are active.
     pub fn registered(system: &System) -> impl Iterator<Item = Self> {
         let active = system.webhooks.iter().filter(|(_, registered)| registered.is.active);
         active.map(|(id, registered)| Self::of_webhook(id, &registered.is))
     }
 
-    /// Returns a channel that is not in the channels file. The channel receives every notice without delay. The sender
-    /// adds the address and the secrets.
+    /// Returns a channel that is not in the channels file. The channel gets every notice without delay. The sender adds
+    /// the address and the secrets.
     pub fn webhook(name: String, attempts: u64, retry_ms: u64, timeout_ms: u64) -> Self {
         Self {
             name,
@@ -121,13 +124,13 @@ impl Channel {
         }
     }
 
-    /// Returns true if the channel has quiet hours or a digest, so it may hold notices back.
+    /// Returns true if the channel has quiet hours or a digest. Such a channel may hold notices back.
     pub fn gathers(&self) -> bool {
         !self.hold.is_empty() || self.personal.values().any(|hold| !hold.is_empty())
     }
 
-    /// Returns the time until which a notice from the time `written` is held back. Returns `None` if the notice is sent
-    /// at once.
+    /// Returns the time until which a notice is held back. `written` is the time of the notice. `None` if the notice is
+    /// sent at once.
     pub fn held_until(&self, notice: &Notice, written: Timestamp, people: &People) -> Option<Timestamp> {
         let person = notice.to.as_ref().and_then(Recipient::person).and_then(|id| people.get(id));
         let zone = person.and_then(|person| person.time_zone.as_deref());
@@ -135,7 +138,7 @@ impl Channel {
     }
 }
 
-/// Returns true if the sender sets this header itself. A configuration may not contain such a header.
+/// Returns true if the sender sets this header itself. A configuration may not set such a header.
 pub fn is_own_header(name: &str) -> bool {
     const OWN: [&str; 10] = [
         "connection",
@@ -157,19 +160,19 @@ pub fn is_own_header(name: &str) -> bool {
 /// Recipients of a channel's deliveries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum To {
-    /// All readers of the channel together: one delivery per notice.
+    /// All readers of the channel together. There is one delivery for each notice.
     #[default]
     Channel,
-    /// Each approver: one delivery per person. For push, one delivery per browser of the person.
+    /// Each approver. There is one delivery for each person, or for push one delivery for each browser of the person.
     People,
-    /// Fixed addresses: one delivery per address.
+    /// Fixed addresses. There is one delivery for each address.
     Addresses(Vec<String>),
 }
 
 /// Settings of an e-mail channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mail {
-    /// `Holdshort <holdshort@example.org>`, or only the address.
+    /// Sender of the e-mails: `Holdshort <holdshort@example.org>`, or only the address.
     pub from: String,
     pub security: Security,
     /// User name at the mail server. The password is the channel's secret.
@@ -178,18 +181,18 @@ pub struct Mail {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Security {
-    /// The connection begins unencrypted, and is closed if it cannot switch to TLS.
+    /// The connection starts unencrypted. It is closed if it cannot switch to TLS.
     Starttls,
-    /// TLS from the first byte.
+    /// The connection uses TLS from the first byte.
     Tls,
     /// No encryption. Permitted only if `allow` contains the address of the server.
     None,
 }
 
-/// Slack app, which posts messages with its bot token, and receives the identity of people who press buttons.
+/// Slack app. It posts messages with its bot token, and learns which people press its buttons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlackApp {
-    /// Id of a conversation, `C…`. Empty: each person receives a direct message.
+    /// Id of a conversation, `C…`. If the id is empty, each person gets a direct message.
     pub conversation: String,
     pub token: Source,
     pub signing_secret: Source,
@@ -206,21 +209,21 @@ pub enum Source {
     Env(String),
 }
 
-/// Filter that selects notices for a channel. An empty criterion matches every notice.
+/// Filter that selects the notices for a channel. A criterion that is empty matches every notice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
     pub occasions: BTreeSet<Occasion>,
     pub kinds: BTreeSet<Kind>,
-    /// Approvers or recipients of the notice. A notice matches if it matches `people` or `groups`.
+    /// People who are approvers or recipients of the notice. A notice must match `people` or `groups`, not both.
     pub people: BTreeSet<String>,
     pub groups: BTreeSet<String>,
     pub workflows: BTreeSet<String>,
-    /// Minimum risk.
+    /// Minimum risk of the notice.
     pub risk: Option<Level>,
 }
 
 impl Rule {
-    /// Returns true if the channel receives notices of checkpoints. The rule must list this occasion, because a
+    /// Returns true if the channel gets notices of checkpoints. The rule must list this occasion explicitly, because a
     /// checkpoint has no approvers.
     pub fn takes_checkpoints(&self) -> bool {
         self.occasions.contains(&Occasion::Checkpoint)
@@ -230,7 +233,7 @@ impl Rule {
         self.is_about(notice) && self.names(notice)
     }
 
-    /// Returns true if the notice matches all criteria except those on approvers.
+    /// Returns true if the notice matches all criteria except `people` and `groups`.
     pub fn is_about(&self, notice: &Notice) -> bool {
         (self.occasions.is_empty() || self.occasions.contains(&notice.occasion))
             && (self.kinds.is_empty() || self.kinds.contains(&notice.kind))

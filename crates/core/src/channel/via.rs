@@ -1,4 +1,4 @@
-//! Types of channels: a fixed set. One row per type states who reads the channel and what its secrets are for.
+//! Types of channels: a closed set. One row per type states who reads the channel and which purpose its secrets have.
 
 /// Type of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,30 +24,30 @@ pub enum Via {
 pub struct ViaRow {
     /// Name of the type in the channels file.
     pub name: &'static str,
-    /// True if people read the channel. A channel that a program reads receives every notice, in order.
+    /// True if people read the channel. If a program reads the channel, the channel gets every notice, in order.
     pub is_read_by_people: bool,
     pub secrets: Secrets,
     pub checkpoints: Checkpoints,
 }
 
-/// Purpose of the secrets that a channel of this type has in the channels file.
+/// Purpose of the secrets that the channels file has for a channel of this type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Secrets {
-    /// The secrets sign the requests; at least one is required. The channel may also add headers.
+    /// The secrets sign the requests, and at least one secret is required. The channel may also add headers.
     Sign,
     /// The URL is the secret, because anyone who knows the URL may post to it.
     Url,
-    /// The secret is a token for publishing, if the server requires one.
+    /// The secret is a token for publishing. It is needed only if the server requires one.
     Token,
     /// The settings of the channel type name the secrets.
     Own,
 }
 
-/// Recipients of the journal's checkpoints in a channel of this type.
+/// Recipients that may get checkpoints of the journal through a channel of this type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checkpoints {
     Any,
-    /// Only fixed addresses, which archive the checkpoints.
+    /// Only fixed addresses that archive the checkpoints.
     Addresses,
     Never,
 }

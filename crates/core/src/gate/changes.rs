@@ -6,11 +6,11 @@ use super::{Changes, Subject};
 use crate::changeset::Changeset;
 use crate::policy::{ChangeScope, Rule};
 
-/// Returns true if the changes of the call satisfy `changes` and `deletes` of the rule. A rule without these criteria
-/// matches every call.
+/// Returns true if the changes of the call satisfy the criteria `changes` and `deletes` of the rule. A rule without
+/// these two criteria matches every call.
 ///
-/// A rule with these criteria never matches a call whose changes are unknown. If such a rule would ask or forbid,
-/// `vote` asks a person about the call.
+/// A rule with these criteria never matches a call whose changes are unknown. If the rule could ask a person or forbid
+/// the call, `vote` asks a person about the call.
 pub(super) fn matches(rule: &Rule, subject: &Subject<'_>, releases: bool) -> bool {
     if !speaks_of_changes(rule) {
         return true;
@@ -32,13 +32,12 @@ pub(super) fn speaks_of_changes(rule: &Rule) -> bool {
     rule.changes.is_some() || rule.deletes.is_some()
 }
 
-/// Returns true if git reads ignore patterns from the file at this path.
+/// Returns true if the path names a file from which git reads ignore patterns.
 pub(super) fn decides_what_is_ignored(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(".gitignore"))
 }
 
-/// Returns true if all changes match the globs. The change of a folder is compared only if it alters the mode of the
-/// folder.
+/// Returns true if all changes match the globs. A change of a folder is compared only if it changes the folder's mode.
 pub(crate) fn within(globs: &[String], changes: &Changeset) -> bool {
     let globs = Globs::new(globs);
     changes.counted().all(|change| globs.hold(&change.path))
@@ -50,12 +49,12 @@ pub(super) fn meet_paths(globs: &[String], changes: &Changeset) -> bool {
     changes.counted().any(|change| globs.meet(&change.path))
 }
 
-/// Returns true if a rule that allows covers the changes. Changes of the layer, which contains ignored files that only
-/// the run sees, need no approval. `ignored` and `paths` concern the workspace, where a path that git ignores is
-/// treated like any other path.
+/// Returns true if a rule that allows covers the changes. Changes to the run's private layer need no approval: the
+/// layer contains ignored files that only the run sees. `ignored` and `paths` are about the workspace, where a path
+/// that git ignores is treated like any other path.
 ///
-/// `ignored` covers only commands. A build writes caches as a side effect, but an agent that names a file for a file
-/// tool intends to change that file.
+/// `ignored` covers only commands. A build writes ignored caches as a side effect. If an agent names a file for a file
+/// tool, it intends to change that file.
 fn scope_covers(scope: &ChangeScope, changes: &Changeset, layer: &Changeset, subject: &Subject<'_>) -> bool {
     let is_proposed = matches!(subject.changes, Changes::Proposed(_));
     match scope {
@@ -65,7 +64,7 @@ fn scope_covers(scope: &ChangeScope, changes: &Changeset, layer: &Changeset, sub
     }
 }
 
-/// Returns true if a rule that asks or forbids matches the changes, including changes of the layer.
+/// Returns true if a rule that asks or forbids matches the changes, including the changes to the run's layer.
 fn meets(scope: &ChangeScope, changes: &Changeset, layer: &Changeset) -> bool {
     match scope {
         ChangeScope::None => changes.is_empty() && layer.is_empty(),
@@ -74,8 +73,8 @@ fn meets(scope: &ChangeScope, changes: &Changeset, layer: &Changeset) -> bool {
     }
 }
 
-/// Compiles the glob of a rule. Returns `None` for a malformed glob. A malformed glob matches every path in rules that
-/// ask or forbid, and no path in rules that allow.
+/// Compiles the glob of a rule. `None` if the glob is malformed. In rules that ask or forbid, a malformed glob matches
+/// every path. In rules that allow, it matches no path.
 pub(super) fn matcher(glob: &str) -> Option<GlobMatcher> {
     GlobBuilder::new(glob).literal_separator(true).build().ok().map(|glob| glob.compile_matcher())
 }

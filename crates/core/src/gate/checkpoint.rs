@@ -1,5 +1,6 @@
-//! Mandatory checkpoints: finds the calls that each checkpoint covers, by tool and parsed arguments. Coverage is
-//! deterministic and depends only on the call. No rule and no grant disables a mandatory checkpoint (contracts A3, A5).
+//! Mandatory checkpoints: determines the calls that each checkpoint covers, by tool and parsed arguments. The result
+//! depends only on the call and is always the same for equal calls. No rule and no grant disables a mandatory
+//! checkpoint (contracts A3, A5).
 //!
 //! | checkpoint | covers |
 //! |---|---|
@@ -10,13 +11,13 @@
 //!
 //! `before_deploy` covers:
 //!
-//! - a tool whose name contains a deploy word of the workflow;
-//! - a command that contains a deploy word, or that matches a command pattern. A file pattern in the command matches
-//!   every name to which it may expand, except in programs that only read or move files;
-//! - a command that is not fully understood;
-//! - code within the command line or from standard input, except sed scripts that only edit.
+//! a tool whose name contains a deploy word, which the workflow lists;
+//! a command that contains a deploy word, or that matches a command pattern. A file pattern in the command stands for
+//! every name to which it may expand, except in programs that only read or move files;
+//! a command that the parser does not fully understand;
+//! code that is part of the command line or comes from standard input, except sed scripts that only edit.
 //!
-//! Scripts that a command names are not read.
+//! If a command names a script, the content of the script is not read.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +26,7 @@ use crate::policy::Checkpoint;
 use crate::tool::Category;
 use holdshort_command::{Command, Part, Pattern};
 
-/// Words and command patterns for deploying, if the workflow sets none.
+/// Default deploy words, which apply if the workflow lists no words or patterns.
 pub const DEPLOY: [&str; 9] =
     ["push", "publish", "deploy", "apply", "release", "upload", "rollout", "promote", "send-pack"];
 
@@ -33,12 +34,12 @@ pub const DEPLOY: [&str; 9] =
 #[derive(Clone, Copy, Debug)]
 pub struct Checkpoints<'a> {
     pub at: &'a BTreeSet<Checkpoint>,
-    /// Words and command patterns for deploying. Empty: [`DEPLOY`] applies.
+    /// Words and command patterns for deploying. If the list is empty, [`DEPLOY`] applies.
     pub deploy: &'a [String],
 }
 
 impl Checkpoints<'_> {
-    /// Returns one reason per checkpoint that covers the call.
+    /// Returns one reason for each checkpoint that covers the call.
     pub(super) fn reasons(self, subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
         let covered = |checkpoint: &&Checkpoint| self.covers(**checkpoint, subject, command);
         self.at.iter().filter(covered).map(|checkpoint| reason(*checkpoint)).collect()
@@ -54,7 +55,7 @@ impl Checkpoints<'_> {
                         subject.category != Category::ReadOnly
                     }
                 },
-                // Code that is not analyzed may also write files.
+                // Code that the parser does not analyse may also write files.
                 None => match subject.changes {
                     Changes::Proposed(changes) => !changes.is_empty(),
                     Changes::Untried | Changes::Nothing | Changes::Tried { .. } | Changes::Erased => {
@@ -90,9 +91,9 @@ impl Checkpoints<'_> {
 }
 
 /// Returns true if the command contains the word or pattern. A word also matches in other forms (`deployment`,
-/// `deploys`), within `kubectl-apply`, `make:release` or `publishPlugins`, as an abbreviated subcommand, or in an
-/// argument of a script. A pattern matches in the same way as in rules. A pattern also matches if other words are
-/// between the words of the pattern.
+/// `deploys`), as a part of `kubectl-apply`, `make:release` or `publishPlugins`, as an abbreviated subcommand, or in an
+/// argument of a script. A pattern matches as it does in rules. It also matches if the command has other words between
+/// the words of the pattern.
 fn says(part: &Part, word: &str) -> bool {
     if word.contains([' ', '*']) {
         return part.may_match(word) || scattered(part, word);
@@ -103,7 +104,7 @@ fn says(part: &Part, word: &str) -> bool {
     abbreviated || said.into_iter().any(|said| contains_word(said, word)) || may_say(part, word)
 }
 
-/// Returns true if a file pattern may expand to a name that contains the word, and the program may execute the file.
+/// Returns true if a file pattern may expand to a name that contains the word, and if the program may execute the file.
 fn may_say(part: &Part, word: &str) -> bool {
     let holding = Pattern::holding(word);
     let files = part.files.iter().filter(|file| Pattern::is_in(file)).map(|file| Pattern::of_shell(file));
@@ -111,13 +112,13 @@ fn may_say(part: &Part, word: &str) -> bool {
     !part.only_handles_files() && patterns.any(|it| it.in_small_letters().meets(&holding))
 }
 
-/// Returns true for code within the command line or from standard input, because code may do anything. Returns false
-/// for a sed script that only edits.
+/// Returns true for code that is part of the command line or comes from standard input, because such code may do
+/// anything. Returns false for a sed script that only edits.
 fn is_code(part: &Part) -> bool {
     part.is_inline_code() && !part.only_edits()
 }
 
-/// Returns true if the text contains the pieces of the word, or forms of these pieces, next to each other.
+/// Returns true if the text contains all pieces of the word, or other forms of the pieces, next to each other.
 fn contains_word(said: &str, word: &str) -> bool {
     let (said, word) = (pieces(said), pieces(word));
     let is_it =
@@ -142,8 +143,8 @@ fn pieces(text: &str) -> Vec<String> {
     pieces
 }
 
-/// Returns true if the words of the pattern occur in the command in their order, possibly with other words between
-/// them.
+/// Returns true if the words of the pattern occur in the command in the order of the pattern. Other words may be
+/// between them.
 fn scattered(part: &Part, pattern: &str) -> bool {
     let runs = !part.only_handles_files();
     let mut said = std::iter::once((part.program.as_str(), None)).chain(part.arguments_and_patterns());

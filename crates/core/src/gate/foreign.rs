@@ -1,10 +1,10 @@
-//! Gates for calls of external agents. The system's rules, the command parser and the session's grants vote on these
-//! calls as they vote on calls of our own agents.
+//! Gates for calls of external agents. The rules of the system, the command parser and the grants of the session vote
+//! on these calls as they vote on calls of Holdshort's own agents.
 //!
-//! If the server has tried a call (`foreign_trial.rs`), the gates vote on its changes. Apart from that, these calls are
-//! never inspected, because Holdshort has no access to the workspace, the targets of paths, and the
-//! scripts of a command. If the arguments alone do not determine the effect of a call, a person is therefore asked.
-//! For the same reason, no grant covers a command that executes files of the workspace.
+//! If the server has tried a call (`foreign_trial.rs`), the gates vote on the changes of the trial. Apart from trials,
+//! calls of external agents are never inspected, because Holdshort has no access to the workspace, the targets of
+//! paths, and the scripts of a command. If the arguments alone do not determine the effect of a call, a person is
+//! therefore asked. For the same reason, no grant covers a command that executes files of the workspace.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,20 +26,20 @@ use crate::web::Target;
 use holdshort_command::Part;
 use std::collections::BTreeSet;
 
-/// Call as an external agent reports it. An approval binds to the call in this form.
+/// Call as an external agent reports it. An approval of the call is bound to this form.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForeignCall {
     pub tool: String,
-    /// JSON object. Only the members `command`, `path` and `url` are interpreted.
+    /// Arguments as a JSON object. The gates interpret only the members `command`, `path` and `url`.
     pub arguments: Value,
     /// Absolute path of the external agent's workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
-    /// Absolute working directory of the command. `None`: the workspace.
+    /// Absolute working directory of the command. If `None`, the command runs in the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Content of the changed file before the call. `after` is the content after the call.
+    /// Content of the changed file before the call. The field `after` has the content after the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,15 +49,15 @@ pub struct ForeignCall {
     pub trial: Option<TrialDigests>,
 }
 
-/// Inputs of the vote on a call of an external agent.
+/// Data for the vote on a call of an external agent.
 #[derive(Clone, Debug)]
 pub(crate) struct ForeignInputs<'a> {
     /// Rules of the system.
     pub(crate) rules: &'a [Rule],
-    /// Grants that apply to the call. `None` if the decision needs more than one person, because a grant comes from a
-    /// single person.
+    /// Grants that apply to the call. `None` if several people must decide on the call, because a single person gives a
+    /// grant.
     pub(crate) grants: Option<Vec<&'a Grant>>,
-    /// Refusals that are not revoked.
+    /// Refusals of the session that are not revoked.
     pub(crate) refusals: Vec<&'a Refusal>,
     pub(crate) evidence: Evidence<'a>,
 }
@@ -68,14 +68,14 @@ pub struct Gated {
     pub verdict: Verdict,
     pub category: Category,
     pub level: Level,
-    /// Findings about the call's risk. The findings do not depend on the verdict.
+    /// Findings about the risk of the call. They do not depend on the verdict.
     pub stakes: Vec<Reason>,
-    /// Grant that an approval for the session would give. `None` if no grant may be offered.
+    /// Grant that an approval for the session would give. `None` if the gates may not offer a grant.
     pub grant: Option<Matcher>,
 }
 
 impl Gated {
-    /// Returns the reasons for the card of the call.
+    /// Returns the reasons that the card of the call shows.
     pub fn reasons(&self) -> Vec<Reason> {
         let of_gate = match &self.verdict {
             Verdict::Forbid(reason) => vec![reason.clone()],
@@ -86,16 +86,16 @@ impl Gated {
     }
 }
 
-/// Names of the arguments that are interpreted.
+/// Names of the arguments that the gates interpret.
 const READ: [&str; 3] = ["command", "path", "url"];
 
-/// Names of arguments that may accompany a command, because they do not change its effect. Any argument that is not
-/// listed may change the effect.
+/// Names of arguments that may be sent with a command, because they do not change its effect. Every other argument may
+/// change the effect.
 const BESIDE_COMMAND: [&str; 6] =
     ["description", "explanation", "timeout", "timeout_ms", "timeout_s", "timeout_seconds"];
 
-/// Words in the names that other agents use for command, path or URL arguments (`filePath`, `target_file`). Arguments
-/// with such names are not interpreted.
+/// Words in the names that other agents use for command, path or URL arguments (`filePath`, `target_file`). The gates
+/// do not interpret arguments with such names.
 const UNREAD: [&str; 31] = [
     "arg",
     "argv",
@@ -130,14 +130,14 @@ const UNREAD: [&str; 31] = [
     "workdir",
 ];
 
-/// Prefixes and suffixes by which a name without word boundaries is recognized as such an argument: `filename`,
+/// Prefixes and suffixes that mark a name without word boundaries as a command, path or URL argument: `filename`,
 /// `absolutepath`.
 const GLUED: [&str; 7] = ["cmd", "command", "file", "path", "script", "shell", "url"];
 
-/// Words that contain an entry of [`GLUED`] by chance.
+/// Words that contain an entry of [`GLUED`] by chance, but do not mark such an argument.
 const NO_NAMES: [&str; 2] = ["profile", "transcript"];
 
-/// Names of arguments that contain prose. Prose is not compared as a path, a command or an address.
+/// Names of arguments that contain prose. Prose is not compared with rules as a path, a command or an address.
 const PROSE: [&str; 15] = [
     "body",
     "comment",
@@ -175,7 +175,7 @@ impl ForeignCall {
         }
         for (field, folder) in [("workspace", &self.workspace), ("cwd", &self.cwd)] {
             let Some(folder) = folder else { continue };
-            // If the workspace were the root folder, rules and grants for the workspace would have no limits.
+            // If the root folder were the workspace, rules and grants for the workspace would cover the whole machine.
             let is_root = field == "workspace" && folder == "/";
             if is_root || !folder.starts_with('/') || holdshort_command::normal(folder) != *folder {
                 let message = "must be an absolute path that has no `.` or `..` and does not end with `/`";
@@ -190,8 +190,7 @@ impl ForeignCall {
         problems
     }
 
-    /// Returns the call with these arguments. Drops `before` and `after`, because they show the effect of the old
-    /// arguments.
+    /// Returns the call with these arguments. Drops `before` and `after`, because they show what the old arguments do.
     #[must_use]
     pub fn edited(&self, arguments: Value) -> Self {
         Self { arguments, before: None, after: None, trial: None, ..self.clone() }
@@ -219,8 +218,8 @@ impl ForeignCall {
         what.map_or_else(|| self.tool.clone(), |what| format!("{}: {what}", self.tool))
     }
 
-    /// Returns the reason why the arguments of the call cannot be tried. The text completes a sentence such as
-    /// "not tried: …".
+    /// Returns the reason why the call cannot be tried with its arguments. The reason is worded as the end of a
+    /// sentence such as "not tried: …".
     pub fn why_untriable(&self) -> Option<&'static str> {
         let Some(line) = self.command() else { return Some("it is not a command") };
         if self.is_unread() {
@@ -229,16 +228,17 @@ impl ForeignCall {
         holdshort_command::parse(line).why_untriable()
     }
 
-    /// Returns the absolute paths that the command line may name. Every word is included, because the file arguments of
-    /// most programs are unknown. Returns `None` if there are too many paths, or if they cannot be located.
+    /// Returns the absolute paths that the command line may name. Treats every word as a path, because most programs do
+    /// not show which of their arguments are files. `None` if there are too many paths, or if their location cannot be
+    /// determined.
     pub fn named_paths(&self) -> Option<Vec<String>> {
         let cwd = self.cwd.as_deref().or(self.workspace.as_deref())?;
         let paths = holdshort_command::parse(self.command()?).paths()?;
         Some(paths.into_iter().map(|path| full(&path, cwd)).collect())
     }
 
-    /// Returns true if an uninterpreted argument may concern the rules. Also returns true if the call has more than one
-    /// of `command`, `path` and `url`, because each rule checks only one of them.
+    /// Returns true if an argument that the gates do not interpret may be relevant to the rules. Also returns true if
+    /// the call has more than one of `command`, `path` and `url`, because each rule checks only one of them.
     fn is_unread(&self) -> bool {
         let named = READ.iter().filter(|name| self.arguments.get(**name).is_some()).count();
         let has_command = self.arguments.get("command").is_some();
@@ -254,7 +254,7 @@ impl ForeignCall {
         })
     }
 
-    /// Returns the texts of uninterpreted arguments, at any depth.
+    /// Returns the texts of the arguments that the gates do not interpret, at any depth.
     fn unread_texts(&self) -> Vec<&str> {
         let mut texts = Vec::new();
         for (name, value) in self.arguments.as_object().into_iter().flatten() {
@@ -265,7 +265,7 @@ impl ForeignCall {
         texts
     }
 
-    /// Returns true if a rule that asks or forbids would match an uninterpreted text as a path, a command or an
+    /// Returns true if a rule that asks or forbids would match an uninterpreted text, taken as a path, a command or an
     /// address.
     fn may_be_held_back(&self, agent: &str, rules: &[Rule]) -> bool {
         let speaks = |rule: &&Rule| {
@@ -295,8 +295,8 @@ impl ForeignCall {
             })
     }
 
-    /// Returns true if everything that the call names is in its workspace, as far as its arguments show. The external
-    /// agent is not confined, so no grant covers places outside the workspace.
+    /// Returns true if, according to its arguments, the call names nothing outside its workspace. The external agent is
+    /// not confined, so no grant covers places outside the workspace.
     fn stays_in_workspace(&self) -> bool {
         let Some(workspace) = self.workspace.as_deref() else { return false };
         let cwd = self.cwd.as_deref().unwrap_or(workspace);
@@ -322,7 +322,7 @@ impl ForeignCall {
             })
     }
 
-    /// Returns true if some rules have `paths`, but the paths of the call cannot be located.
+    /// Returns true if a rule has `paths`, but the location of the call's paths cannot be determined.
     fn is_nowhere(&self, rules: &[Rule]) -> bool {
         let names_places = self.command().is_some() || self.argument("path").is_some();
         self.workspace.is_none() && names_places && rules.iter().any(|rule| !rule.paths.is_empty())
@@ -360,12 +360,12 @@ impl ForeignCall {
         }
     }
 
-    /// Returns the call in the form in which refusals are compared.
+    /// Returns the call in the form that is compared with refusals.
     pub fn to_refuse(&self, agent: &str) -> RefusalRecord {
         RefusalRecord::for_call(&self.subject(agent, &[], Evidence::default()), &self.arguments)
     }
 
-    /// Counts the votes on the call.
+    /// Counts the votes of the gates on the call.
     pub(crate) fn vote(&self, agent: &str, votes: &ForeignInputs<'_>) -> Gated {
         let is_unread =
             self.is_unread() || self.is_nowhere(votes.rules) || self.may_be_held_back(agent, votes.rules);
@@ -429,7 +429,7 @@ fn names_unread(name: &str) -> bool {
     })
 }
 
-/// Splits a name into lower-case words: `TargetFile`, `target-file` and `URLPath` have two.
+/// Splits a name into lower-case words. `TargetFile`, `target-file` and `URLPath` each have two words.
 fn split_words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let letters: Vec<char> = name.chars().collect();
@@ -448,7 +448,7 @@ fn split_words(name: &str) -> Vec<String> {
     words
 }
 
-/// Returns true if the value contains a member with a name that is not interpreted, at any depth.
+/// Returns true if the value contains, at any depth, a member whose name the gates do not interpret.
 fn holds_unread(value: &Value) -> bool {
     match value {
         Value::Object(fields) => fields.iter().any(|(name, value)| names_unread(name) || holds_unread(value)),

@@ -1,7 +1,7 @@
-//! Trial of a call of an external agent: the facts that the gates vote on, and the digests that an approval is bound to.
+//! Trial of a call of an external agent: the facts on which the gates vote, and the digests that bind an approval.
 //!
-//! The server runs the trial before it opens the interrupt, and the interrupt stores the result. The agent receives the
-//! released changes with a one-time secret. The journal stores only the secret's digest.
+//! The server runs the trial before it opens the interrupt, and the interrupt stores the result. After an approval, the
+//! agent fetches the released changes with a one-time secret. The journal stores only the digest of the secret.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -9,32 +9,34 @@ use serde_json::{Value, json};
 use crate::changeset::Changeset;
 use crate::digest::Digest;
 
-/// Digests of a trial. They are part of the call, so an approval of the call is bound to its changes and output.
+/// Digests of a trial. They are part of the call, so an approval of the call also binds the changes and the output of
+/// the trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrialDigests {
-    /// Digest of the changes that the agent carries out: all changes of the trial, or those that the approver kept.
+    /// Digest of the changes that the agent may write: all changes of the trial, or only the changes that the approver
+    /// chose.
     pub changeset: Digest,
     pub output: Digest,
     /// Digest of the environment variables of the command.
     pub environment: Digest,
 }
 
-/// Result of a trial, as the interrupt of the call stores it.
+/// Result of a trial, in the form in which the call's interrupt stores it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForeignTrial {
-    /// Digest of the secret with which the agent uses the approval.
+    /// Digest of the secret that the agent sends to use the approval.
     pub secret: Digest,
     pub changeset: Changeset,
-    /// Codes of findings about the changes. For each finding, a person is asked about the call.
+    /// Codes of findings about the changes. Each finding makes the gates ask a person.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ask_because: Vec<String>,
     pub exit_code: i32,
     pub environment: Digest,
     /// Device and inode of the folder in which the command was tried, as `DEVICE:INODE`.
     pub root: String,
-    /// Digests of what the command printed on each stream.
+    /// Digests of the output that the command printed on each stream.
     pub stdout: Digest,
     pub stderr: Digest,
 }
@@ -48,15 +50,15 @@ impl ForeignTrial {
         }
     }
 
-    /// Returns the digest of both streams and the exit code.
+    /// Returns the digest that covers both output streams and the exit code.
     fn output_digest(&self) -> Digest {
         Digest::of_json(&json!({
             "stdout": self.stdout, "stderr": self.stderr, "exit_code": self.exit_code,
         }))
     }
 
-    /// Returns true if the text is the secret of this trial. The time that the comparison takes does not depend on
-    /// where the digests differ.
+    /// Returns true if the text is the secret of this trial. The comparison always takes the same time, so its duration
+    /// does not reveal how much of the secret is right.
     pub fn is_secret(&self, text: &str) -> bool {
         let given = Digest::of_bytes(text.as_bytes());
         let differing =
@@ -65,19 +67,19 @@ impl ForeignTrial {
     }
 }
 
-/// Facts about the changes of an external agent's call, besides the call.
+/// Facts about the changes of an external agent's call, in addition to the call itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Evidence<'a> {
     pub trial: Option<&'a ForeignTrial>,
-    /// Reason why the call was not tried although the agent requested a trial.
+    /// Reason why the server did not try the call although the agent requested a trial.
     pub untried: Option<&'a str>,
 }
 
-/// Trial that an agent requested, for the interrupt that asks about the call.
+/// Result of a trial that an agent requested, for the interrupt that asks about the call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AskedTrial {
     Tried(Box<TriedCall>),
-    /// The call could not be tried. Contains the reason.
+    /// The server could not try the call. The value is the reason.
     Untried(String),
 }
 

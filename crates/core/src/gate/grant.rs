@@ -1,4 +1,4 @@
-//! Grants: remembered decisions, and the further calls that they cover.
+//! Grants: remembered approvals, and the later calls that they cover.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,14 +14,14 @@ use crate::web::Target;
 use holdshort_command::guarded;
 use holdshort_command::{Command, Part, normal};
 
-/// A remembered decision.
+/// Remembered approval that covers later calls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grant {
     pub id: GrantId,
     pub matcher: Matcher,
     /// Person who gave the grant.
     pub owner: String,
-    /// Creator of the login link with which the owner signed in, if a different person created the link.
+    /// Creator of the login link with which the owner signed in, if another person created the link.
     pub let_in_by: Option<String>,
     pub run: RunId,
     pub interrupt: InterruptId,
@@ -32,7 +32,7 @@ pub struct Grant {
 }
 
 impl Grant {
-    /// Returns the people who are responsible for the grant.
+    /// Returns the people who are responsible for the grant: its owner, and the creator of the owner's login link.
     pub fn responsible_people(&self) -> ResponsiblePeople<'_> {
         ResponsiblePeople { id: &self.owner, hand: actor::hand(&self.owner, self.let_in_by.as_deref()) }
     }
@@ -43,68 +43,74 @@ impl Grant {
     }
 }
 
-/// Criteria that a later call must meet to be covered by a grant. For a command they are its programs, subcommands,
-/// form of options and working directory. For a web tool they are the tool's full name and the origin of the URL, and
-/// for any other tool the tool's full name. A complete command line would never match again, and fewer criteria would
-/// match too much.
+/// Criteria that a later call must meet to be covered by a grant. For a command, the criteria are its programs,
+/// subcommands, form of options and working directory. For a web tool, they are the tool's full name and the origin of
+/// the URL. For any other tool, the only criterion is the tool's full name. A complete command line would match no
+/// later call, and fewer criteria would match too many calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Matcher {
     pub tool: String,
     /// Canonical path of the workspace.
     pub workspace: String,
-    /// Covered category, if the workflow's grants cover categories (contract A24). The grant then covers every call of
-    /// the category, by any tool: `tool` is only the tool of the first call, and the criteria below are empty.
+    /// Category that the grant covers, if the workflow's grants cover categories (contract A24). Such a grant covers
+    /// every call of the category, by any tool. `tool` is then only the tool of the first call, and the following
+    /// criteria are empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
-    /// Scheme, host and port, for a web tool.
+    /// Scheme, host and port of the URL, for a web tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// For a command: the programs. Every part of a later command line must match one of them, or be known to only
-    /// read.
+    /// Programs of the granted command. Every part of a later command line must match one of these programs, or must
+    /// certainly only read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<Program>,
-    /// Files that the commands execute, in their state when the grant was given, and files that had to be absent.
-    /// Grants of earlier versions have no list, and cover no command that executes a file of the workspace.
+    /// Files that the commands execute, in the state that they had when the grant was given, and files that had to be
+    /// absent. Grants of earlier versions have no such list. They cover no command that executes a file of the
+    /// workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scripts: Vec<Precondition>,
-    /// Top-level files and folders that the call's trial changed. The grant covers no changes elsewhere, and no
-    /// deletions. `None`: there was no trial, so the folders of the programs limit the changes.
+    /// Top-level files and folders that the trial of the granted call changed. The grant covers no changes elsewhere,
+    /// and no deletions. If `None`, there was no trial, and the folders of the programs limit the changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Vec<String>>,
-    /// True if the grant covers only calls of external agents. Otherwise the grant covers no calls of external agents.
+    /// True if the grant covers only calls of external agents. If false, the grant covers only calls of Holdshort's own
+    /// agents.
     #[serde(default, skip_serializing_if = "is_default")]
     pub elsewhere: bool,
 }
 
-/// Program with its subcommand, its form of options, and the permission to write.
+/// Program with its subcommand, the form of its options, and the permission to write.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
     pub program: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subcommand: Option<String>,
-    /// True if the granted command wrote. A grant for a command that reads does not cover a command that writes.
+    /// True if the granted command writes. A grant for a command that reads does not cover a command that writes.
     pub writes: bool,
-    /// Absolute paths of the command's redirections. A grant for a test run does not cover a test run whose output goes
-    /// to a source file.
+    /// Absolute paths of the command's redirections. A grant for a test run therefore does not cover a test run whose
+    /// output is redirected to a source file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Options in the command line, with the values that determine the effect of the command. Grants of earlier
-    /// versions have no options, and cover no command that writes.
+    /// Options in the command line, with the option values that determine the effect of the command. Grants of earlier
+    /// versions have no options. They cover no command that writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<String>>,
-    /// Operands in order, if they determine the effect of the command. Operands determine the effect unless they are
-    /// known to be files or texts. Grants of earlier versions have no operands, and do not cover such commands.
+    /// Operands of the command in their order, if they determine its effect. Operands do so unless they are certainly
+    /// files or texts. Grants of earlier versions have no operands. They do not cover commands whose operands determine
+    /// the effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operands: Option<Vec<String>>,
-    /// Absolute working directory. Grants of earlier versions have none, and cover no command that writes.
+    /// Absolute working directory. Grants of earlier versions have no working directory. They cover no command that
+    /// writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
 }
 
 impl Program {
-    /// Returns the program of a part. Returns `None` if the form of the call or the working directory is unknown.
+    /// Returns the program of a part of a command line. `None` if the form of the call or the working directory is
+    /// unknown.
     fn from_part(part: &Part, subject: &Subject<'_>) -> Option<Self> {
         if part.is_read_only() {
             return Some(Self {
@@ -138,7 +144,7 @@ impl Program {
         })
     }
 
-    /// Returns true if a grant for this program covers `other`, a program that writes.
+    /// Returns true if a grant for this program covers `other`, which must be a program that writes.
     fn covers(&self, other: &Self) -> bool {
         self.writes
             && self.options.is_some()
@@ -170,7 +176,7 @@ impl Program {
     }
 }
 
-/// Resolves a path to an absolute path, beginning at the working directory. Links are followed as far as the inspection
+/// Resolves a path to an absolute path, starting from the working directory. Follows links as far as the inspection
 /// resolved them.
 pub(super) fn resolve_path(path: &str, subject: &Subject<'_>) -> Option<String> {
     let known = subject.places.iter().find(|place| place.named == path && !path.is_empty());
@@ -181,7 +187,7 @@ pub(super) fn resolve_path(path: &str, subject: &Subject<'_>) -> Option<String> 
     }
 }
 
-/// Returns the top-level names of the changed paths. Returns `None` if a change is a deletion, because no grant covers
+/// Returns the top-level names of the changed paths. `None` if a change is a deletion, because no grant covers
 /// deletions.
 fn tops(changes: &Changeset) -> Option<Vec<String>> {
     if changes.deletions().next().is_some() {
@@ -199,9 +205,9 @@ fn run_by<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a Precondition> +
 }
 
 impl Matcher {
-    /// Returns the grant that an approval of this call would give. Returns `None` if no grant is safe: for opaque
-    /// commands, code within the command line, commands that run with another user's rights, and calls that may write
-    /// files which a person's own tools execute.
+    /// Returns the grant that an approval of this call would give. `None` if no grant would be safe. This is the case
+    /// for commands that the parser cannot interpret, code within the command line, commands that run with another
+    /// user's rights, and calls that may write files which a person's own tools execute.
     pub fn for_call(subject: &Subject<'_>) -> Option<Self> {
         let mut commands = Vec::new();
         let mut scripts = Vec::new();
@@ -224,7 +230,7 @@ impl Matcher {
         let (tool, workspace) = (subject.tool.to_owned(), subject.workspace.to_owned());
         let within = match subject.changes {
             Changes::Tried { changes, .. } => Some(tops(changes)?),
-            // A grant for a file tool covers every place in the workspace to which the tool writes.
+            // A grant for a file tool covers every path in the workspace to which the tool may write.
             Changes::Untried | Changes::Nothing | Changes::Proposed(_) => None,
             Changes::Erased => return None,
         };
@@ -232,7 +238,7 @@ impl Matcher {
         Some(Self { tool, workspace, category: None, origin, commands, scripts, within, elsewhere })
     }
 
-    /// Returns the grant for every call with the category of this call. Returns `None` if a grant for this call alone
+    /// Returns the grant for every call that has the same category as this call. `None` if a grant for this call alone
     /// would not be safe.
     fn of_category(subject: &Subject<'_>) -> Option<Self> {
         let Self { tool, workspace, .. } =
@@ -249,7 +255,8 @@ impl Matcher {
         })
     }
 
-    /// Returns the grant that the workflow offers for this call: for similar calls, or for the call's category.
+    /// Returns the grant that the workflow offers for this call. The grant covers similar calls, or all calls of the
+    /// same category.
     pub fn for_coverage(subject: &Subject<'_>, covers: GrantCovers) -> Option<Self> {
         match covers {
             GrantCovers::Call => Self::for_call(subject),
@@ -258,7 +265,7 @@ impl Matcher {
     }
 
     /// Returns the places to which covered commands may write: the folders of the programs, and the files of the
-    /// redirections. Places are relative to the workspace; `.` is the whole workspace.
+    /// redirections. Places are paths relative to the workspace, and `.` is the whole workspace.
     pub(crate) fn places(&self) -> Vec<String> {
         if self.category.is_some() {
             return vec![".".to_owned()];
@@ -274,7 +281,7 @@ impl Matcher {
         places
     }
 
-    /// Returns true if the grant covers these changes of a trial.
+    /// Returns true if the grant covers these changes, which a trial made.
     pub(crate) fn covers_changes(&self, changes: &Changeset) -> bool {
         let is_below = |path: &str, place: &String| {
             let rest = path.strip_prefix(place.as_str());
@@ -310,7 +317,7 @@ impl Matcher {
         let is_of_changes = match subject.changes {
             Changes::Tried { changes, .. } => self.covers_changes(changes),
             Changes::Nothing => true,
-            // A grant that is limited to seen changes covers no call with unknown changes.
+            // A grant that is limited to the changes of its trial covers no call with unknown changes.
             Changes::Untried => self.within.is_none(),
             Changes::Proposed(changes) => self.within.is_none() || self.covers_changes(changes),
             Changes::Erased => false,
@@ -331,7 +338,7 @@ impl Matcher {
     }
 
     /// Returns true if a grant for a category may cover the call. The meaning of the call must be certain, and the call
-    /// must have no known deletions. Each part of a command must have this category, or only read.
+    /// must not be known to delete anything. Each part of a command must belong to this category, or must only read.
     fn covers_any(&self, subject: &Subject<'_>, command: Option<&Command>) -> bool {
         let is_safe = |command: &Command| {
             let mut categories = command.classes().into_iter().map(Category::from);
@@ -348,8 +355,9 @@ impl Matcher {
         changes && command.is_none_or(is_safe)
     }
 
-    /// Returns true if the grant covers the execution of `script` by the command. A listed file must be unchanged since
-    /// the grant. An unlisted file is covered only if the command may name any file, as `pytest` may.
+    /// Returns true if the grant covers that the command executes `script`. If the grant lists the file, the file must
+    /// be unchanged since the grant. A file that is not listed is covered only if the command may name any file, as
+    /// `pytest` may.
     fn knows(&self, script: &Precondition, command: &Command, subject: &Subject<'_>) -> bool {
         match self.scripts.iter().find(|known| known.path == script.path) {
             Some(known) => known == script,
@@ -370,7 +378,7 @@ impl Matcher {
         }
     }
 
-    /// Describes the covered calls, for the person who decides on the grant.
+    /// Describes the calls that the grant covers, for the person who decides on the grant.
     pub fn describe(&self) -> String {
         if let Some(category) = self.category {
             return format!(

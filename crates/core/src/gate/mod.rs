@@ -1,9 +1,9 @@
 //! Vote of the gates on a call: allow, ask or forbid.
 //!
-//! Gates are implemented here, in the runtime, and never in a prompt. All sources vote, and the most severe vote
-//! wins: forbid > mandatory ask > refused before (ask) > escalation ask > grant allow > rule > default (ask). The
-//! gates fail closed: if they cannot interpret a call, a person is asked. This file defines the call; read
-//! `verdict.rs` and `vote.rs` next.
+//! The gates are implemented in this code, never in a prompt. All sources vote, and the most severe vote wins: forbid >
+//! mandatory ask > refused before (ask) > escalation ask > grant allow > rule > default (ask). The gates fail closed:
+//! if they cannot interpret a call, a person is asked. This file defines the call. Read `verdict.rs` and `vote.rs`
+//! next.
 
 mod changes;
 pub(crate) mod checkpoint;
@@ -45,39 +45,38 @@ pub struct Subject<'a> {
     pub workspace: &'a str,
     /// Working directory of a command. Empty if the call was not inspected.
     pub cwd: &'a str,
-    /// Codes of findings of the inspection. For each finding, a person is asked about the call even if a rule or a
-    /// grant allows it.
+    /// Codes of findings of the inspection. Each finding makes the gates ask a person, even if a rule or a grant allows
+    /// the call.
     pub ask_because: &'a [String],
-    /// Paths of the call that lead through a link to a place other than their names suggest.
+    /// Paths of the call that lead through a link. The link's target is at a different place than the name of the path.
     pub places: &'a [ResolvedPath],
-    /// State of the files that the call would execute or change, as inspected.
+    /// Inspected state of the files that the call would execute or change.
     pub preconditions: &'a [Precondition],
     /// Changes that the call makes to the workspace.
     pub changes: Changes<'a>,
-    /// Reason why a command had no trial although its workflow requires a trial. A person then decides, even if a
-    /// rule or a grant allows the call.
+    /// Reason why a command had no trial although its workflow requires a trial. A person then decides on the call,
+    /// even if a rule or a grant allows it.
     pub untried: Option<&'a str>,
-    /// True for a call of an external agent. A call of an external agent is not inspected, and grants for our own
-    /// agents' calls do not cover it.
+    /// True if an external agent makes the call. Calls of external agents are not inspected, and grants for calls of
+    /// Holdshort's own agents do not cover them.
     pub elsewhere: bool,
 }
 
-/// Changes that a call makes to the workspace, as far as they are known.
+/// Changes that a call makes to the workspace, as far as Holdshort knows them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Changes<'a> {
-    /// The changes are unknown, because the call had no trial and its tool proposes no changeset. Rules can use
-    /// only the arguments.
+    /// The changes are unknown, because the call had no trial and its tool proposes no changeset. Rules can then use
+    /// only the arguments of the call.
     ///
-    /// In journals that were written before file tools proposed changesets, this variant also applies to file
-    /// tools.
+    /// In journals of versions in which file tools did not propose changesets, this variant also applies to file tools.
     #[default]
     Untried,
-    /// The call is known to only read.
+    /// The call certainly only reads.
     Nothing,
-    /// Changeset that a file tool proposes. All links in the paths of the changeset are resolved.
+    /// Changeset that a file tool proposes. Its paths contain no links, because all links are resolved.
     Proposed(&'a Changeset),
-    /// Changes that a trial made, in the workspace and in the layer of the run. `ask_because` contains the codes of
-    /// findings about these changes. For each finding, a person is asked about the call.
+    /// Changes that a trial made, in the workspace and in the run's layer. `ask_because` contains the codes of findings
+    /// about these changes. Each finding makes the gates ask a person.
     Tried { changes: &'a Changeset, layer: &'a Changeset, ask_because: &'a [String] },
     /// The changes were erased from the journal.
     Erased,
@@ -89,7 +88,7 @@ impl<'a> Changes<'a> {
         matches!(self, Self::Tried { changes, .. } if changes.is_empty())
     }
 
-    /// Returns the changes that a trial made in the layer of the run.
+    /// Returns the changes that a trial made to the run's layer.
     fn in_layer(self) -> &'a Changeset {
         match self {
             Self::Tried { layer, .. } => layer,
@@ -97,7 +96,7 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// Returns the changes of the workspace. Returns `None` if they are unknown.
+    /// Returns the changes that the call makes to the workspace. `None` if they are unknown.
     fn changeset(self) -> Option<&'a Changeset> {
         match self {
             Self::Nothing => Some(&changeset::EMPTY),

@@ -20,13 +20,13 @@ pub(super) fn first_match<'a>(
     rules.iter().enumerate().find(|(_, rule)| matches(rule, subject, command))
 }
 
-/// Returns true if the tools and agents of a rule match the call. The arguments of the call are ignored.
+/// Returns true if the tools and agents of a rule match the call. Ignores the arguments of the call.
 pub(super) fn may_concern(rule: &Rule, subject: &Subject<'_>) -> bool {
     matches_name(&rule.tools, subject.tool) && matches_name(&rule.agents, subject.agent)
 }
 
-/// Returns true if every criterion of the rule matches. A rule that allows must cover *all* parts of a compound call. A
-/// rule that asks or forbids matches if *any* part matches.
+/// Returns true if every criterion of the rule matches the call. For a rule that allows, *all* parts of a compound call
+/// must match. For a rule that asks or forbids, it is enough if *any* part matches.
 pub(super) fn matches(rule: &Rule, subject: &Subject<'_>, command: Option<&Command>) -> bool {
     let releases = rule.action == RuleAction::Allow;
     matches_name(&rule.tools, subject.tool)
@@ -38,18 +38,18 @@ pub(super) fn matches(rule: &Rule, subject: &Subject<'_>, command: Option<&Comma
         && (rule.urls.is_empty() || urls(&rule.urls, subject, releases))
 }
 
-/// A rule that allows is compared with the most severe category of the call. A rule that asks or forbids is compared
-/// with every category that a part may have.
+/// Compares the categories of a rule with a call. A rule that allows is compared with the most severe category of the
+/// call. A rule that asks or forbids is compared with every category that a part of the call may have.
 fn categories(named: &[Category], subject: &Subject<'_>, command: Option<&Command>, releases: bool) -> bool {
     let of_its_parts = || command.into_iter().flat_map(Command::classes).map(Category::from);
     named.contains(&subject.category) || (!releases && of_its_parts().any(|each| named.contains(&each)))
 }
 
-/// A rule that allows matches a URL only in calls of web tools, because the effect of other tools cannot be derived
-/// from a URL.
+/// Compares the URLs of a rule with a call. A rule that allows matches a URL only in calls of web tools, because the
+/// URL does not determine the effect of other tools.
 fn urls(patterns: &[String], subject: &Subject<'_>, releases: bool) -> bool {
     let Some(url) = subject.url else { return false };
-    // A malformed URL matches rules that ask or forbid, and no rule that allows.
+    // A malformed URL matches every rule that asks or forbids, and no rule that allows.
     let Ok(target) = Target::parse(url) else { return !releases };
     let mut patterns = patterns.iter().map(|pattern| Pattern::parse(pattern));
     if releases {
@@ -59,8 +59,8 @@ fn urls(patterns: &[String], subject: &Subject<'_>, releases: bool) -> bool {
     }
 }
 
-/// The arguments of the call are compared with the globs. For rules that ask or forbid, the changes of a trial are
-/// compared too.
+/// Compares the paths in the call's arguments with the globs of a rule. If the rule asks or forbids, also compares the
+/// changes of a trial.
 fn paths(globs: &[String], subject: &Subject<'_>, command: Option<&Command>, releases: bool) -> bool {
     let did = || {
         let of_workspace = subject.changes.changeset().is_some_and(|did| changes::meet_paths(globs, did));
@@ -69,7 +69,7 @@ fn paths(globs: &[String], subject: &Subject<'_>, command: Option<&Command>, rel
     path_globs::matches(globs, subject, command, releases) || (!releases && did())
 }
 
-/// Complete names are compared: `read_file` does not match `read_file_and_delete`.
+/// Compares complete names: `read_file` does not match `read_file_and_delete`.
 fn matches_name(names: &[String], name: &str) -> bool {
     names.is_empty() || names.iter().any(|each| each == "*" || each == name)
 }

@@ -1,7 +1,8 @@
-//! Smart approval: finds reasons to ask a person in an agent's message, its call and its recent failures (contract A4).
+//! Smart approval: finds reasons to ask a person (contract A4). It searches an agent's message, the agent's call and
+//! the agent's recent failures.
 //!
-//! The reasons are deterministic and based on whole words. Smart approval only adds reasons to ask. Smart approval
-//! never removes a reason of a gate, and never stops a call that only reads. In addition, a model may judge calls:
+//! The reasons are deterministic and based on whole words. Smart approval only adds reasons to ask. It never removes a
+//! reason of a gate, and never stops a call that only reads. In addition, a model may judge calls: see
 //! `run/oversight.rs`.
 //!
 //! | code | a person is asked if |
@@ -43,32 +44,32 @@ const UNCERTAIN: [&str; 18] = [
 /// Number of consecutive failures, or of retries, at which a person is asked.
 const FAILURES: u32 = 3;
 
-/// Endings that turn a stem into a different form of the same word.
+/// Endings that turn a stem into another form of the same word.
 const ENDINGS: [&str; 21] = [
     "s", "es", "d", "ed", "ing", "er", "ers", "or", "ors", "ion", "ions", "ment", "ments", "al", "als",
     "ure", "able", "ly", "y", "ies", "ied",
 ];
 
-/// Minimum length of a word that also matches in other forms. Shorter words are abbreviations: `apt` does not match
-/// `aptly`.
+/// Minimum length of words that also match in other forms. Shorter words are usually abbreviations: `apt` does not
+/// match `aptly`.
 const INFLECTED: usize = 4;
 
 /// Next action of an agent: a call, a hand-off or a plan.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Act<'a> {
-    /// Message that the agent wrote together with the action.
+    /// Message that the agent wrote with the action.
     pub said: &'a str,
     pub tool: &'a str,
     pub arguments: Option<&'a Value>,
-    /// Plan that the agent presents. `None` if the action is not a plan.
+    /// Plan that the agent proposes. `None` if the action is not a plan.
     pub plan: Option<&'a Value>,
-    /// Number of consecutive failed calls of the step so far.
+    /// Number of calls of the step that failed in a row so far.
     pub failures: u32,
     /// Number of retries of the step.
     pub retries: u32,
 }
 
-/// Returns the reasons to ask a person, in the order of the table above.
+/// Returns the reasons to ask a person, in the order of the table at the top of this file.
 pub fn reasons(act: &Act<'_>, keywords: &[String]) -> Vec<Reason> {
     let within = |value: Option<&Value>| {
         let mut texts = Vec::new();
@@ -124,7 +125,7 @@ pub fn uncertainty(said: &str) -> Option<Reason> {
     Some(reason("uncertain", format!("the agent is uncertain: `{phrase}` in its message")))
 }
 
-/// Returns true if the text contains at least one word. A text without words cannot be a keyword.
+/// Returns true if the text contains at least one word. A text without a word cannot be a keyword.
 pub fn is_keyword(text: &str) -> bool {
     read(text).iter().any(|text| !text.words.is_empty())
 }
@@ -133,7 +134,7 @@ fn reason(code: &str, text: String) -> Reason {
     Reason { source: Source::Smart, code: code.to_owned(), rule: None, text }
 }
 
-/// Collects all texts in a value, at any depth.
+/// Collects all texts inside a value, at any depth.
 fn strings<'v>(value: &'v Value, into: &mut Vec<&'v str>) {
     match value {
         Value::String(text) => into.push(text),
@@ -172,8 +173,8 @@ impl Text {
     }
 }
 
-/// Splits a text into words in two ways: once only at characters that are neither letters nor digits, and once also at
-/// capitals within a word (`deleteOldFiles`).
+/// Splits a text into words in two ways: only at characters that are neither letters nor digits, and also at capitals
+/// within a word (`deleteOldFiles`).
 pub(crate) fn read(text: &str) -> Vec<Text> {
     let plain = split_lowercase(text);
     let mut humped = String::with_capacity(text.len());
@@ -206,18 +207,19 @@ fn says_keyword(texts: &[Text], keyword: &str) -> bool {
     texts.iter().any(|text| text.contains_phrase(phrase.iter().map(String::as_str), is_form_of))
 }
 
-/// Returns true if a text contains the phrase without other endings. The phrase must be in lower case.
+/// Returns true if a text contains exactly the phrase. Words with other endings do not match. The phrase must be in
+/// lower case.
 pub(crate) fn says_exactly(texts: &[Text], phrase: &str) -> bool {
     texts.iter().any(|text| text.contains_phrase(split(phrase), |said, word| said == word))
 }
 
-/// Returns true if `said` is the word, or the word with a different ending: `deletes`, `deleting`, `dropped`,
-/// `deployment`, but not `undeleted`.
+/// Returns true if `said` is the word, or the word with another ending: `deletes`, `deleting`, `dropped`, `deployment`,
+/// but not `undeleted`.
 pub(crate) fn is_form_of(said: &str, word: &str) -> bool {
     if said == word {
         return true;
     }
-    // Scripts without letter case often have no spaces between words, so the word may be anywhere in the text.
+    // Scripts without letter case often have no spaces between words, so the word may be at any place in the text.
     if !word.is_ascii() && word.chars().any(|c| c.is_alphabetic() && !c.is_lowercase()) {
         return said.contains(word);
     }

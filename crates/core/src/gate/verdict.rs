@@ -1,10 +1,10 @@
-//! Verdict of the gates on a call, with the reasons for it.
+//! Verdict of the gates on a call, with the reasons for the verdict.
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::GrantId;
 
-/// Origin of a reason.
+/// Source of a reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
@@ -17,18 +17,17 @@ pub enum Source {
     Checkpoint,
     /// Smart approval: risk words, failures, or the judgement of a model.
     Smart,
-    /// The inspection of the call, which precedes the gate.
+    /// The inspection of the call, which precedes the vote of the gates.
     Inspection,
-    /// A person refused the call before in this session.
+    /// A person has refused the call before in this session.
     Refusal,
-    /// Words and options that indicate risk. These words raise the risk level, but do not require a person's
-    /// decision.
+    /// Words and options that indicate risk. They raise the risk level, but do not require that a person decides.
     Words,
     /// Default: no rule matches the call.
     Default,
 }
 
-/// Reason to require a person's decision on a call, or to forbid the call.
+/// Reason why a person must decide on a call, or why the call is forbidden.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reason {
@@ -36,13 +35,13 @@ pub struct Reason {
     /// Stable code: `rule`, `default`, `hard_link`, `opaque_command`, `unclear_command`, `guarded_path`,
     /// `sandbox_none`, `refused_before` …
     pub code: String,
-    /// Index of the rule in the list that contains it.
+    /// Index of the rule in the list to which it belongs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<usize>,
     pub text: String,
 }
 
-/// Reason why a call is released without asking a person.
+/// Reason why the gates release a call without asking a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Release {
@@ -53,7 +52,7 @@ pub enum Release {
     Grant {
         grant: GrantId,
     },
-    /// The tool opens an interrupt by itself.
+    /// The tool itself opens an interrupt.
     OpensInterrupt,
 }
 

@@ -11,7 +11,7 @@ use crate::changeset::Changeset;
 use crate::policy::{GrantCovers, Rule, RuleAction};
 use crate::tool::Category;
 
-/// Inputs of the vote, in addition to the inspected call.
+/// Data for the vote, in addition to the inspected call.
 #[derive(Clone, Copy, Debug)]
 pub struct VoteInputs<'a> {
     /// Rules of the system.
@@ -20,9 +20,9 @@ pub struct VoteInputs<'a> {
     pub workflow: &'a [Rule],
     pub checkpoints: Checkpoints<'a>,
     pub smart: &'a [Reason],
-    /// Grants that apply to the call. `None`: the gate offers no approval for the session.
+    /// Grants that apply to the call. `None` if the gate offers no approval for the session.
     pub grants: Option<&'a [&'a Grant]>,
-    /// Calls that a new grant would cover.
+    /// Kind of calls that a new grant would cover.
     pub covers: GrantCovers,
     /// Refusals of the session that match the call.
     pub refused: &'a RefusedBefore,
@@ -53,8 +53,8 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
         let speaks = |rule: &&Rule| rule.action == RuleAction::Forbid && rule::may_concern(rule, subject);
         lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(by)
     };
-    // Code within the command line may run any forbidden command. If a trial showed no changes of the workspace, no
-    // forbidden command took effect.
+    // Code within the command line may run any command, including a forbidden one. If a trial showed no changes to the
+    // workspace, no forbidden command took effect.
     let by_words = !subject.changes.leave_nothing();
     let any_forbidden =
         forbids(|rule| !rule.paths.is_empty()) || (by_words && forbids(|rule| !rule.commands.is_empty()));
@@ -91,19 +91,21 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
         mandatory.push(found("changes_unknown", text));
     }
     if let Some(why) = subject.untried {
-        mandatory.push(found("untried", format!("it could not run on a copy of the workspace first: {why}")));
+        mandatory.push(found(
+            "untried",
+            format!("the command could not run on a copy of the workspace first: {why}"),
+        ));
     }
     mandatory.extend(rules.checkpoints.reasons(subject, command));
     mandatory.extend_from_slice(rules.smart);
     if !mandatory.is_empty() {
-        // A grant would not remove these reasons, so no approval for the session is offered.
+        // No grant removes these reasons, so no approval for the session is offered.
         let refused = rules.refused.reasons.iter().cloned();
         let reasons = mandatory.into_iter().chain(refused).chain(asks).collect();
         return Verdict::Ask { reasons, grantable: false };
     }
-    // The person who gave a grant for a category had not seen these findings and rules. A grant for a category
-    // therefore removes no finding and no rule that asks, and applies only if the workflow still offers such
-    // grants.
+    // The person who gave a grant for a category had not seen these findings and rules. Such a grant therefore removes
+    // no finding and no rule that asks. It applies only if the workflow still offers grants for categories.
     let may_lift = |matcher: &Matcher| {
         matcher.category.is_none() || (asks.is_empty() && rules.covers == GrantCovers::Category)
     };
@@ -111,7 +113,8 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
     let grantable =
         rules.grants.is_some() && Matcher::for_coverage(subject, rules.covers).is_some_and(would_cover);
     if !rules.refused.reasons.is_empty() {
-        // A grant does not cover a refused call. If a person grants exactly this call, the grant revokes the refusal.
+        // A grant does not cover a refused call. If a person gives a grant for exactly this call, the grant revokes the
+        // refusal.
         let reasons = rules.refused.reasons.iter().cloned().chain(asks).collect();
         return Verdict::Ask { reasons, grantable: grantable && rules.refused.is_same };
     }
@@ -130,15 +133,14 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
     Verdict::Ask { reasons: vec![default], grantable }
 }
 
-/// Returns true if a rule may concern the call. Only rules that ask or forbid, and that `is_such` selects, are
-/// compared.
+/// Returns true if a rule may concern the call. Compares only rules that ask or forbid and that `is_such` selects.
 fn holds_back(lists: &[(Source, &[Rule])], subject: &Subject<'_>, is_such: fn(&Rule) -> bool) -> bool {
     let speaks = |rule: &&Rule| rule.action != RuleAction::Allow && rule::may_concern(rule, subject);
     lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(is_such)
 }
 
-/// Returns true if a rule that asks about commands precedes the first matching rule of its list. A script that the
-/// command line runs may run a command that the rule names.
+/// Returns true if a rule that asks about commands comes before the first matching rule of its list. The command line
+/// may run a script that runs a command which the rule names.
 fn asks_about_commands(
     lists: &[(Source, &[Rule])],
     subject: &Subject<'_>,
@@ -160,10 +162,10 @@ fn found(code: &str, text: String) -> Reason {
     Reason { source: Source::Inspection, code: code.to_owned(), rule: None, text }
 }
 
-/// Returns the findings that neither a grant nor a rule removes.
+/// Returns the findings that no grant and no rule removes.
 fn mandatory(subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
     match subject.changes {
-        // The changeset of the trial shows the effect of the line, so the words of the line are not checked.
+        // The changeset of the trial shows the effect of the command line, so the words of the line are not checked.
         Changes::Tried { changes, ask_because, layer: _ } => {
             mandatory_for_changes(subject, changes, ask_because)
         }
@@ -175,14 +177,14 @@ fn mandatory(subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
     }
 }
 
-/// Returns the findings in the changeset of a trial or of a file tool. Each path is checked together with the
-/// parent folders of the workspace, because the workspace may be inside a guarded folder.
+/// Returns the findings about the changeset of a trial or of a file tool. The check of each path includes the parent
+/// folders of the workspace, because the workspace may be inside a guarded folder.
 fn mandatory_for_changes(subject: &Subject<'_>, changes: &Changeset, codes: &[String]) -> Vec<Reason> {
     let mut reasons: Vec<Reason> = codes.iter().map(|code| found(code, explain(code).to_owned())).collect();
     let guarded = |path: &str| guarded::guards(format!("{}/{path}", subject.workspace).split('/'));
     let mut paths = changes.changes().iter().map(|change| change.path.as_str());
     if let Some((path, guarded)) = paths.find_map(|path| Some((path, guarded(path)?))) {
-        let text = format!("it changes `{path}`, a file that your own tools run: {}", guarded.why);
+        let text = format!("the call changes `{path}`, a file that your own tools run: {}", guarded.why);
         reasons.push(found("guarded_path", text));
     }
     if changes.changes().iter().any(|change| changes::decides_what_is_ignored(&change.path)) {
@@ -191,18 +193,20 @@ fn mandatory_for_changes(subject: &Subject<'_>, changes: &Changeset, codes: &[St
     reasons
 }
 
-/// Returns the findings in the arguments of a call whose changes are unknown.
+/// Returns the findings about the arguments of a call whose changes are unknown.
 fn mandatory_for_words(subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
     let asks = |code: &String| found(code, explain(code).to_owned());
     let mut reasons: Vec<Reason> = subject.ask_because.iter().map(asks).collect();
-    // A line that only reads is harmless, whatever its words expand to. `vote` applies the rules with commands or
-    // paths.
+    // A command line that only reads is harmless, whatever its words expand to. `vote` compares such a line with the
+    // rules for commands and paths.
     if let Some(why) = command.filter(|command| !command.is_read_only()).and_then(|command| command.opaque) {
         reasons.push(found("opaque_command", format!("the command cannot be fully analyzed: {why}")));
     }
     if let Some(guarded) = guarded(subject, command) {
-        let text =
-            format!("it may write to `{}`, a file that your own tools run: {}", guarded.name, guarded.why);
+        let text = format!(
+            "the call may write to `{}`, a file that your own tools run: {}",
+            guarded.name, guarded.why
+        );
         reasons.push(found("guarded_path", text));
     }
     reasons
@@ -213,7 +217,7 @@ pub(crate) fn reaches_guarded(subject: &Subject<'_>) -> bool {
     guarded(subject, subject.command.map(holdshort_command::parse).as_ref()).is_some()
 }
 
-/// Returns the guarded file that the call may write. Returns `None` if there is none.
+/// Returns a guarded file that the call may write. `None` if the call may write no guarded file.
 fn guarded(subject: &Subject<'_>, command: Option<&Command>) -> Option<Guarded> {
     let through_links = || {
         let mut resolved = subject.places.iter().filter_map(|place| place.resolved.as_deref());
@@ -222,7 +226,8 @@ fn guarded(subject: &Subject<'_>, command: Option<&Command>) -> Option<Guarded> 
     match (command, subject.path) {
         (Some(command), _) if command.is_read_only() => None,
         (Some(command), _) => {
-            // The command does not choose the parent folders of the workspace, so they are not compared.
+            // The command does not choose the parent folders of the workspace, so the names of these folders are not
+            // compared.
             let below = |folder: &str| {
                 let below = folder.strip_prefix(subject.workspace).unwrap_or(folder);
                 guarded::guards(below.split('/')).copied()
@@ -242,13 +247,15 @@ fn explain(code: &str) -> &'static str {
     match code {
         "hard_link" => "the file has another name (more than one hard link)",
         "bare_repository" => {
-            "it turns a directory into a git repository, or changes configuration or hooks of a git \
+            "the call turns a directory into a git repository, or changes configuration or hooks of a git \
             repository"
         }
         "link_out" => {
-            "it creates a symbolic link that leads out of the workspace, or whose target is unknown"
+            "the call creates a symbolic link that leads out of the workspace, or whose target is unknown"
         }
-        "script_unbound" => "it runs a file of the workspace that could change unnoticed after the approval",
+        "script_unbound" => {
+            "the command runs a file of the workspace that could change unnoticed after the approval"
+        }
         "unread_arguments" => {
             "it names a command, a path or an address in a form that rules cannot read; rules read only \
             strings in the arguments `command`, `path` and `url`"
@@ -261,7 +268,7 @@ fn explain(code: &str) -> &'static str {
             "it changes which files git ignores, and rules about changes depend on these \
         files"
         }
-        "undo" => "it undoes changes that were approved before",
+        "undo" => "the call undoes changes that were approved before",
         "merge" => {
             "it copies ignored files, which only the run has seen so far, into the workspace, where your own \
              tools find them"

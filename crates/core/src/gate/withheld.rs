@@ -1,37 +1,37 @@
-//! Paths that a search or a listing omits from its result: a rule asks about these paths or forbids them, and the call
-//! does not name them but only a folder above them.
+//! Paths that a search or a listing leaves out of its result, because a rule asks about these paths or forbids them.
+//! The call does not name these paths, but a folder above them.
 //!
-//! Rules that match the call itself were counted in the vote on the call. Rules that do not match the call itself apply
-//! to each path that the tool visits.
+//! Rules that match the call itself were already counted in the vote on the call. All other rules are applied to each
+//! path that the tool visits.
 
 use super::changes::Globs;
 use super::{Subject, rule};
 use crate::policy::{Rule, RuleAction};
 
-/// Rules with `paths`, prepared for comparison with many paths. As in a vote, the first rule of a list that covers a
-/// path decides.
+/// Rules with `paths`, prepared for the comparison with many paths. As in a vote, the first rule in a list that covers
+/// a path decides about the path.
 #[derive(Clone, Debug, Default)]
 pub struct WithheldPaths(Vec<Vec<Entry>>);
 
 #[derive(Clone, Debug)]
 struct Entry {
-    /// `None`: the rule has no `paths` and covers every path.
+    /// Paths of the rule. `None` if the rule has no `paths` and therefore covers every path.
     globs: Option<Globs>,
     action: RuleAction,
-    /// True if the rule matches the call itself, so that the vote on the call counted the rule.
+    /// True if the rule matches the call itself. The vote on the call has then already counted the rule.
     is_voted: bool,
 }
 
 impl WithheldPaths {
-    /// Prepares the lists of rules for a call. `reads` is a second tool, whose rules also apply to the content that the
-    /// call returns.
+    /// Prepares the lists of rules for a call. `reads` names a second tool. The rules for that tool also apply to the
+    /// content that the call returns.
     pub fn for_call(subject: &Subject<'_>, lists: [&[Rule]; 3], reads: Option<&str>) -> Self {
         let tools = std::iter::once(subject.tool).chain(reads);
         let all = tools.flat_map(|tool| lists.map(|list| entries(list, tool, subject)));
         Self(all.filter(|entries| entries.iter().any(Entry::withholds)).collect())
     }
 
-    /// Returns true if the path is omitted from the result. The path must be relative to the workspace and without
+    /// Returns true if the path is left out of the result. The path must be relative to the workspace and contain no
     /// links.
     pub fn withholds(&self, path: &str) -> bool {
         let first = |entries: &Vec<Entry>| {
@@ -41,7 +41,7 @@ impl WithheldPaths {
     }
 }
 
-/// Returns the rules of a list that may cover paths which the call visits.
+/// Returns the rules of a list that may cover paths that the call visits.
 fn entries(list: &[Rule], tool: &str, call: &Subject<'_>) -> Vec<Entry> {
     let subject = Subject { tool, ..*call };
     let speaks = |rule: &&Rule| {

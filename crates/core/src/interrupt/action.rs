@@ -8,18 +8,18 @@ use crate::name::is_same;
 use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 
-/// New assignee of an interrupt.
+/// New approvers of an interrupt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HandedTo {
-    /// New approvers for the current stage. The number of required votes stays the same.
+    /// New approvers of the current stage. The number of required votes stays the same.
     Names { approvers: Vec<String>, groups: Vec<String> },
     /// A complete assignment with stages and quorums.
     Whole(Assignment),
 }
 
 impl Interrupt {
-    /// Returns true if the claim changes something. `over` is the sequence number of a claim that the new claim may
-    /// replace.
+    /// Returns true if a claim would change the interrupt. `over` is the sequence number of an earlier claim that the
+    /// new claim may replace.
     pub fn check_claim(
         &self,
         voter: &Voter<'_>,
@@ -38,9 +38,9 @@ impl Interrupt {
         }
     }
 
-    /// Returns true if the release changes something. Admins may release the claims of other people, but only the same
-    /// client may release a client's claim. A claim on an approval stays after the resolution, because the released
-    /// call inherits the claim.
+    /// Returns true if a release of the claim would change the interrupt. Admins may release the claims of other
+    /// people, but only the same client may release a claim of a client. A claim on an approval stays after the
+    /// resolution, because the released call inherits the claim.
     pub fn check_release(&self, voter: &Voter<'_>, holder: Option<&ClaimHolder>) -> Result<bool, Refusal> {
         self.may_take_part(voter)?;
         let actor = voter.actor;
@@ -50,7 +50,7 @@ impl Interrupt {
         if may { Ok(true) } else { Err(Refusal::Claimed { by: claim.by.clone() }) }
     }
 
-    /// Returns true if the view must be recorded: it is the person's first view while the interrupt is open.
+    /// Returns true if the view must be recorded, because it is the person's first view while the interrupt is open.
     pub fn check_view(&self, voter: &Voter<'_>) -> Result<bool, Refusal> {
         self.may_take_part(voter)?;
         let is_news = self.is_open() && !self.views.contains_key(&voter.actor.id);
@@ -60,7 +60,7 @@ impl Interrupt {
         Ok(is_news)
     }
 
-    /// Checks that the comment is permitted. Comments are permitted after the resolution too, so that people can
+    /// Checks that the person may add the comment. Comments are also permitted after the resolution, so that people can
     /// explain their decision.
     pub fn check_comment(&self, voter: &Voter<'_>, text: &str) -> Result<(), Refusal> {
         self.may_take_part(voter)?;
@@ -69,14 +69,14 @@ impl Interrupt {
         } else if text.len() > limits::TEXT_BYTES {
             format!("is longer than {} bytes", limits::TEXT_BYTES)
         } else if self.comments.len() >= limits::COMMENTS {
-            format!("exceeds the limit: an interrupt has at most {} comments", limits::COMMENTS)
+            format!("exceeds the limit of {} comments on one interrupt", limits::COMMENTS)
         } else {
             return Ok(());
         };
         Err(Refusal::Invalid(vec![Problem::new("/text", problem)]))
     }
 
-    /// Checks that a person may withdraw the person's vote. A person who is no longer an approver may still withdraw a
+    /// Checks that a person may withdraw their own vote. A person who is no longer an approver may still withdraw a
     /// vote.
     pub fn check_take_back(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
         let has_voted = self.votes.iter().any(|vote| vote.by == voter.actor.id);
@@ -88,8 +88,8 @@ impl Interrupt {
     }
 
     /// Returns the assignment after a reassignment. The new assignment must require at least as many votes and stages
-    /// as the gate, and must not permit self-approval that the gate excludes. A person who may reassign only interrupts
-    /// that are assigned to the person may only replace the approvers of the current stage.
+    /// as the gate, and must not permit self-approval if the gate excludes it. Some people may reassign only the
+    /// interrupts that are assigned to them. They may replace only the approvers of the current stage.
     pub fn check_reassign(&self, voter: &Voter<'_>, to: HandedTo) -> Result<Assignment, Refusal> {
         let now = self.stage_now();
         match rights::extent(voter.actor.role, Permission::Assign) {
@@ -109,8 +109,8 @@ impl Interrupt {
         }
         self.may_hand_over(voter)?;
         let (gate, mut assignment) = (&self.opened.assignment, self.assignment.clone());
-        // Replacing approvers keeps the current requirements. The current requirements may be lower than those of the
-        // gate if approvers of the gate have left.
+        // A replacement of approvers keeps the current requirements. The current requirements may be lower than the
+        // requirements of the gate, because approvers of the gate may have left.
         let floor = if matches!(to, HandedTo::Whole(_)) { gate } else { &self.assignment };
         match to {
             HandedTo::Names { approvers, groups } => {
@@ -128,7 +128,7 @@ impl Interrupt {
         }
     }
 
-    /// Checks that `from` may make `to` a delegate.
+    /// Checks that the sender may make `to` a delegate of `from`.
     pub fn check_delegate(&self, voter: &Voter<'_>, delegation: &Delegation) -> Result<(), Refusal> {
         let Delegation { from, to, until } = delegation;
         let of_others = match rights::extent(voter.actor.role, Permission::Assign) {
@@ -164,8 +164,8 @@ impl Interrupt {
         if problems.is_empty() { Ok(()) } else { Err(Refusal::Invalid(problems)) }
     }
 
-    /// Prevents people from choosing the approvers of their own work. With `self_approval: false`, neither the starter
-    /// of the run nor an author of the subject may reassign or delegate the interrupt.
+    /// Rejects people who would choose the approvers of their own work. If `self_approval` is false, neither the person
+    /// who started the run nor an author of the subject may reassign or delegate the interrupt.
     fn may_hand_over(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
         if !self.is_open() {
             return Err(Refusal::AlreadyResolved);
@@ -177,7 +177,7 @@ impl Interrupt {
         if releases && is_own && !self.assignment.self_approval { Err(Refusal::OwnHandOver) } else { Ok(()) }
     }
 
-    /// Checks that the person may take part, and that the interrupt is open.
+    /// Checks that the person may act on the interrupt, and that the interrupt is open.
     pub(super) fn may_act(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
         self.may_take_part(voter)?;
         if self.is_open() { Ok(()) } else { Err(Refusal::AlreadyResolved) }

@@ -1,5 +1,5 @@
-//! Marks: the approvers of an interrupt as a single text, which a store can search for substrings. Each mark is between
-//! two line feeds, and no name contains a line feed.
+//! Marks: the approvers of an interrupt as a single text in which a store can search for substrings. Each mark is
+//! between two line feeds, and no name contains a line feed.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -8,15 +8,15 @@ use super::{Interrupt, Stage};
 use crate::people::People;
 use crate::time::Timestamp;
 
-/// Mark of an interrupt with a stage that is open to admins and operators.
+/// Mark of an interrupt that has a stage on which any admin or operator may decide.
 pub const ANYBODY: &str = "\n*\n";
-/// Mark of an interrupt whose approvers cannot be derived from its row. The approvers depend on the complete state,
-/// which only the run contains.
+/// Mark of an interrupt whose row does not show who its approvers are. Its approvers depend on the complete state of
+/// the run.
 pub const INVOLVED: &str = "\n!\n";
 
-/// Beginning of the mark of a person.
+/// Beginning of a mark that names a person.
 pub const ANY_PERSON: &str = "\np:";
-/// Beginning of the mark of a group.
+/// Beginning of a mark that names a group.
 pub const ANY_GROUP: &str = "\ng:";
 
 pub fn person(id: &str) -> String {
@@ -27,11 +27,11 @@ pub fn group(name: &str) -> String {
     format!("\ng:{name}\n")
 }
 
-/// Returns the marks of all interrupts that the person may decide now, personally or as a delegate.
+/// Returns the marks of all interrupts on which the person may decide now, as approver or as delegate.
 pub fn of_person(id: &str, people: &People, now: Timestamp) -> BTreeSet<String> {
     let others = people.represented_people(id, now);
     let mut marks = BTreeSet::new();
-    // A delegate of an admin or operator may also decide unassigned interrupts.
+    // A delegate of an admin or operator may also decide on interrupts that are assigned to nobody.
     if others.iter().any(|other| people.decides_unassigned(other)) {
         marks.insert(ANYBODY.to_owned());
     }
@@ -43,7 +43,7 @@ pub fn of_person(id: &str, people: &People, now: Timestamp) -> BTreeSet<String> 
 }
 
 impl Interrupt {
-    /// Returns the marks of this interrupt.
+    /// Returns the marks that the row of this interrupt contains.
     pub fn marks(&self) -> String {
         let mut lines = BTreeSet::new();
         let (people, groups) = self.assignment.people_and_groups();
@@ -54,12 +54,12 @@ impl Interrupt {
             lines.insert(ANYBODY.to_owned());
         }
         let is_plain = self.assignment == self.opened.assignment && self.delegations.is_empty();
-        // If self-approval is not allowed, the approvers depend on who started the run.
+        // If self-approval is not allowed, the approvers depend on the person who started the run.
         let settles_at_once = self.assignment.takes_one()
             && self.assignment.self_approval
             && (self.votes.is_empty() || !self.is_open());
         let is_timed = !self.opened.timing.is_plain() || !self.snoozes.is_empty();
-        // The use of an approval is recorded in a separate event, which the row does not reference.
+        // A separate event records the use of an approval, and the row does not reference that event.
         if !is_plain || !settles_at_once || is_timed || self.used.is_some() {
             lines.insert(INVOLVED.to_owned());
         }

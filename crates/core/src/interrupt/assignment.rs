@@ -16,9 +16,9 @@ use crate::time::Timestamp;
 pub struct Assignment {
     /// Stages in the order in which they are decided. An assignment has at least one stage.
     pub stages: Vec<Stage>,
-    /// True if a person may vote in only one of the stages.
+    /// True if each person may vote in only one of the stages.
     pub distinct: bool,
-    /// True if the person who started the run, or who wrote the work, may also vote to release the work.
+    /// True if the person who started the run, or who wrote the work, may also vote to release it.
     pub self_approval: bool,
 }
 
@@ -32,20 +32,20 @@ pub struct Stage {
     pub approvers: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// Number of different people who must agree.
+    /// Number of different people who must agree in this stage.
     pub required: u32,
     #[serde(default, skip_serializing_if = "Represented::is_any")]
     pub roles: Represented,
-    /// True if admins and operators may vote too, because the named approvers did not decide in time.
+    /// True if admins and operators may also vote, because the named approvers did not decide in time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub operators: bool,
 }
 
-/// Named approvers whose agreement a stage needs.
+/// Rule that determines which of the named approvers must agree in a stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Represented {
-    /// Any of the named approvers, as many as `required`.
+    /// As many of the named approvers as `required` says.
     #[default]
     Any,
     /// Every named person, and at least one member of every named group.
@@ -72,35 +72,36 @@ impl Default for Stage {
     }
 }
 
-/// Assignment that requires one vote of any admin or operator.
+/// Default assignment, which requires the vote of one admin or operator.
 impl Default for Assignment {
     fn default() -> Self {
         Self { stages: vec![Stage::default()], distinct: true, self_approval: true }
     }
 }
 
-/// Seat of a voter: the stage of the vote, the represented person, and the groups for which the vote is counted.
+/// Seat of a voter: the stage of the vote, the person whom the voter represents, and the groups for which the vote
+/// counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seat {
     /// Index of the stage, from 0.
     pub stage: usize,
-    /// Absent person whom the voter represents as a delegate.
+    /// Absent person whom the voter represents as delegate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place_of: Option<String>,
-    /// Groups of the stage that contain the voter, or the represented absent person.
+    /// Groups of the stage that contain the voter, or that contain the absent person whom the voter represents.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
 }
 
 impl Seat {
-    /// Returns the absent person whom the voter `by` represents. Returns `by` if the voter represents no one.
+    /// Returns the absent person whom the voter `by` represents. Returns `by` if the voter represents nobody.
     pub fn principal<'a>(&'a self, by: &'a str) -> &'a str {
         self.in_place_of.as_deref().unwrap_or(by)
     }
 }
 
-/// Data of a vote that an assignment evaluates.
+/// Parts of a vote that an assignment evaluates.
 #[derive(Clone, Copy, Debug)]
 pub struct Ballot<'a> {
     pub by: &'a str,
@@ -111,12 +112,12 @@ pub struct Ballot<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApproverShortage {
     pub stage: usize,
-    /// End of an error sentence that begins with the name of the stage.
+    /// Rest of an error sentence that begins with the name of the stage.
     pub why: String,
 }
 
 impl Stage {
-    /// Returns the stage with its approvers and groups replaced by these. The number of required votes stays the same.
+    /// Returns a copy of the stage with new approvers and groups. The number of required votes stays the same.
     pub fn handed_to(&self, approvers: Vec<String>, groups: Vec<String>) -> Self {
         let required = u32::try_from(self.needed()).unwrap_or(u32::MAX);
         Self { approvers, groups, required, operators: false, ..self.clone() }
@@ -127,13 +128,13 @@ impl Stage {
         Self { approvers, ..Self::default() }
     }
 
-    /// Returns true if admins and operators may decide: the stage names neither people nor groups, or `operators` is
-    /// set.
+    /// Returns true if any admin or operator may decide. This is the case if the stage names neither people nor groups,
+    /// or if `operators` is set.
     pub fn is_open(&self) -> bool {
         self.operators || (self.approvers.is_empty() && self.groups.is_empty())
     }
 
-    /// Returns true if the stage names the person, or a group that contains the person.
+    /// Returns true if the stage names the person or a group that contains the person.
     pub fn names(&self, id: &str, people: &People) -> bool {
         self.approvers.iter().any(|named| named == id)
             || self.groups.iter().any(|group| people.is_in(id, group))
@@ -149,8 +150,8 @@ impl Stage {
         Self::different(agreed) >= self.required.max(1) as usize && self.missing(agreed).is_empty()
     }
 
-    /// Returns the number of different people among the ballots. Each person counts once, even if the person appears as
-    /// voter and as represented person, or with several forms of one name.
+    /// Returns the number of different people who cast the ballots. Each person counts once, even if the person appears
+    /// as voter and as represented person, or under several forms of the same name.
     pub(super) fn different(agreed: &[Ballot<'_>]) -> usize {
         if let [] | [_] = agreed {
             return agreed.len();
@@ -160,7 +161,7 @@ impl Stage {
         by.len().min(of.len())
     }
 
-    /// Returns the named people and groups whose agreement is required and still missing.
+    /// Returns the named people and groups whose agreement is required but missing.
     pub fn missing(&self, agreed: &[Ballot<'_>]) -> Vec<&str> {
         if self.roles == Represented::Any {
             return Vec::new();
@@ -175,18 +176,18 @@ impl Stage {
     }
 
     /// Returns true if the person may decide in the stage. The stage must name the person or a group of the person, or
-    /// be open.
+    /// it must be open to any admin or operator.
     pub fn is_for(&self, id: &str, people: &People) -> bool {
         (self.is_open() && people.decides_unassigned(id)) || self.names(id, people)
     }
 
-    /// Returns the people who may decide in the stage. Of several people with equal names, only one is returned.
+    /// Returns the people who may decide in the stage. If several people have equal names, returns only one of them.
     fn candidates<'p>(&self, people: &'p People) -> BTreeSet<&'p str> {
         let mut forms = BTreeSet::new();
         people.deciding().filter(|id| self.is_for(id, people) && forms.insert(form(id))).collect()
     }
 
-    /// Returns each person or group whose agreement is missing, with the people who could give this agreement.
+    /// Returns each person or group whose agreement is missing, with the people who could give the agreement.
     fn speakers<'p>(
         &self,
         candidates: &BTreeSet<&'p str>,
@@ -204,9 +205,9 @@ impl Stage {
         self.missing(agreed).into_iter().map(of).collect()
     }
 
-    /// Returns, for each vote that is still required, the people who can cast it. If each named approver must
-    /// agree, a missing person, or a missing group with only one possible voter, gets a vote that only this voter
-    /// can cast. Any candidate can cast each remaining vote.
+    /// Returns, for each vote that is still required, the people who can cast the vote. If every named approver must
+    /// agree, some votes can be cast by one voter only: the vote of a missing person, and the vote of a missing group
+    /// that has only one possible voter. Any candidate can cast each of the other votes.
     fn places<'p>(
         &self,
         candidates: &BTreeSet<&'p str>,
@@ -225,7 +226,7 @@ impl Stage {
         places
     }
 
-    /// Returns the minimum number of different people who must agree.
+    /// Returns the minimum number of different people who must agree in the stage.
     pub(super) fn needed(&self) -> usize {
         let named = if self.roles == Represented::All {
             let approvers: BTreeSet<_> = self.approvers.iter().map(|name| form(name)).collect();
@@ -238,17 +239,17 @@ impl Stage {
 }
 
 impl Assignment {
-    /// Returns an assignment with a single stage: these approvers and one required vote.
+    /// Returns an assignment with a single stage that has these approvers and requires one vote.
     pub fn from_approvers(approvers: Vec<String>) -> Self {
         Self { stages: vec![Stage::from_approvers(approvers)], ..Self::default() }
     }
 
-    /// Returns an assignment with a single stage: these approvers and `required` votes.
+    /// Returns an assignment with a single stage that has these approvers and requires `required` votes.
     pub fn simple(approvers: Vec<String>, required: u32) -> Self {
         Self { stages: vec![Stage { required, ..Stage::from_approvers(approvers) }], ..Self::default() }
     }
 
-    /// Returns the approvers and the number of required votes if the assignment has a single stage without further
+    /// Returns the approvers and the number of required votes, if the assignment has a single stage without further
     /// conditions.
     pub fn as_simple(&self) -> Option<(&[String], u32)> {
         let [stage] = self.stages.as_slice() else { return None };
@@ -261,7 +262,7 @@ impl Assignment {
         is_simple.then_some((stage.approvers.as_slice(), stage.required))
     }
 
-    /// Returns true if a single vote of any approver settles the interrupt.
+    /// Returns true if one vote of any approver settles the interrupt.
     pub fn takes_one(&self) -> bool {
         matches!(self.stages.as_slice(), [stage] if stage.required <= 1 && stage.roles == Represented::Any)
     }
@@ -271,14 +272,15 @@ impl Assignment {
         self.stages.iter().any(|stage| stage.is_for(id, people))
     }
 
-    /// Returns true if this person could decide the interrupt alone. A decision that the person made about a similar
+    /// Returns true if this person alone could decide the interrupt. A decision that the person made about a similar
     /// interrupt then also applies to this interrupt. `starter` is the person who started the run.
     pub fn trusts(&self, id: &str, people: &People, starter: Option<&str>) -> bool {
         self.takes_one() && self.is_for(id, people) && !people.is_barred(id) && !self.is_own(id, starter)
     }
 
-    /// Returns true if a decision made at the time `at` is still trusted. Trust ends when the person, or the creator of
-    /// the person's login link, leaves. Trust does not return when a person comes back.
+    /// Returns true if a decision that was made at the time `at` is still trusted. The trust ends when the person
+    /// leaves, or when the creator of the person's login link leaves. The trust does not return when the person
+    /// returns.
     pub fn still_trusts(
         &self,
         who: ResponsiblePeople<'_>,
@@ -291,16 +293,16 @@ impl Assignment {
         self.trusts(who.id, people, None) && !is_own && !has_left(who.id) && !has_left(who.hand)
     }
 
-    /// Returns true if the person is `starter`, who started the run, and self-approval is not allowed.
+    /// Returns true if the person started the run and self-approval is not allowed. `starter` is the person who started
+    /// the run.
     pub(super) fn is_own(&self, id: &str, starter: Option<&str>) -> bool {
         !self.self_approval && starter.is_some_and(|starter| is_same(starter, id))
     }
 
-    /// Returns the reason why `other` requires less than this assignment. Returns `None` if `other` does not require
-    /// less.
+    /// Returns the reason why `other` requires less than this assignment. `None` if `other` requires at least as much.
     pub(super) fn asks_for_more_than(&self, other: &Self) -> Option<String> {
         let votes = |of: &Self| of.stages.iter().map(Stage::needed).sum::<usize>();
-        // Without `distinct`, one person may vote in several stages.
+        // If `distinct` is false, one person may vote in several stages.
         let people = |of: &Self| {
             if of.distinct { votes(of) } else { of.stages.iter().map(Stage::needed).max().unwrap_or(1) }
         };
@@ -323,7 +325,7 @@ impl Assignment {
         })
     }
 
-    /// Replaces [`STARTER`] with `starter`, the person who started the run.
+    /// Replaces the name [`STARTER`] by `starter`, the person who started the run.
     #[must_use]
     pub fn started_by(mut self, starter: &str) -> Self {
         let named = self.stages.iter_mut().flat_map(|stage| &mut stage.approvers);
@@ -340,8 +342,8 @@ impl Assignment {
         (people, groups)
     }
 
-    /// Returns the problems of the assignment's form, and a problem for each name that may not decide. JSON pointers
-    /// begin with `at`.
+    /// Returns the problems of the assignment's form, and a problem for each name of a person or group that may not
+    /// decide. JSON pointers begin with `at`.
     pub fn check(&self, deciders: &Deciders, at: &str) -> Vec<Problem> {
         let mut problems = Vec::new();
         if self.stages.is_empty() {
@@ -384,7 +386,7 @@ impl Assignment {
         problems
     }
 
-    /// Returns true if the remaining people can still satisfy the assignment. `barred` are people who may not vote.
+    /// Returns true if the remaining people can still satisfy the assignment. `barred` is the people who may not vote.
     pub fn is_in_reach(&self, agreed: &[Ballot<'_>], people: &People, barred: &BTreeSet<&str>) -> bool {
         let mut places = Vec::new();
         for (i, stage) in self.stages.iter().enumerate() {
@@ -410,8 +412,8 @@ impl Assignment {
         !self.distinct || find_unfilled_stage(&places).is_none()
     }
 
-    /// Returns the reason why the people of the installation cannot satisfy the assignment. Returns `None` if they can.
-    /// `starter` is the person who started the run.
+    /// Returns the reason why the people of the installation cannot satisfy the assignment. `None` if they can satisfy
+    /// it. `starter` is the person who started the run.
     pub fn find_shortage(&self, people: &People, starter: Option<&str>) -> Option<ApproverShortage> {
         let starter = starter.filter(|_| !self.self_approval);
         let is_starter = |id: &str| starter.is_some_and(|starter| is_same(starter, id));
@@ -451,15 +453,15 @@ impl Assignment {
     }
 }
 
-/// Assigns one person to each required vote, by augmenting paths. Returns the stage of the first vote that gets no
-/// person.
+/// Assigns one person to each required vote, using augmenting paths. Returns the stage of the first vote to which no
+/// person can be assigned.
 fn find_unfilled_stage(places: &[(usize, BTreeSet<&str>)]) -> Option<usize> {
     let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
     let free = (0..places.len()).find(|place| !take(*place, places, &mut taken, &mut BTreeSet::new()));
     free.map(|place| places[place].0)
 }
 
-/// Finds a person for a required vote, if needed by moving a person from another vote.
+/// Finds a person for a required vote. If needed, moves a person from another vote and finds a replacement there.
 fn take<'p>(
     place: usize,
     places: &[(usize, BTreeSet<&'p str>)],

@@ -1,4 +1,4 @@
-//! Checks of decisions. Refusals have the order that the design, part 4, requires.
+//! Checks of decisions. The order of the refusals is fixed by the design, part 4.
 
 use super::{Carry, Decision, Effect, Interrupt, Kind, Offer, Outcome, Refusal, Seat, Voter, option};
 use crate::json;
@@ -10,13 +10,13 @@ use crate::schema::Problem;
 pub enum Checked {
     /// New decision, with the chosen option and the seat of the vote.
     New(Offer, Seat),
-    /// Repetition of the person's own vote. A repetition changes nothing, and the response is the current result.
+    /// The person already made the same vote. The repetition changes nothing, and the response is the current result.
     Repeat,
 }
 
-/// Checks a decision in this order: role, repeat, expired, resolved, version, option, stage, text and edit. `seq`
-/// is the sequence number of the decision's event. The run checks the schema of an edit, because the schema depends
-/// on the value that the edit replaces.
+/// Checks a decision in this order: role, repeat, expired, resolved, version, option, stage, text and edit. `seq` is
+/// the sequence number of the decision's event. The run later checks the edit against its schema, because the schema
+/// depends on the value that the edit replaces.
 pub fn check(
     interrupt: &Interrupt,
     voter: &Voter<'_>,
@@ -32,11 +32,11 @@ pub fn check(
             && made.text.as_deref().unwrap_or_default() == decision.text.as_deref().unwrap_or_default()
             && made.edit == decision.edit
             && made.also == decision.also
-            // A decision that names a different represented person is a new decision, not a repetition.
+            // A decision that names another represented person is a new decision, not a repetition.
             && (decision.on_behalf_of.is_none() || made.on_behalf_of == decision.on_behalf_of)
     };
     if let Some(made) = interrupt.votes.iter().find(|made| same(made)) {
-        // A person who may vote in several stages sends the same decision once per stage.
+        // A person who may vote in several stages sends the same decision once for each stage.
         let sits_in_another = || {
             let offer = interrupt.offers(&decision.option)?;
             interrupt.seat(voter, offer, made.edit_of).ok().filter(|seat| seat.stage != made.seat.stage)
@@ -70,7 +70,7 @@ pub fn check(
     if problems.is_empty() { Ok(Checked::New(offer.clone(), seat)) } else { Err(Refusal::Invalid(problems)) }
 }
 
-/// Returns the problems of a decision's text, edit and other fields. The schema of the edit is not checked here.
+/// Returns the problems of a decision's text, edit and other fields. Does not check the edit against its schema.
 pub(crate) fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
     let mut problems = Vec::new();
     let text = decision.text.as_deref().unwrap_or_default();
@@ -103,10 +103,10 @@ pub(crate) fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision)
     if serde_json::to_string(&decision.edit).map_or(0, |edit| edit.len()) > limits::PAYLOAD_BYTES {
         problems.push(Problem::new("/edit", format!("is larger than {} bytes", limits::PAYLOAD_BYTES)));
     }
-    // The asking agent defines the options of `choice`. Options of `choice` take no edit.
+    // The agent that asks defines the options of a `choice`. These options take no edit.
     let takes_edit = match option(interrupt.opened.kind, &offer.id).map(|row| row.edit) {
         Some(Carry::Must) => true,
-        // An edit is permitted only if this interrupt defines the form of the edit.
+        // An edit is permitted only if this interrupt says which form the edit must have.
         Some(Carry::May) => offer.needs_edit,
         Some(Carry::Never) | None => false,
     };

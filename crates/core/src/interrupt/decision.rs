@@ -1,4 +1,4 @@
-//! Decisions as people send them, and the reasons for which a decision is refused.
+//! Decisions as people send them, and the reasons why a decision is refused.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,13 +13,14 @@ pub struct Decision {
     pub option: String,
     #[serde(default)]
     pub text: Option<String>,
-    /// Value that replaces the complete arguments, plan or output. Null if the decision has no edit.
+    /// Value that replaces the complete arguments, the complete plan or the complete output. Null if the decision has
+    /// no edit.
     #[serde(default)]
     pub edit: Value,
     /// Version of the interrupt on which the person's decision is based.
     #[serde(default)]
     pub version: Option<u64>,
-    /// Earlier question whose answer the person reused.
+    /// Earlier question whose answer the person reused for this decision.
     #[serde(default)]
     pub from: Option<InterruptId>,
     /// Milliseconds for which the person's client displayed the card, as reported by the client.
@@ -29,15 +30,15 @@ pub struct Decision {
     /// has no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<String>,
-    /// Open interrupts that the grant of this decision also releases. The client listed these interrupts, and the
-    /// person did not deselect them.
+    /// Open interrupts that the decision also releases, because its grant covers them. The client listed these
+    /// interrupts, and the person did not deselect them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<InterruptId>,
-    /// Open interrupts that the client listed for the person, as reported by the client.
+    /// Open interrupts that the client displayed to the person, as reported by the client.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_shown: Vec<InterruptId>,
-    /// True if the decision came from a page that displayed the current card. The person's view is then recorded with
-    /// the decision.
+    /// True if the decision came from a page that displayed the current card. The decision then also records that the
+    /// person viewed the interrupt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_page: bool,
 }
@@ -45,7 +46,7 @@ pub struct Decision {
 /// Reason for refusing a decision. A refused decision does not change the interrupt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    #[error("this role may not decide")]
+    #[error("the role of the caller may not decide")]
     Role,
     #[error("approvers may delegate only for themselves: ask an admin or an operator to delegate for others")]
     OfAnother,
@@ -63,7 +64,9 @@ pub enum Refusal {
     OwnHandOver,
     #[error("the interrupt is at stage {stage} now, and you are not an approver of that stage")]
     NotYourStage { stage: usize },
-    #[error("too few people would remain for another stage: another approver must decide at this stage")]
+    #[error(
+        "your vote would leave too few people for another stage: another approver must decide at this stage"
+    )]
     NeededElsewhere,
     #[error("you have no vote on this interrupt")]
     NoVote,
@@ -77,8 +80,8 @@ pub enum Refusal {
     Claimed { by: String },
     #[error("the limit `{name}` of {limit} is reached")]
     Limit { name: &'static str, limit: u64 },
-    #[error("the decision does not fit the interrupt")]
+    #[error("the decision is not valid for this interrupt")]
     Invalid(Vec<Problem>),
-    #[error("the edit changes values that are withheld from the person who sent it")]
+    #[error("the edit changes values that its sender may not see")]
     Withheld(Vec<Problem>),
 }

@@ -1,14 +1,14 @@
-//! Effects of options: a fixed set. Each row defines what the effect does to the work that waits for the decision.
+//! Effects of options: a closed set. Each row defines what the effect does to the work that waits for the decision.
 
 use serde::{Deserialize, Serialize};
 
-/// Effect of an option. Only effects release or stop held work.
+/// Effect of an option. Only an effect can release or stop work that an interrupt holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     Proceed,
     ProceedWithEdit,
-    /// Commits only some of a trial's changes: those at the paths that the edit names.
+    /// Commits only some of the changes of a trial: the changes at the paths that the edit names.
     ProceedWithSome,
     Respond,
     Grant,
@@ -38,13 +38,13 @@ pub enum Outcome {
     Superseded,
 }
 
-/// Effect of an option on the work that the interrupt holds.
+/// Effect of an option on the work that its interrupt holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldWork {
     /// The work continues.
     Continues,
-    /// The work is done again, and a person decides on the new result.
+    /// The work is done again, and a person then decides on the new result.
     Repeats,
     /// The work stays held, or is replaced.
     Held,
@@ -56,7 +56,7 @@ pub enum HeldWork {
 struct EffectRow {
     outcome: Outcome,
     work: HeldWork,
-    /// Description that is displayed after the name of the option.
+    /// Description of the effect that is displayed after the name of the option.
     does: &'static str,
 }
 
@@ -97,12 +97,12 @@ impl Effect {
         }
     }
 
-    /// Returns the outcome of a decision with this effect. The outcome of an expiry is always `expired`.
+    /// Returns the outcome of a decision with this effect. If an interrupt expires, its outcome is always `expired`.
     pub fn outcome(self) -> Outcome {
         self.row().outcome
     }
 
-    /// Returns the description that is displayed after the name of an option, such as *ends the run as failed*.
+    /// Returns the description that is displayed after the name of an option, for example *ends the run as failed*.
     pub fn does(self) -> &'static str {
         self.row().does
     }
@@ -111,20 +111,20 @@ impl Effect {
         self.row().work
     }
 
-    /// Returns true if the effect continues work that needs approval. Any other effect holds the work back or replaces
-    /// it.
+    /// Returns true if the effect lets work continue that needs approval. All other effects hold the work back or
+    /// replace it.
     pub fn lets_go_on(self) -> bool {
         matches!(self.work(), HeldWork::Continues | HeldWork::Repeats)
     }
 
-    /// Returns true if the effect is possible only for calls that Holdshort inspects and executes: for a grant, and for
-    /// committing some of a trial's changes.
+    /// Returns true if the effect is possible only for calls that Holdshort inspects and executes. These effects give a
+    /// grant or commit some of a trial's changes.
     pub fn is_of_own_calls(self) -> bool {
         matches!(self, Self::Grant | Self::ProceedWithSome)
     }
 
-    /// Returns true if votes for the two effects agree. An approval for the session agrees with an approval for a
-    /// single call.
+    /// Returns true if votes for the two effects agree. An approval for the session agrees with an approval of a single
+    /// call.
     pub fn agrees_with(self, other: Self) -> bool {
         let allows = |effect| matches!(effect, Self::Proceed | Self::Grant);
         self == other || (allows(self) && allows(other))

@@ -1,7 +1,7 @@
-//! Interrupts: the fixed table of kinds and options, the state of an interrupt, and the rules for deciding it.
+//! Interrupts: the table of kinds and options, the state of an interrupt, and the rules for deciding an interrupt.
 //!
-//! A run opens an interrupt, people decide it, and it is resolved once. Only a resolution releases work.
-//! `run/interrupts` applies events to an interrupt, and `run/decide` carries out the resolution.
+//! A run opens an interrupt, people decide on it, and it is resolved once. Only the resolution releases work.
+//! `run/interrupts` applies events to an interrupt. `run/decide` carries out the resolution.
 
 mod action;
 mod answer;
@@ -56,38 +56,39 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interrupt {
     pub opened: Opened,
-    /// Current assignment: the assignment at the opening, or the assignment of the latest reassignment.
+    /// Current assignment: the assignment of the latest reassignment, or else the assignment at the opening.
     pub assignment: Assignment,
-    /// Delegations of this interrupt.
+    /// Delegations that apply only to this interrupt.
     pub delegations: Vec<Delegation>,
-    /// `{title, message, payload, response_schema?}`. Null once erased.
+    /// Content of the card: `{title, message, payload, response_schema?}`. Null after the content is erased.
     pub content: Value,
     pub opened_at: Timestamp,
     pub opened_seq: u64,
-    /// Incremented with each change of the approvers. A decision may state the version on which it is based.
+    /// Version of the interrupt. It increases with each change of the approvers. A decision may state the version on
+    /// which it is based.
     pub version: u64,
-    /// Current votes. Each person has at most one current vote.
+    /// Current votes, at most one of each person.
     pub votes: Vec<Vote>,
-    /// Person who wrote the subject, such as a rewritten plan. `None` if an agent wrote it.
+    /// Person who wrote the subject of the interrupt, such as a rewritten plan. `None` if an agent wrote the subject.
     pub written_by: Option<Actor>,
-    /// Author of each edit, by the sequence number of the decision that introduced the edit.
+    /// Author of each edit. The key is the sequence number of the decision that introduced the edit.
     pub authors: BTreeMap<u64, Actor>,
     pub claim: Option<Claim>,
     /// Number of claims so far.
     pub claims: u32,
     pub comments: Vec<Comment>,
-    /// First time at which each person viewed the interrupt while it was open.
+    /// Time at which each person first viewed the interrupt while it was open.
     pub views: BTreeMap<String, Timestamp>,
     /// State of reminders and escalation.
     pub due: Due,
-    /// End of the snooze, by the person who snoozed the interrupt.
+    /// End of each person's snooze. The key is the person who snoozed the interrupt.
     pub snoozes: BTreeMap<String, Timestamp>,
     pub resolution: Option<Resolution>,
-    /// Corrections and erasure of the answer, for a question.
+    /// Corrections and erasure of the answer, if the interrupt is a question.
     pub kept: AnswerAmendments,
-    /// Record that an external agent used the approval.
+    /// Record of the use of the approval by an external agent.
     pub used: Option<Usage>,
-    /// Report of the external agent about the changes that it used. `None` until the report arrives.
+    /// Report of the external agent, which says if it wrote the approved changes. `None` until the report arrives.
     pub exec: Option<ExecReport>,
 }
 
@@ -97,8 +98,8 @@ impl Open for Interrupt {
     }
 }
 
-/// Removes the output of a trial from the content. The event keeps the output, and readers fetch it from there, so that
-/// a run with many trials stays small in memory.
+/// Removes the output of a trial from the content, so that a run with many trials needs little memory. The event keeps
+/// the output, and readers get the output from the event.
 fn drop_streams(content: &mut Value) {
     content.as_object_mut().map(|members| members.remove(STREAMS));
 }
@@ -112,7 +113,7 @@ impl Interrupt {
     pub fn new(mut opened: Opened, mut content: Value, by: &Actor, at: Timestamp, seq: u64) -> Self {
         opened.take_labels(&mut content);
         drop_streams(&mut content);
-        // A plan that no step presented was written by a person.
+        // A plan that was presented without a step was written by a person.
         let is_written = matches!(opened.about, About::Plan(_)) && opened.step.is_none();
         Self {
             written_by: is_written.then(|| by.clone()),
@@ -142,9 +143,9 @@ impl Interrupt {
         self.opened.options.iter().find(|offer| offer.id == option)
     }
 
-    /// Returns the value that an edit replaces. The value is a member of the payload, whose name depends on the
-    /// kind. If the payload has no such member, the value is the complete payload. Returns `None` for a kind
-    /// without edits, and for a question, because a question has no value before the answer.
+    /// Returns the value that an edit replaces. The value is a member of the payload, and its name depends on the kind.
+    /// If the payload has no such member, the value is the complete payload. `None` for a kind without edits, and for a
+    /// question, because a question has no value before the answer.
     pub fn replaced(&self) -> Option<&Value> {
         let member = self.opened.kind.row().edits?;
         let payload = self.content.get("payload")?;
@@ -152,7 +153,7 @@ impl Interrupt {
         Some(member.unwrap_or(payload)).filter(|replaced| !replaced.is_null())
     }
 
-    /// Returns the plan to decide on. Returns `None` if the interrupt is not about a plan, or if its content was
+    /// Returns the plan on which people decide. `None` if the interrupt is not about a plan, or if its content was
     /// erased.
     pub fn plan(&self) -> Option<Plan> {
         if self.opened.kind != Kind::PlanApproval {

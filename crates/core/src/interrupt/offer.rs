@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Carry, Effect, HeldWork, Kind, Outcome, Row, option};
 use crate::schema;
 
-/// Option that an interrupt offers: a row of the option table, possibly with a different label.
+/// Option that an interrupt offers. It is a row of the option table, possibly with a different label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Offer {
@@ -17,7 +17,8 @@ pub struct Offer {
     pub needs_text: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_edit: bool,
-    /// Set if the option ends the run although its effect usually does not, or the reverse.
+    /// Set if the table of effects is wrong for this option: true if the option ends the run although its effect
+    /// usually does not, false if it does not end the run although its effect usually does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends_run: Option<bool>,
 }
@@ -34,18 +35,18 @@ impl Offer {
         }
     }
 
-    /// Returns true if the option may take effect when the interrupt expires. Such an option needs neither a text nor
-    /// an edit, and is not a grant.
+    /// Returns true if the option may take effect by itself when the interrupt expires. Such an option needs neither a
+    /// text nor an edit, and gives no grant.
     pub fn applies_alone(&self) -> bool {
         !self.needs_text && !self.needs_edit && self.effect != Effect::Grant
     }
 
-    /// Returns the option, changed to take data instead of a text. The data is sent as the edit.
+    /// Returns the option, changed so that it takes data instead of a text. The data is sent as the edit.
     pub fn of_data(self) -> Self {
         Self { needs_text: false, needs_edit: true, ..self }
     }
 
-    /// Returns the option with data as its input if the schema of the question requires data.
+    /// Returns the option, changed so that it takes data if the schema of the question requires data.
     pub fn answered_by(self, kind: Kind, schema: Option<&Value>) -> Self {
         let is_data = schema.is_some_and(|schema| !schema::is_of_text(schema));
         if kind == Kind::Question && self.effect == Effect::Respond && is_data {
@@ -55,8 +56,8 @@ impl Offer {
         }
     }
 
-    /// Returns the description that is displayed after the name of the option. `is_own` is true if Holdshort executes
-    /// the work. `is_tried` is true if a trial showed the changes of the command.
+    /// Returns the description that is displayed after the name of the option. `is_own` is true if Holdshort itself
+    /// executes the work. `is_tried` is true if a trial showed the changes of the command.
     pub fn does(&self, kind: Kind, is_own: bool, is_tried: bool) -> &'static str {
         match (self.ends_run, self.effect) {
             (Some(true), Effect::Replan) => {
@@ -72,7 +73,8 @@ impl Offer {
         if is_tried && self.effect == Effect::Proceed {
             return "applies exactly the changes that are shown; the command does not run again";
         }
-        // External agents execute their calls themselves.
+        // External agents execute their calls themselves, so the descriptions of the option table do not apply to those
+        // calls.
         let is_ours = is_own || kind != Kind::ToolApproval;
         let row = option(kind, &self.id).filter(|row| is_ours && row.effects[0] == self.effect);
         row.and_then(|row| row.does).unwrap_or_else(|| self.effect.does())
@@ -92,7 +94,8 @@ impl Offer {
         self.ends_run == Some(true) || option(kind, &self.id).is_some_and(|row| row.asks_again)
     }
 
-    /// Returns true if the option releases held work. Every kind has at least one option that does not release work.
+    /// Returns true if the option releases work that the interrupt holds. Every kind has at least one option that does
+    /// not release work.
     pub fn releases(&self) -> bool {
         self.effect.outcome() == Outcome::Approved
     }
@@ -104,7 +107,7 @@ impl Offer {
 }
 
 /// Returns the options that a workflow selects, in the order of the workflow. If every selected option releases work, a
-/// person could only agree, so all options of the kind are returned instead.
+/// person could only agree. In that case all options of the kind are returned instead.
 pub fn offered(own: Vec<Offer>, wanted: &[String]) -> Vec<Offer> {
     let find = |id: &String| own.iter().find(|offer| offer.id == *id).cloned();
     let left: Vec<Offer> = wanted.iter().filter_map(find).collect();
@@ -114,9 +117,9 @@ pub fn offered(own: Vec<Offer>, wanted: &[String]) -> Vec<Offer> {
 /// Value of `on_expiry` if no option takes effect when the interrupt expires. No option has this id.
 pub const EXPIRED: &str = "expired";
 
-/// Returns the id of the option that takes effect when the interrupt expires. The configured option comes first, then
-/// the default of the kind, then the last option that stops work. An option that is not offered, or that needs input,
-/// is skipped. Returns [`EXPIRED`] if no option remains.
+/// Returns the id of the option that takes effect when the interrupt expires. It is the first usable option of these:
+/// the configured option, the default of the kind, the last option that stops work. An option is not usable if it is
+/// not offered or needs input. Returns [`EXPIRED`] if no option is usable.
 pub fn on_expiry(kind: Kind, configured: Option<&str>, offered: &[Offer]) -> String {
     let find = |id: &str| offered.iter().find(|offer| offer.id == id && offer.applies_alone());
     configured

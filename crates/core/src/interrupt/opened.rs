@@ -1,4 +1,4 @@
-//! Facts of an interrupt, which its `interrupt_opened` event stores.
+//! Facts of an interrupt that its `interrupt_opened` event stores.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::id::InterruptId;
 use crate::level::Level;
 use crate::time::Timestamp;
 
-/// Level of risk, and the reasons for this level.
+/// Level of risk, and the reasons for the level.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Risk {
@@ -18,7 +18,7 @@ pub struct Risk {
     pub reasons: Vec<Reason>,
 }
 
-/// Subject of an interrupt. The resolution of the interrupt takes effect on the subject.
+/// Subject of an interrupt. The resolution of the interrupt takes effect on its subject.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum About {
@@ -32,9 +32,9 @@ pub enum About {
     Failure(String),
     /// Step that reached a limit.
     Limit(String),
-    /// Step whose agent printed a question in its reply instead of asking with a tool.
+    /// Step whose agent wrote a question in its reply instead of asking with a tool.
     Printed(String),
-    /// Step whose last reply may not end the step.
+    /// Step whose last reply is not allowed to end the step.
     Ending(String),
     /// Copilot phase, before or after one of its rounds.
     Round(String),
@@ -47,7 +47,7 @@ pub enum About {
 }
 
 impl About {
-    /// Returns the phase, if the subject is a complete phase.
+    /// Returns the phase, if the subject of the interrupt is a whole phase.
     pub fn phase(&self) -> Option<&str> {
         match self {
             Self::Phase(phase) | Self::Plan(phase) | Self::Round(phase) => Some(phase),
@@ -80,32 +80,32 @@ pub struct Opened {
     pub policy_version: u64,
     pub expires_at: Option<Timestamp>,
     pub on_expiry: String,
-    /// Assignment with which the interrupt was opened.
+    /// Assignment that the interrupt had when it was opened.
     pub assignment: Assignment,
-    /// Settings of reminders and escalation. `remind_at` and `escalate_at` are the times of the first reminder and
-    /// of the first escalation.
+    /// Settings of the reminders and the escalation. `remind_at` is the time of the first reminder, and `escalate_at`
+    /// is the time of the first escalation.
     pub timing: Timing,
     pub remind_at: Option<Timestamp>,
     pub escalate_at: Option<Timestamp>,
     pub supersedes: Option<InterruptId>,
-    /// Time within which an external agent must use its approval.
+    /// Time in milliseconds within which an external agent must use its approval.
     pub usable_ms: Option<u64>,
-    /// Rules that withhold parts of the interrupt from some people.
+    /// Rules that withhold parts of the interrupt from people with some roles.
     pub withhold: Vec<Withhold>,
-    /// True if the asking agent receives a callback when the interrupt is resolved. No event contains the address or
+    /// True if the agent that asks receives a callback when the interrupt is resolved. No event contains the address or
     /// the signing secret of the callback.
     pub callback: bool,
 }
 
-/// Member of the erasable content of `interrupt_opened` that contains the option labels by the agent.
+/// Key in the erasable content of `interrupt_opened`. Its value is the option labels that the agent chose.
 pub(crate) const LABELS: &str = "labels";
 
-/// Member of the erasable content of `interrupt_opened` that contains the output of a trial.
+/// Key in the erasable content of `interrupt_opened`. Its value is the output of a trial.
 pub(crate) const STREAMS: &str = "streams";
 
 impl Opened {
-    /// Moves the labels from the erasable content into the options. An option without a label gets the label of the
-    /// option table, or its id. Earlier versions stored labels among the facts.
+    /// Moves the labels from the erasable content into the options. If the content has no label for an option, the
+    /// option gets the label of the option table, or else its id. Earlier versions stored the labels in the facts.
     pub fn take_labels(&mut self, content: &mut Value) {
         let Some(labels) = content.as_object_mut().and_then(|members| members.remove(LABELS)) else { return };
         for offer in &mut self.options {
@@ -115,13 +115,14 @@ impl Opened {
         }
     }
 
-    /// Returns the option that takes effect when the interrupt expires. Returns `None` if no such option is set, or if
-    /// an earlier version recorded an option that needs a text.
+    /// Returns the option that takes effect when the interrupt expires. `None` if no such option is set, or if an
+    /// earlier version recorded an option that needs a text.
     pub fn taken_on_expiry(&self) -> Option<&Offer> {
         self.options.iter().find(|offer| offer.id == self.on_expiry && offer.applies_alone())
     }
 
-    /// Returns the id of the option that takes effect when the interrupt expires. Returns [`EXPIRED`] if there is none.
+    /// Returns the id of the option that takes effect when the interrupt expires, or [`EXPIRED`] if no option takes
+    /// effect.
     pub fn on_expiry(&self) -> &str {
         self.taken_on_expiry().map_or(EXPIRED, |offer| &offer.id)
     }
@@ -132,7 +133,7 @@ impl Opened {
 }
 
 /// Form in which the journal stores the facts. An assignment with a single plain stage is stored as `approvers` and
-/// `quorum`, which was the format before several stages were supported.
+/// `quorum`. This was the only format before assignments could have several stages.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {

@@ -1,4 +1,4 @@
-//! Records of an interrupt: claims, comments, delegations, answers, and the resolution.
+//! Records about an interrupt: claims, comments, delegations, answers, and the resolution.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -22,44 +22,44 @@ pub struct Delegation {
     pub until: Option<Timestamp>,
 }
 
-/// Claim on an interrupt. Other people may still decide a claimed interrupt. For a call that a client executes, the
-/// claim names this client.
+/// Claim on an interrupt. Other people may still decide a claimed interrupt. If a client executes the call of the
+/// interrupt, the claim names this client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     pub by: String,
-    /// Client that holds the claim. Set if the clients of one person, such as two windows, are distinguished.
+    /// Client that holds the claim. Set if one person can have several clients, such as two windows.
     pub holder: Option<ClaimHolder>,
     pub at: Timestamp,
     /// Sequence number of the claim's event.
     pub seq: u64,
 }
 
-/// Connection of a client: the node, and the number of the connection at that node.
+/// Connection of a client, identified by the node and by the number of the connection at that node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimHolder {
-    /// Identifies the node: the first epoch that the node acquired after it started.
+    /// Identifier of the node: the first epoch that the node acquired after its start.
     pub node: u64,
     pub number: u64,
 }
 
-/// Comment on an interrupt. The text is `None` once it is erased.
+/// Comment on an interrupt. The text is `None` after it is erased.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comment {
     pub by: String,
-    /// Role in which the author commented.
+    /// Role that the author had when commenting.
     pub role: Role,
     pub text: Option<String>,
-    /// `{title, payload}` of the service's finding from which the text was rendered. Null for a person's comment.
+    /// Finding of a service, `{title, payload}`, from which the text was rendered. Null if a person wrote the comment.
     pub found: Value,
     pub at: Timestamp,
     pub seq: u64,
 }
 
 impl Comment {
-    /// Renders `{title, payload}` of a finding as the text of a comment. If a finding is too large for a comment, the
-    /// text contains its beginning, its original length and its digest. Two findings with the same beginning therefore
-    /// get different texts.
+    /// Renders the finding `{title, payload}` as the text of a comment. If the finding is too large for a comment, the
+    /// text contains the beginning of the finding, its original length and its digest. Two findings with the same
+    /// beginning therefore get different texts.
     pub(crate) fn describe_finding(found: &Value) -> String {
         let title = found["title"].as_str().unwrap_or_default();
         let payload = serde_json::to_string_pretty(&found["payload"]).unwrap_or_default();
@@ -73,7 +73,7 @@ impl Comment {
     }
 }
 
-/// Answer to a question: a text, or data with an optional text if the question had a schema.
+/// Answer to a question. The answer is a text, or data with an optional text if the question has a schema.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnswerContent {
     pub text: Option<String>,
@@ -87,24 +87,24 @@ impl AnswerContent {
         if self.edit.is_null() { self.text.clone().unwrap_or_default() } else { self.edit.to_string() }
     }
 
-    /// Returns a decision that chooses this option with the answer.
+    /// Returns a decision that gives this answer by choosing the option `option`.
     pub(crate) fn decision(self, option: &str, from: Option<InterruptId>) -> Decision {
         let option = option.to_owned();
         Decision { option, text: self.text, edit: self.edit, from, ..Decision::default() }
     }
 }
 
-/// Correction and erasure of an answer.
+/// Correction and erasure of a stored answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnswerAmendments {
     /// Corrected answer, with the time of its correction.
     pub corrected: Option<(AnswerContent, Timestamp)>,
-    /// Sequence numbers of further events that contain the answer: corrections, and messages to agents.
+    /// Sequence numbers of further events that contain a copy of the answer: corrections, and messages to agents.
     pub copies: Vec<u64>,
     pub erased: bool,
 }
 
-/// Record that an approval was used.
+/// Record of the use of an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usage {
     pub by: String,
@@ -112,7 +112,7 @@ pub struct Usage {
     pub digest: Digest,
 }
 
-/// Outcome of writing the changes that an external agent used.
+/// Result of an external agent's attempt to write the changes that were approved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecOutcome {
@@ -124,11 +124,11 @@ pub enum ExecOutcome {
     Halfway,
 }
 
-/// Report of an external agent about the changes that it used. The text is `None` once it is erased.
+/// Report of an external agent about writing the changes that were approved. The text is `None` after it is erased.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecReport {
     pub outcome: ExecOutcome,
-    /// Reason why the changes were not written.
+    /// Reason why the agent did not write the changes.
     pub text: Option<String>,
     pub at: Timestamp,
 }
@@ -138,20 +138,21 @@ pub struct ExecReport {
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     Decision,
-    /// The deadline passed without a decision.
+    /// The deadline passed, and nobody had decided.
     Expiry,
-    /// A new grant covers the interrupt.
+    /// A new grant covers the call of the interrupt.
     Grant(GrantId),
     /// A rule allows or forbids the call, so no person was asked.
     Rule {
         source: Source,
         rule: usize,
     },
-    /// The workflow requires no decision at this point, or requires none in an unattended run.
+    /// The workflow requires no decision here, or requires none in an unattended run.
     Unasked,
-    /// The workflow reuses the answer to an earlier question.
+    /// The workflow reused the answer to an earlier question.
     Reused(InterruptId),
-    /// The subject of the interrupt changed. The interrupt was replaced by a new one, or was no longer needed.
+    /// The subject of the interrupt changed. A new interrupt replaced this interrupt, or no interrupt was needed any
+    /// more.
     Superseded,
     /// The agent withdrew its question.
     Withdrawn,
@@ -164,7 +165,8 @@ pub struct Resolution {
     pub outcome: Outcome,
     pub option: Option<String>,
     pub cause: Cause,
-    /// Actor whose input resolved the interrupt. If a grant of the same run resolved it, the person who gave the grant.
+    /// Actor whose input resolved the interrupt. If a grant of the same run resolved it, this is the person who gave
+    /// the grant.
     pub by: String,
     pub at: Timestamp,
     pub seq: u64,

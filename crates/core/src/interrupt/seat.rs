@@ -1,4 +1,4 @@
-//! Seats: the stages in which a person may vote, personally or as a delegate, and votes that became invalid.
+//! Seats: the stages in which a person may vote, as approver or as delegate, and votes that became invalid.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::people::People;
 use crate::rights::{self, Extent, Permission};
 use crate::time::Timestamp;
 
-/// Person who acts on an interrupt, with the context that determines the person's rights.
+/// Person who acts on an interrupt, with the data that determines the person's rights.
 #[derive(Clone, Copy, Debug)]
 pub struct Voter<'a> {
     pub actor: &'a Actor,
@@ -22,21 +22,21 @@ pub struct Voter<'a> {
 /// Votes that a stage still needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MissingVotes {
-    /// Number of people who must agree in addition to those who have agreed.
+    /// Number of people who must still agree in addition to the people who have agreed.
     pub needed: u32,
-    /// Named people and groups whose agreement is still missing.
+    /// Named people and groups whose agreement is required but missing.
     pub missing: Vec<String>,
 }
 
 impl Interrupt {
-    /// Checks that the person may decide in some stage, personally or as a delegate.
+    /// Checks that the person may decide in at least one stage, as approver or as delegate.
     pub fn may_take_part(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
         has_role(voter)?;
         let sits = (0..self.assignment.stages.len()).any(|stage| self.sits_in(voter, stage));
         if sits { Ok(()) } else { Err(Refusal::NotAnApprover) }
     }
 
-    /// Returns the seat that this person would take now by voting for this option and edit.
+    /// Returns the seat that the person would get now with a vote for this option and edit.
     pub(super) fn seat(
         &self,
         voter: &Voter<'_>,
@@ -46,7 +46,7 @@ impl Interrupt {
         self.may_take_part(voter)?;
         let who = voter.actor.id.as_str();
         let releases = offer.effect.lets_go_on();
-        // The work may not be released by its author, by the author's delegate, or by a person who signed in with a
+        // Three people may not release the work: its author, the author's delegate, and a person who signed in with a
         // login link of the author.
         let is_own = |id: &str| {
             let started = voter.starter.is_some_and(|starter| starter.responsible_people().includes(id));
@@ -58,9 +58,10 @@ impl Interrupt {
         }
         let is_counted = releases || self.is_gathered(offer);
         let agreed = if is_counted { self.agreeing(offer, edit_of) } else { self.leading() };
-        // Seats are computed with the person's own vote, and also without it, because the person may change the vote.
+        // Seats are computed with the person's current vote and also without it, because the person may change the
+        // vote.
         let others: Vec<&Vote> = agreed.iter().filter(|vote| vote.by != who).copied().collect();
-        // A new edit has no votes yet, so its vote counts in the stage that the leading votes have reached.
+        // A new edit has no votes yet. A vote for it counts in the stage that the leading votes have reached.
         let is_new = edit_of.is_some_and(|seq| !self.authors.contains_key(&seq));
         let leading = is_new.then(|| self.leading());
         let (mut reached, mut only_own) = (None, false);
@@ -91,18 +92,17 @@ impl Interrupt {
         Err(Refusal::NotYourStage { stage: reached.unwrap_or_default() + 1 })
     }
 
-    /// Returns true if the remaining people could still settle the interrupt after this vote. Also returns true if
-    /// the interrupt could not be settled even before the vote.
+    /// Returns true if the remaining people could still settle the interrupt after this vote. Also returns true if they
+    /// could not have settled it before the vote.
     fn leaves_enough(&self, voter: &Voter<'_>, offer: &Offer, edit_of: Option<u64>, seat: &Seat) -> bool {
         let who = voter.actor.id.as_str();
-        // With a single stage, no people need to remain for a later stage.
+        // With a single stage, there is no later stage for which people must remain.
         if self.assignment.stages.len() == 1 {
             return true;
         }
         let is_new = edit_of.is_some_and(|seq| !self.authors.contains_key(&seq));
         if is_new && !self.assignment.self_approval {
-            // The author's vote for the new edit does not count, but people can still agree on the version before the
-            // edit.
+            // The author's vote for the new edit does not count. People can still agree on the version before the edit.
             return true;
         }
         let barred = self.whose_own(voter.starter.map(|starter| starter.id.as_str()), edit_of);
@@ -120,14 +120,15 @@ impl Interrupt {
         is_in_reach(&ballots)
     }
 
-    /// Returns the people who may not release the interrupt: the starter of the run, and the author of the edit or,
-    /// without an edit, of the subject.
+    /// Returns the people who may not release the interrupt: the person who started the run, and the author of the
+    /// edit. If there is no edit, the author of the subject takes the place of the author of the edit.
     fn whose_own<'s>(&'s self, starter: Option<&'s str>, edit_of: Option<u64>) -> BTreeSet<&'s str> {
         let authors = self.author(edit_of).into_iter().flat_map(|author| [&*author.id, author.hand()]);
         starter.into_iter().chain(authors).filter(|_| !self.assignment.self_approval).collect()
     }
 
-    /// Returns the seat of a vote that agrees with the newest vote, or of the first vote.
+    /// Returns the seat that the person would get by agreeing with the newest vote. If there is no vote, returns the
+    /// seat for a first vote.
     pub fn seat_now(&self, voter: &Voter<'_>) -> Result<Seat, Refusal> {
         let newest = self.votes.last();
         let agrees = newest.and_then(|vote| Some((self.offers(&vote.option)?, vote.edit_of)));
@@ -139,7 +140,7 @@ impl Interrupt {
         }
     }
 
-    /// Returns the votes that a stage still needs if the leading votes stay.
+    /// Returns the votes that a stage still needs, assuming that the leading votes stay.
     pub fn missing_votes(&self, stage: usize) -> MissingVotes {
         let Some(of) = self.assignment.stages.get(stage) else { return MissingVotes::default() };
         let counted = self.counted(&self.leading());
@@ -149,14 +150,14 @@ impl Interrupt {
         MissingVotes { needed: u32::try_from(needed).unwrap_or(u32::MAX), missing }
     }
 
-    /// Returns the newest vote and the votes that agree with it.
+    /// Returns the newest vote and all votes that agree with it.
     fn leading(&self) -> Vec<&Vote> {
         let newest = self.votes.last();
         let chosen = newest.and_then(|vote| Some((self.offers(&vote.option)?, vote.edit_of)));
         chosen.map(|(offer, edit_of)| self.agreeing(offer, edit_of)).unwrap_or_default()
     }
 
-    /// Returns the index of the stage that needs votes now.
+    /// Returns the index of the stage that currently needs votes.
     pub fn stage_now(&self) -> usize {
         self.assignment.stage(&self.counted(&self.leading())).unwrap_or_default()
     }
@@ -165,14 +166,14 @@ impl Interrupt {
         !self.seats_in(voter, stage, &|_| false).is_empty()
     }
 
-    /// Returns true if the person may decide in some stage, by name, through a group, or as a delegate.
+    /// Returns true if the person may decide in at least one stage, by name, through a group, or as a delegate.
     pub(super) fn asks(&self, id: &str, people: &People, now: Timestamp) -> bool {
         let stood_in_for = self.stood_in_for(id, people, now, &|_| false);
         stood_in_for.into_iter().chain([id]).any(|id| self.assignment.is_for(id, people))
     }
 
-    /// Returns the seats that the person may take in a stage: first the personal seat, then the seats as a delegate.
-    /// People in `barred` cannot be represented.
+    /// Returns the seats that the person may take in a stage: first the seat as approver, then the seats as a delegate.
+    /// The person cannot represent people in `barred`.
     fn seats_in(&self, voter: &Voter<'_>, stage: usize, barred: &dyn Fn(&str) -> bool) -> Vec<Seat> {
         let Some(of) = self.assignment.stages.get(stage) else { return Vec::new() };
         let Voter { actor, people, now, .. } = *voter;
@@ -190,9 +191,9 @@ impl Interrupt {
         own.into_iter().chain(others.map(in_place_of)).collect()
     }
 
-    /// Returns all people whom this person may represent as a delegate. The result contains absent people, people who
-    /// delegated this interrupt, and the people whom these people represent in turn. Barred people are omitted and
-    /// cannot delegate.
+    /// Returns all people whom this person may represent as a delegate: absent people, people who delegated this
+    /// interrupt, and the people whom those people represent in turn. Leaves out people who are barred, and delegations
+    /// by them.
     fn stood_in_for<'s>(
         &'s self,
         id: &str,
@@ -206,8 +207,8 @@ impl Interrupt {
         while let Some(next) = news.pop() {
             let from = given.iter().filter(|one| one.to == next).map(|one| one.from.as_str());
             for from in from.chain(people.naming(next, now)) {
-                // A delegate who delegates back, or in a circle, adds no person. A delegation by a person who has left
-                // adds no person either.
+                // A delegation back to an earlier person adds nobody, and neither does a delegation by a person who has
+                // left.
                 if from != id && people.can_decide(from) && !barred(from) && found.insert(from) {
                     news.push(from);
                 }
@@ -216,9 +217,8 @@ impl Interrupt {
         found
     }
 
-    /// Returns all voters if the assignment can be satisfied only after the existing votes are withdrawn. The
-    /// assignment can become unsatisfiable if an approver has left, and an earlier voter is needed in a different
-    /// stage.
+    /// Returns all voters, if the assignment can be satisfied only after the existing votes are withdrawn. This can
+    /// happen if an approver has left and an earlier voter is now needed in a different stage.
     pub fn out_of_reach(&self, people: &People, starter: Option<&str>) -> BTreeSet<String> {
         let votes = self.leading();
         if votes.is_empty() {
@@ -232,16 +232,16 @@ impl Interrupt {
         votes.into_iter().map(|vote| vote.by.clone()).collect()
     }
 
-    /// Returns the voters whose votes became invalid, because the voter has left or would no longer get the same
-    /// seat.
+    /// Returns the voters whose votes became invalid, because a voter has left or would no longer get the same seat.
     pub fn unseated(&self, people: &People) -> Vec<String> {
         let sits = |vote: &Vote| {
             let Some(of) = self.assignment.stages.get(vote.seat.stage) else { return false };
             let who = vote.principal();
-            // The roles of a person who is not listed come from another source, and are checked with each vote.
+            // The roles of a person who is not in the list of people come from another source. They are checked with
+            // each vote.
             let is_operator =
                 of.is_open() && (people.roles(who).is_empty() || people.decides_unassigned(who));
-            // The voter must still be a member of the groups for which the vote was counted.
+            // The voter must still be a member of all groups for which the vote was counted.
             let groups = of.groups_of(who, people);
             let speaks = vote.seat.groups.iter().all(|group| groups.contains(group));
             speaks
@@ -255,7 +255,8 @@ impl Interrupt {
     }
 }
 
-/// Checks that the person may decide in the role of the login. The person's current roles may be newer than the login.
+/// Checks that the person may decide in the role of the login. The person's current roles may have changed since the
+/// login.
 fn has_role(voter: &Voter<'_>) -> Result<(), Refusal> {
     let Voter { actor, people, .. } = *voter;
     let decides = match rights::extent(actor.role, Permission::Decide) {

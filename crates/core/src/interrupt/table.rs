@@ -1,8 +1,8 @@
-//! The fixed table of interrupts: for each kind its option ids, and for each option its effect (design, part 4).
+//! Table of interrupts: the option ids of each kind, and the effect of each option (design, part 4).
 //!
-//! Workflows, and the edges (adapters for other frameworks), may rename, drop or reorder options, but may never add
-//! an option. The kind `choice` is the exception: the asking agent defines its options. Each option of `choice`
-//! answers the interrupt. The option `custom` is always offered and also answers the interrupt.
+//! Workflows and edges (adapters for other frameworks) may rename, leave out or reorder options, but may never add an
+//! option. The kind `choice` is an exception: the asking agent defines its options, and each of them answers the
+//! interrupt. The option `custom` of `choice` is always offered and also answers the interrupt.
 
 use serde::{Deserialize, Serialize};
 
@@ -74,19 +74,19 @@ impl Kind {
 pub struct KindRow {
     /// Name of the kind in journals, workflows and responses.
     pub name: &'static str,
-    /// True if agents of other frameworks may open interrupts of this kind. All other kinds concern work that Holdshort
-    /// executes.
+    /// True if agents of other frameworks may open interrupts of this kind. All other kinds are about work that
+    /// Holdshort executes.
     pub from_outside: bool,
-    /// Member of the payload that an edit replaces. `None`: the kind has no value to edit.
+    /// Member of the payload that an edit replaces. `None` if the kind has no value to edit.
     pub edits: Option<&'static str>,
-    /// Option that takes effect by default when the interrupt expires. This option never releases work and never needs
-    /// a text. `None`: an expiry chooses no option.
+    /// Option that takes effect by default when the interrupt expires. The option never releases work and never needs a
+    /// text. `None` if no option takes effect by default.
     pub on_expiry: Option<&'static str>,
     /// Options, in the order in which they are displayed.
     pub options: &'static [Row],
 }
 
-/// Requirement for a text or an edit in a decision.
+/// Rule for a text or an edit in a decision: it must be absent, may be present, or must be present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carry {
     Never,
@@ -99,12 +99,12 @@ pub enum Carry {
 pub struct Row {
     pub id: &'static str,
     pub label: &'static str,
-    /// Effects that the option may have. The first effect is the default. A workflow may choose a different effect for
+    /// Effects that the option may have. The first effect is the default. A workflow may select a different effect for
     /// `reject`.
     pub effects: &'static [Effect],
     pub text: Carry,
     pub edit: Carry,
-    /// Description of the default effect for this option. `None`: the description of [`Effect::does`] applies.
+    /// Description of the option's default effect. If `None`, the description that [`Effect::does`] returns applies.
     pub does: Option<&'static str>,
     /// True if the client must ask the person to confirm the option, because the option skips or cancels work.
     pub asks_again: bool,
@@ -132,7 +132,7 @@ const fn row(
 
 use Carry::{May, Must, Never};
 
-/// Option to keep only some of the changes, for a command that ran in a trial.
+/// Option that approves only some of the changes of a command that ran in a trial.
 pub const KEEP_SOME: &str = "keep_some";
 
 const TOOL_APPROVAL: KindRow = KindRow {
@@ -201,7 +201,7 @@ const QUESTION: KindRow = KindRow {
     edits: None,
     on_expiry: Some("skip"),
     options: &[
-        // The option takes a text, or data if the question has a schema for data: `Offer::of_data`.
+        // The option takes a text. If the question has a schema for data, the option takes data: see `Offer::of_data`.
         row("answer", "Answer", &[Effect::Respond], Must, May),
         row("skip", "Skip", &[Effect::Skip], May, Never)
             .does("continues without an answer; the agent makes an assumption")
@@ -225,8 +225,7 @@ const TURN: KindRow = KindRow {
     on_expiry: Some("exit"),
     options: &[
         row("submit", "Send", &[Effect::Respond], Must, Never),
-        // If the person was asked whether the task was done well, `new_task` without a text starts the current task
-        // again.
+        // After the question whether the task was done well, `new_task` without a text starts the current task again.
         row("new_task", "New task", &[Effect::NewTask], May, Never),
         row("continue", "Continue", &[Effect::Proceed], May, Never),
         row("done", "Done", &[Effect::Finish], May, Never),
@@ -262,7 +261,7 @@ const CONTINUATION: KindRow = KindRow {
     name: "continuation",
     from_outside: false,
     edits: None,
-    // An expiry must not end the run as if the work were sufficient, so it cancels the run (contract E22).
+    // If the interrupt expires, the run is cancelled. It must not end as if its work were sufficient (contract E22).
     on_expiry: Some("cancel"),
     options: &[
         row("continue", "Continue", &[Effect::Proceed], May, Never)
@@ -298,7 +297,7 @@ const UNKNOWN_OUTCOME: KindRow = KindRow {
     ],
 };
 
-/// Returns the row of an option. Returns `None` if the kind does not have the option.
+/// Returns the row of an option. `None` if the kind does not have the option.
 pub fn option(kind: Kind, id: &str) -> Option<&'static Row> {
     kind.row().options.iter().find(|row| row.id == id)
 }

@@ -1,9 +1,9 @@
-//! Tally of the votes on an interrupt: determines the vote that settles it.
+//! Tally of the votes on an interrupt: determines which vote settles the interrupt.
 //!
-//! A vote that stops or replaces work settles the interrupt at once. Votes that release work settle the interrupt once
-//! they satisfy every stage of the assignment. Votes that release work must be for the same effect and the same edit. A
-//! person's later vote replaces the person's earlier vote. A question to several people is settled once enough of them
-//! have answered, whatever their answers are.
+//! A vote that stops or replaces work settles the interrupt at once. Votes that release work settle the interrupt when
+//! they satisfy every stage of the assignment. To count together, votes that release work must choose the same effect
+//! and the same edit. If a person votes again, the new vote replaces the earlier vote. A question to several people is
+//! settled when enough of them have answered. Their answers may differ.
 
 use std::collections::BTreeMap;
 
@@ -17,14 +17,14 @@ use crate::actor::Actor;
 #[derive(Clone, Debug)]
 pub struct Settlement<'a> {
     pub vote: &'a Vote,
-    /// Option that `vote` chose and that takes effect.
+    /// Option that `vote` chose. This option takes effect.
     pub offer: &'a Offer,
-    /// Votes that agree with `vote`, oldest first.
+    /// Votes that agree with `vote`, the oldest first.
     pub agreed: Vec<&'a Vote>,
 }
 
 impl Interrupt {
-    /// Returns the option that the newest vote settles. Returns `None` if more people must agree.
+    /// Returns the option that the newest vote settles. `None` if more people must agree.
     pub fn settles(&self) -> Option<Settlement<'_>> {
         let newest = self.votes.last()?;
         let chosen = self.offers(&newest.option)?;
@@ -36,14 +36,14 @@ impl Interrupt {
         if self.assignment.stage(&self.counted(&agreed)).is_some() {
             return None;
         }
-        // An approval for a single call does not approve further calls of the session.
+        // If one of the votes approves only a single call, the agreement does not approve further calls of the session.
         let offer = |vote: &Vote| self.offers(&vote.option);
         let only_once = |vote: &&&Vote| offer(vote).is_some_and(|offer| offer.effect != Effect::Grant);
         let vote = agreed.iter().rev().find(only_once).copied().unwrap_or(newest);
         Some(Settlement { vote, offer: offer(vote)?, agreed })
     }
 
-    /// Returns true if several people must each answer the question.
+    /// Returns true if several people must each answer the question for themselves.
     pub fn is_gathered(&self, offer: &Offer) -> bool {
         let answers = self.opened.kind == Kind::Question && offer.effect == Effect::Respond;
         answers && !self.assignment.takes_one()
@@ -59,8 +59,8 @@ impl Interrupt {
         self.votes.iter().filter(says_so).collect()
     }
 
-    /// Returns the votes that count. The author's own vote does not count if self-approval is not allowed. A person who
-    /// voted under several names has only one vote, the first.
+    /// Returns the votes that count. The author's own vote does not count if self-approval is not allowed. If a person
+    /// voted under several names, only the first vote counts.
     pub(super) fn counted<'v>(&self, agreed: &[&'v Vote]) -> Vec<Ballot<'v>> {
         let may_be_own = self.assignment.self_approval || self.opened.kind == Kind::Question;
         let is_own = |vote: &Vote| {
@@ -80,13 +80,13 @@ impl Interrupt {
         counted.into_iter().map(|vote| Ballot { by: &vote.by, seat: &vote.seat }).collect()
     }
 
-    /// Returns true if the person wrote this edit, or created the login link that its author used. Without an edit,
-    /// checks the author of the interrupt's subject instead.
+    /// Returns true if the person wrote this edit, or created the login link that the author of the edit used. If there
+    /// is no edit, checks the author of the interrupt's subject instead.
     pub(super) fn wrote(&self, who: &str, edit_of: Option<u64>) -> bool {
         self.author(edit_of).is_some_and(|author| author.responsible_people().includes(who))
     }
 
-    /// Returns the authors of the subject, and of each edit that has current votes.
+    /// Returns the author of the subject, and the author of each edit that has current votes.
     pub(super) fn standing_authors(&self) -> impl Iterator<Item = &Actor> {
         let edits = self.votes.iter().filter_map(|vote| self.authors.get(&vote.edit_of?));
         self.written_by.iter().chain(edits)
@@ -98,10 +98,10 @@ impl Interrupt {
 }
 
 impl Interrupt {
-    /// Adds a vote. Removes the votes that the new vote replaces.
+    /// Adds a vote, and removes the votes that the new vote replaces.
     pub fn cast(&mut self, vote: Vote) {
         let is_gathered = self.offers(&vote.option).is_some_and(|offer| self.is_gathered(offer));
-        // A vote from before this edit approved the version without the edit.
+        // Votes from before this edit approved the version without the edit.
         let resets = |other: &Vote| !is_gathered && vote.edit_of.is_some() && other.edit_of != vote.edit_of;
         let replaces = |other: &Vote| {
             other.by == vote.by && (self.assignment.distinct || other.seat.stage == vote.seat.stage)
@@ -114,21 +114,21 @@ impl Interrupt {
         self.votes.push(vote);
     }
 
-    /// Returns the sequence number of the decision that introduced this edit. Returns `seq` for a new edit, and `None`
-    /// without an edit.
+    /// Returns the sequence number of the decision that introduced this edit. Returns `seq` if the edit is new, and
+    /// `None` if there is no edit.
     pub fn edit_of(&self, edit: &Value, seq: u64) -> Option<u64> {
         let same = |vote: &&Vote| vote.edit_of.is_some() && vote.edit == *edit;
         let first = || self.votes.iter().find(same).and_then(|vote| vote.edit_of);
         (!edit.is_null()).then(|| first().unwrap_or(seq))
     }
 
-    /// Returns the vote that settled the interrupt. Returns `None` if no vote settled it.
+    /// Returns the vote that settled the interrupt. `None` if no vote settled it.
     pub fn settled_by(&self) -> Option<&Vote> {
         let seq = self.resolution.as_ref()?.decision?;
         self.votes.iter().find(|vote| vote.seq == seq)
     }
 
-    /// Returns the texts of the votes that agreed.
+    /// Returns the texts of the votes that agreed with the settling vote.
     pub fn agreed_text(&self) -> Option<String> {
         let agreed = self.agreed();
         let said: Vec<&str> =
@@ -136,8 +136,8 @@ impl Interrupt {
         (!said.is_empty()).then(|| said.join("\n"))
     }
 
-    /// Returns the people who decided. Empty if no person decided. The person who gave a grant decided the calls that
-    /// the grant covers.
+    /// Returns the people who decided. Empty if no person decided. If a grant covered the call, this is the person who
+    /// gave the grant.
     pub fn decided_by(&self) -> Vec<String> {
         let Some(resolution) = &self.resolution else { return Vec::new() };
         match resolution.cause {
@@ -152,19 +152,20 @@ impl Interrupt {
         }
     }
 
-    /// Returns the represented people by the id of the voter, as the voters' clients reported them.
+    /// Returns the person whom each voter represented, as the voters' clients reported it. The key is the id of the
+    /// voter.
     pub fn on_behalf_of(&self) -> BTreeMap<String, String> {
         let agreed = self.agreed().into_iter();
         agreed.filter_map(|vote| Some((vote.by.clone(), vote.on_behalf_of.clone()?))).collect()
     }
 
-    /// Returns the creators of the login links that voters used, by the id of the voter.
+    /// Returns the creator of the login link that each voter used. The key is the id of the voter.
     pub fn let_in_by(&self) -> BTreeMap<String, String> {
         let agreed = self.agreed().into_iter();
         agreed.filter_map(|vote| Some((vote.by.clone(), vote.let_in_by.clone()?))).collect()
     }
 
-    /// Returns the votes for the option that settled the interrupt, oldest first.
+    /// Returns the votes that agree with the vote that settled the interrupt, the oldest first.
     pub fn agreed(&self) -> Vec<&Vote> {
         let by_votes = self.settled_by().is_some();
         self.settles().filter(|_| by_votes).map(|settled| settled.agreed).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Reminders and escalation of interrupts that have no decision yet.
+//! Reminders and escalation of interrupts that still wait for a decision.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::people::{People, STARTER};
 use crate::schema::Problem;
 use crate::time::Timestamp;
 
-/// Reminders and escalation that a gate, or an asking agent or service, configures.
+/// Settings of reminders and escalation. A gate, or the agent or service that asks, configures them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
@@ -17,37 +17,36 @@ pub struct Timing {
     pub reminders: Option<Reminders>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub escalation: Vec<Escalation>,
-    /// True if only time within the working hours of the approvers' groups counts, for reminders, escalation and the
-    /// expiry.
+    /// True if the times of reminders, escalation and the expiry include only the working hours of the approvers'
+    /// groups.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub working_time: bool,
 }
 
-/// Reminders to the approvers of an interrupt.
+/// Settings of the reminders that the approvers of an interrupt get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reminders {
-    /// Delay between the request to the approvers and the first reminder.
+    /// Delay between the time when approvers are asked and the first reminder.
     pub after_ms: u64,
-    /// Interval between reminders. `None`: only one reminder is sent.
+    /// Interval between reminders. If `None`, only one reminder is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every_ms: Option<u64>,
-    /// Maximum number of reminders per request to approvers.
+    /// Maximum number of reminders each time that approvers are asked.
     pub limit: u32,
 }
 
-/// Escalation step, which adds or replaces approvers.
+/// Escalation step. It adds approvers or replaces the approvers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Escalation {
-    /// Delay after the opening of the interrupt, or after the previous escalation step.
+    /// Delay after the interrupt was opened, or after the previous escalation step.
     pub after_ms: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvers: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// True if the new approvers replace the current approvers. Otherwise the new approvers are added to the current
-    /// approvers.
+    /// True if the new approvers replace the current approvers. If false, the new approvers are added to them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replace: bool,
 }
@@ -57,13 +56,13 @@ pub struct Escalation {
 pub struct Due {
     pub remind_at: Option<Timestamp>,
     pub escalate_at: Option<Timestamp>,
-    /// Number of reminders since approvers were last asked.
+    /// Number of reminders sent since approvers were last asked.
     pub reminded: u32,
-    /// Number of escalation steps taken, including steps that reached no person.
+    /// Number of escalation steps so far, including steps that reached no person.
     pub steps: usize,
     /// Index of the stage to which the reminders and escalation steps apply.
     pub stage: usize,
-    /// True if the approvers have changed, so the times must be computed again.
+    /// True if the approvers have changed. The times must then be computed again.
     pub is_outdated: bool,
 }
 
@@ -82,18 +81,17 @@ impl Timing {
         *self == Self::default()
     }
 
-    /// Returns true if there are reminders or escalation steps. Reminders and escalation steps restart when further
-    /// approvers are asked.
+    /// Returns true if the settings have reminders or escalation steps. Both restart when further approvers are asked.
     pub fn has_follow_ups(&self) -> bool {
         self.reminders.is_some() || !self.escalation.is_empty()
     }
 
-    /// Returns the time at which `ms` have passed since `from`, in working time of the approvers of a stage if
-    /// `working_time` is set.
+    /// Returns the time at which `ms` have passed since `from`. If `working_time` is set, only the working time of the
+    /// stage's approvers counts.
     pub fn later(&self, from: Timestamp, ms: u64, stage: Option<&Stage>, people: &People) -> Timestamp {
         let groups = stage.map(|stage| stage.groups.as_slice()).unwrap_or_default();
         let hours: Vec<_> = groups.iter().filter_map(|group| people.hours(group)).collect();
-        // If none of the approvers' groups has working hours, every hour counts.
+        // If none of the approvers' groups has working hours, all hours count.
         if self.working_time && !hours.is_empty() { hours::after(from, ms, &hours) } else { from.plus_ms(ms) }
     }
 
@@ -120,7 +118,7 @@ impl Timing {
         Some(self.later(now, every_ms, stage, people))
     }
 
-    /// Returns the time of an escalation step, counted from now.
+    /// Returns the time of an escalation step, if its delay starts now.
     pub fn step_at(
         &self,
         step: usize,
@@ -131,7 +129,7 @@ impl Timing {
         Some(self.later(now, self.escalation.get(step)?.after_ms, stage, people))
     }
 
-    /// Returns the problems of the settings, and a problem for each name that cannot decide this interrupt.
+    /// Returns the problems of the settings, and a problem for each person or group that cannot decide this interrupt.
     /// `expires_in_ms` is the time until the interrupt expires. JSON pointers begin with `at`.
     pub fn check(
         &self,
@@ -225,7 +223,8 @@ impl Timing {
         problems
     }
 
-    /// Returns a problem if an escalation step replaces the approvers by people who could never satisfy the assignment.
+    /// Returns a problem if an escalation step would replace the approvers by people who could never satisfy the
+    /// assignment.
     fn lacking(
         &self,
         assignment: &Assignment,
@@ -238,7 +237,7 @@ impl Timing {
             steps.flat_map(|(i, step)| (0..assignment.stages.len()).map(move |stage| (i, step, stage)));
         all.find_map(|(i, step, stage)| {
             let next = assignment.escalated(stage, step);
-            // When a workflow is loaded, the person who will start the run is not known yet.
+            // The person who starts the run is not known when a workflow is loaded.
             if starter.is_none() && next.people_and_groups().0.contains(STARTER) {
                 return None;
             }
@@ -261,8 +260,8 @@ impl Timing {
 }
 
 impl Escalation {
-    /// Returns true if the escalation step names an existing person who may decide. The person who started the run
-    /// counts only if self-approval is allowed.
+    /// Returns true if the escalation step names a person of the installation who may decide. The person who started
+    /// the run counts only if self-approval is allowed.
     pub fn reaches(&self, assignment: &Assignment, people: &People, starter: Option<&str>) -> bool {
         let named =
             Stage { approvers: self.approvers.clone(), groups: self.groups.clone(), ..Stage::default() };
@@ -271,13 +270,13 @@ impl Escalation {
 }
 
 impl Assignment {
-    /// Returns the assignment after an escalation step. The approvers of the step are added to a stage, or replace the
-    /// approvers of the stage.
+    /// Returns the assignment after an escalation step. The approvers of the step are added to the approvers of a
+    /// stage, or replace them.
     #[must_use]
     pub fn escalated(&self, stage: usize, step: &Escalation) -> Self {
         let mut next = self.clone();
         let Some(of) = next.stages.get_mut(stage) else { return next };
-        // If each named approver must agree, approvers cannot be added, so the stage is handed over instead.
+        // If every named approver must agree, no approver can be added. The approvers of the stage are then replaced.
         if step.replace || of.roles == Represented::All {
             let instead = of.handed_to(step.approvers.clone(), step.groups.clone());
             *of = Stage { roles: Represented::Any, ..instead };
@@ -293,14 +292,14 @@ impl Assignment {
         next
     }
 
-    /// Returns the assignment after admins and operators were added to a stage.
+    /// Returns the assignment after admins and operators were added as approvers of a stage.
     #[must_use]
     pub fn of_operators(&self, stage: usize) -> Self {
         let mut next = self.clone();
         if let Some(of) = next.stages.get_mut(stage).filter(|of| !of.is_open()) {
             of.operators = true;
-            // The approvers who did not agree in time are no longer required. The number of required votes stays the
-            // same.
+            // The agreement of the approvers who did not agree in time is no longer required. The number of required
+            // votes stays the same.
             of.required = u32::try_from(of.needed()).unwrap_or(u32::MAX);
             of.roles = Represented::Any;
         }

@@ -1,4 +1,5 @@
-//! Waiting interrupts: the times of due events, the recipients of reminders, and snoozes.
+//! Interrupts that wait for a decision: the times at which something becomes due, the recipients of reminders, and
+//! snoozes.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +18,8 @@ pub enum DueEvent {
 }
 
 impl Interrupt {
-    /// Returns the first event that is due at the time `now`. Events with the same time are in the order of
-    /// [`DueEvent`].
+    /// Returns the first event that is due at the time `now`. If several events have the same time, the order of
+    /// [`DueEvent`] applies.
     pub fn due_by(&self, now: Timestamp) -> Option<DueEvent> {
         let snoozed = self.snoozes.values().min().copied();
         let all = [
@@ -30,13 +31,13 @@ impl Interrupt {
         due.min().map(|(_, what)| what)
     }
 
-    /// Returns the times of all events that become due without a decision.
+    /// Returns the times of all events that become due if nobody decides.
     pub fn deadlines(&self) -> impl Iterator<Item = Timestamp> {
         let own = [self.opened.expires_at, self.due.remind_at, self.due.escalate_at];
         own.into_iter().flatten().chain(self.snoozes.values().copied())
     }
 
-    /// Returns the next escalation step. Returns `None` if no step follows.
+    /// Returns the next escalation step. `None` if no further step follows.
     pub fn next_step(&self) -> Option<&Escalation> {
         self.opened.timing.escalation.get(self.due.steps).filter(|_| self.due.escalate_at.is_some())
     }
@@ -46,8 +47,9 @@ impl Interrupt {
         self.snoozes.get(id).copied()
     }
 
-    /// Returns the recipients of a reminder: people who may agree in the current stage and have not voted. The delegate
-    /// of an absent person replaces the absent person. People who received a delegation of this interrupt are added.
+    /// Returns the recipients of a reminder: people who may agree in the current stage and have not voted. If a person
+    /// is absent, the delegate receives the reminder instead. People who received a delegation of this interrupt also
+    /// get the reminder.
     pub fn waited_for(&self, people: &People, starter: Option<&str>, now: Timestamp) -> BTreeSet<String> {
         let at = self.stage_now();
         let Some(stage) = self.assignment.stages.get(at) else { return BTreeSet::new() };
@@ -66,7 +68,7 @@ impl Interrupt {
         told
     }
 
-    /// Returns true if the snooze changes something. If `until` is `None`, the current snooze ends.
+    /// Returns true if the snooze would change the interrupt. If `until` is `None`, ends the current snooze.
     pub fn check_snooze(&self, voter: &Voter<'_>, until: Option<Timestamp>) -> Result<bool, Refusal> {
         self.may_act(voter)?;
         let before = self.snoozes.get(&voter.actor.id);
@@ -76,7 +78,7 @@ impl Interrupt {
             return refused("is in the past".to_owned());
         }
         if let Some(expires_at) = self.opened.expires_at.filter(|at| until > *at) {
-            return refused(format!("is after the interrupt expires, at {expires_at}"));
+            return refused(format!("is later than the expiry of the interrupt, {expires_at}"));
         }
         if until > voter.now.plus_ms(limits::SNOOZE_MS) {
             return refused(format!("is more than {} days ahead", limits::SNOOZE_MS / 86_400_000));

@@ -1,21 +1,21 @@
-//! Positions of a plan's subtasks in a drawing: to the left of the subtasks that depend on them, and near their own
-//! dependencies. Browser and terminal both use these positions.
+//! Positions of a plan's subtasks in a drawing. A subtask is to the left of the subtasks that depend on it, and near
+//! the subtasks on which it depends. The browser and the terminal both use these positions.
 
 use std::collections::BTreeMap;
 
 use super::Plan;
 
-/// Column (`layer`) and row of a subtask, both counted from 0.
+/// Column (`layer`) and row of a subtask in a drawing, both counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodePosition {
-    /// Length of the longest chain of dependencies that precedes the subtask.
+    /// Length of the longest chain of dependencies that leads to the subtask.
     pub layer: usize,
     pub row: usize,
 }
 
 impl Plan {
     /// Returns a different position for each subtask, in the order of the plan. A subtask in a cycle, or after a cycle,
-    /// is in the first layer; no checked plan has a cycle.
+    /// is in the first layer. A plan that has passed the check has no cycle.
     pub fn layout(&self) -> Vec<NodePosition> {
         let layers = self.layers();
         let mut places: Vec<NodePosition> = Vec::new();
@@ -23,8 +23,8 @@ impl Plan {
         let mut rows: BTreeMap<usize, usize> = BTreeMap::new();
         for layer in 0..last {
             let mut members: Vec<usize> = (0..layers.len()).filter(|at| layers[*at] == layer).collect();
-            // Subtasks are sorted by the middle row of their dependencies, and by the order of the plan if the middle
-            // rows are equal.
+            // Subtasks are sorted by the middle row of the subtasks on which they depend. If the middle rows are equal,
+            // the order of the plan applies.
             members.sort_by_key(|at| (self.middle(*at, &rows), *at));
             rows.extend(members.into_iter().enumerate().map(|(row, at)| (at, row)));
         }
@@ -36,7 +36,7 @@ impl Plan {
 
     fn layers(&self) -> Vec<usize> {
         let mut layers: BTreeMap<&str, usize> = BTreeMap::new();
-        // In a plan without a cycle, each round places at least one subtask.
+        // If the plan has no cycle, each round of the loop places at least one subtask.
         for _ in &self.subtasks {
             let before = layers.len();
             for subtask in &self.subtasks {
@@ -57,7 +57,7 @@ impl Plan {
         self.subtasks.iter().map(|subtask| layers.get(subtask.id.as_str()).copied().unwrap_or(0)).collect()
     }
 
-    /// Returns twice the mean row of the subtask's dependencies.
+    /// Returns twice the mean row of the subtasks on which the subtask depends.
     fn middle(&self, at: usize, rows: &BTreeMap<usize, usize>) -> usize {
         let needs = &self.subtasks[at].depends_on;
         let place = |need: &String| self.subtasks.iter().position(|other| other.id == *need);

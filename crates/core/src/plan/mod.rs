@@ -1,4 +1,4 @@
-//! Plans as data: checks an agent's proposal before a person sees it (contracts A8, E12).
+//! Plans as data. An agent's proposal is checked before a person sees it (contracts A8, E12).
 
 mod layout;
 mod read;
@@ -26,20 +26,19 @@ pub struct Plan {
 pub struct Subtask {
     pub id: String,
     pub description: String,
-    /// Agent of the subtask. `None`: the default agent of the phase.
+    /// Agent that carries out the subtask. If `None`, the default agent of the phase does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
-    /// Estimated duration in the words of the planner, such as `5 min`. Displayed to people and not used in
-    /// calculations.
+    /// Estimated duration as the planner wrote it, such as `5 min`. People see it, but nothing is calculated from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_time: Option<String>,
 }
 
 impl Plan {
-    /// Parses and checks a plan. A plan must have at least one subtask and at most `limit` subtasks, unique ids, known
-    /// agents, dependencies that exist, and no cycle. `base` is the JSON pointer of the plan in the request.
+    /// Parses and checks a plan. A plan must have from 1 to `limit` subtasks, unique ids, known agents, only
+    /// dependencies that exist, and no cycle. `base` is the JSON pointer of the plan in the request.
     pub fn check(
         value: &Value,
         known_agents: &BTreeSet<&str>,
@@ -98,7 +97,7 @@ impl Plan {
                     problems.push(Problem::new(pointer, format!("`{needed}` appears twice")));
                 }
             }
-            // A longer list of problems would help neither a person nor a planning agent.
+            // A longer list of problems would not help the person or the agent that plans.
             if problems.len() >= limits::PLAN_PROBLEMS {
                 problems.truncate(limits::PLAN_PROBLEMS);
                 return Err(problems);
@@ -125,7 +124,7 @@ impl Plan {
         }
     }
 
-    /// Renders the plan for a person or a model, with one line per subtask.
+    /// Renders the plan for a person or a model. Each subtask is one line.
     pub fn text(&self) -> String {
         let line = |subtask: &Subtask| {
             let agent = subtask.agent.as_ref().map(|agent| format!(" [{agent}]")).unwrap_or_default();
@@ -138,7 +137,7 @@ impl Plan {
         self.subtasks.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns a subtask that can never start because of a cycle. Returns `None` if there is no cycle.
+    /// Returns a subtask that can never start, because it is in a cycle or depends on one. `None` if there is no cycle.
     fn cycle(&self) -> Option<&str> {
         let mut waiting: BTreeMap<&str, &[String]> = self
             .subtasks
@@ -161,7 +160,7 @@ impl Plan {
     }
 }
 
-/// Returns the JSON Schema of a plan, for editors.
+/// Returns the JSON Schema of a plan, for editors of plans.
 pub fn schema() -> Value {
     let text = json!({ "type": "string", "minLength": 1 });
     let subtask = json!({
@@ -184,13 +183,14 @@ pub fn schema() -> Value {
     })
 }
 
-/// Returns true if the id is valid. Ids become a part of step ids, paths and labels, and stay when texts are erased.
+/// Returns true if the id of a subtask is valid. Ids become part of step ids, paths and labels, and stay when texts are
+/// erased.
 fn is_id(id: &str) -> bool {
     (1..=limits::SUBTASK_ID_BYTES).contains(&id.len())
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
 }
 
-/// Returns true if the text can be an estimated duration: one line that is not blank.
+/// Returns true if the text can be an estimated duration, which is one line that is not blank.
 fn is_estimate(text: &str) -> bool {
     text.len() <= limits::ESTIMATED_TIME_BYTES
         && !text.trim().is_empty()

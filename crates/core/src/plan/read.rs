@@ -1,13 +1,13 @@
-//! Parses plans of models and people: an object, a list without an object, JSON within a text, or a list in prose
-//! (contract A8). The parser is used for replies, for the tool `create_plan`, and for edits that are not in the native
-//! form.
+//! Parses the plans that models and people write: an object, a list without an object, JSON within a text, or a list in
+//! prose (contract A8). The parser is used for replies, for the tool `create_plan`, and for edits in other forms than
+//! the native form.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-/// Returns `{subtasks: […]}` for [`Plan::check`](super::Plan::check). Returns `None` if the value does not resemble
-/// a plan. This function does not check the plan. An empty list becomes a plan without subtasks.
+/// Returns `{subtasks: […]}`, which [`Plan::check`](super::Plan::check) then checks. `None` if the value does not
+/// resemble a plan. An empty list becomes a plan without subtasks.
 pub fn read(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => candidates(text).pop(),
@@ -17,8 +17,7 @@ pub fn read(value: &Value) -> Option<Value> {
     }
 }
 
-/// Parses a value that a tool call or a checkpoint sent as a plan. Prose is not accepted as a plan, even if it contains
-/// a list.
+/// Parses a value that a tool call or a checkpoint sent as a plan. Prose is not accepted, even if it contains a list.
 pub fn sent(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => encoded(text),
@@ -33,7 +32,7 @@ pub fn fields_without_plan(value: &Value) -> Option<Value> {
     (!rest.is_empty()).then_some(Value::Object(rest))
 }
 
-/// Parses a plan from JSON text, which may be encoded twice.
+/// Parses a plan from JSON text. The text may be encoded as JSON twice.
 fn encoded(text: &str) -> Option<Value> {
     let parse = |text: &str| serde_json::from_str::<Value>(text.trim()).ok();
     let mut value = parse(text)?;
@@ -59,7 +58,8 @@ fn of_items(items: &[Value]) -> Value {
     json!({ "subtasks": subtasks })
 }
 
-/// Gives each subtask without an id its position in the plan as its id, or the next unused number if that id is taken.
+/// Gives each subtask without an id its position in the plan as id. If that id is taken, the next unused number becomes
+/// the id.
 fn count(subtasks: &mut [Value]) {
     let given = |subtask: &Value| subtask.get("id").and_then(Value::as_str).map(str::to_owned);
     let given: BTreeSet<String> = subtasks.iter().filter_map(given).collect();
@@ -76,8 +76,8 @@ fn count(subtasks: &mut [Value]) {
     }
 }
 
-/// Renames the fields of a subtask to the native form. Fields of a wrong type are kept, so that the check reports them.
-/// Fields that a plan does not have, such as results, are dropped.
+/// Renames the fields of a subtask to the native form. Keeps fields of a wrong type, so that the check reports them.
+/// Drops fields that a plan does not have, such as results.
 fn subtask(item: &Value) -> Value {
     let fields = match item {
         Value::String(text) => return json!({ "description": text.trim() }),
@@ -111,11 +111,11 @@ fn subtask(item: &Value) -> Value {
     Value::Object(native)
 }
 
-/// Fields that describe a subtask, in the order in which their texts are joined.
+/// Fields that describe a subtask. Their texts are joined in this order.
 const WORDS: [&str; 5] = ["title", "sub_task", "task", "description", "bullet_points"];
 
-/// Joins the descriptions of a subtask into one text. A description that is not a text is kept, so that the check
-/// reports it.
+/// Joins the descriptions of a subtask into one text. Keeps a description that is not a text, so that the check reports
+/// it.
 fn description(fields: &Map<String, Value>) -> Option<Value> {
     let mut told: Option<String> = None;
     for word in WORDS {
@@ -139,7 +139,7 @@ fn description(fields: &Map<String, Value>) -> Option<Value> {
     told.map(Value::String)
 }
 
-/// Converts numeric ids to texts.
+/// Converts an id that is a number to a text.
 fn normalize_id(id: &Value) -> Value {
     if id.is_u64() { Value::String(id.to_string()) } else { id.clone() }
 }
@@ -148,9 +148,9 @@ fn id(n: usize) -> String {
     format!("s{n}")
 }
 
-/// Returns the possible plans in a text, the most likely one last. A plan may be JSON alone, in a code fence or within
-/// prose. Without JSON, the lines of a list are the plan. The most likely plan is the last one, because many models
-/// reason before they give the plan.
+/// Returns the possible plans in a text, with the most likely plan last. A plan may be JSON alone, JSON in a code
+/// fence, or JSON within prose. If there is no JSON, the lines of a list are the plan. The last plan is the most
+/// likely, because many models reason before they give the plan.
 pub fn candidates(text: &str) -> Vec<Value> {
     let fenced =
         text.split("```").skip(1).step_by(2).map(|block| block.split_once('\n').map_or(block, |(_, it)| it));
@@ -168,7 +168,7 @@ pub fn candidates(text: &str) -> Vec<Value> {
     from_lines(text).into_iter().collect()
 }
 
-/// Returns the text without the JSON of the plan, for a person who sees the plan separately.
+/// Returns the text without the JSON of the plan, for a person who sees the plan elsewhere on the card.
 pub fn around(text: &str) -> String {
     let is_json = |part: &str| encoded(part).is_some();
     if is_json(text) {
@@ -197,7 +197,7 @@ pub fn around(text: &str) -> String {
     text.to_owned()
 }
 
-/// Parses numbered or bulleted lines as subtasks. An indented line belongs to the line above. A list of questions is
+/// Parses numbered or bulleted lines as subtasks. An indented line belongs to the line above it. A list of questions is
 /// not a plan.
 fn from_lines(text: &str) -> Option<Value> {
     let mut items: Vec<String> = Vec::new();

@@ -1,16 +1,16 @@
 //! Detects texts that ask their reader for something, or that announce work instead of doing it. The analysis covers
 //! English, and the question marks of other languages.
 //!
-//! A sentence that blocks the work (*should I*, *waiting for your*, *I need … to continue*) asks anywhere in the text.
-//! Other requests (a question, *please provide*) ask only at the end of the text, because an earlier question is
-//! rhetorical. Work that the end of the text announces (*I will now run the tests.*) was not done. `speech.rs`
-//! classifies a sentence. The tables of test cases are in `tests/it/endings/`.
+//! A sentence that blocks the work (*should I*, *waiting for your*, *I need … to continue*) is treated as a request
+//! anywhere in the text. Other requests (a question, *please provide*) matter only at the end of the text, because an
+//! earlier question is rhetorical. If the end of the text announces work (*I will now run the tests.*), the work was
+//! not done. `speech.rs` classifies a single sentence. The tables of test cases are in `tests/it/endings/`.
 
 use super::prose::{self, Block};
 use super::speech::{self, SentenceContext, Speech};
 use super::texts::vocabulary::LISTED;
 
-/// Returns the sentence in which the text asks its reader for something.
+/// Returns the sentence with which the text asks its reader for something.
 pub fn find_request(text: &str) -> Option<String> {
     first(text, &[Speech::Permission, Speech::Waiting, Speech::Request, Speech::Give, Speech::Question])
 }
@@ -20,7 +20,7 @@ pub fn announced(text: &str) -> Option<String> {
     first(text, &[Speech::Announces])
 }
 
-/// Returns the first sentence with one of these kinds of speech, if its position in the text is relevant for that kind.
+/// Returns the first sentence that has one of these kinds of speech, at a position in the text where that kind counts.
 fn first(text: &str, sought: &[Speech]) -> Option<String> {
     let said = prose::strip_thoughts(text);
     let blocks = prose::blocks(&said);
@@ -66,9 +66,9 @@ fn first(text: &str, sought: &[Speech]) -> Option<String> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Where {
     Middle,
-    /// Paragraph before a list that ends the text.
+    /// Paragraph before a list with which the text ends.
     Lead,
-    /// Item of a list that ends the text.
+    /// Item of a list with which the text ends.
     Item,
     End,
 }
@@ -76,14 +76,15 @@ enum Where {
 #[derive(Default)]
 struct Reader {
     before: SentenceContext,
-    /// True if a heading or a sentence introduces the following list of questions as information, and does not ask
-    /// them.
+    /// True if a heading or a sentence shows that the following list of questions is information. The questions are
+    /// then not asked.
     section: bool,
     lead: bool,
 }
 
 impl Reader {
-    /// Returns the first sentence of a block whose kind of speech is sought and relevant at the position `place`.
+    /// Returns the first sentence of a block whose kind of speech is sought, if that kind counts at the position
+    /// `place`.
     fn read(&mut self, text: &str, place: Where, next: Option<&Block>, sought: &[Speech]) -> Option<String> {
         let sentences = prose::sentences(text);
         let mut spoken: Vec<(Speech, String)> = Vec::new();
@@ -104,13 +105,13 @@ impl Reader {
             match (speech, place) {
                 (Speech::Plain | Speech::Polite, _)
                 | (Speech::Request | Speech::Give | Speech::Question | Speech::Announces, Where::Middle)
-                // In a list, an instruction is advice, and an announcement is a plan.
+                // In a list, an instruction is only advice, and an announcement is only a plan.
                 | (Speech::Give | Speech::Announces, Where::Item) => false,
                 (Speech::Waiting, _) => !self.section,
                 (Speech::Permission, Where::Middle) => ends && !is_answered && !self.section,
                 (Speech::Permission, Where::Lead | Where::Item | Where::End) => !is_answered,
                 (Speech::Request, Where::Lead | Where::Item | Where::End) => true,
-                // The list or code after a question answers the question, unless the question asks for a choice.
+                // A list or code after a question answers the question, unless the question asks for a choice.
                 (Speech::Question, Where::Lead) => {
                     ends && (lower.starts_with("which") || lower.starts_with("who"))
                 }
@@ -124,7 +125,7 @@ impl Reader {
     }
 }
 
-/// Returns true if the text answers the question before it: *Is it done? Yes.*
+/// Returns true if the text answers the question that precedes it: *Is it done? Yes.*
 fn answers(said: &str) -> bool {
     let first = said.split(|each: char| !each.is_alphanumeric()).next().unwrap_or_default();
     matches!(

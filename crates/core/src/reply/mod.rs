@@ -1,8 +1,9 @@
-//! Checks that a model's reply may end its step: it is complete, contains no tool call as text, and asks for nothing.
+//! Checks that a model's reply may end its step: the reply is complete, contains no tool call as text, and asks for
+//! nothing.
 //!
-//! This module only analyzes texts: the run decides how to handle a [`Flaw`] (`run/ending.rs`). The analysis of
-//! language is heuristic, so replies of agents that must end with a tool call (`ends: finish`) are not analyzed. If
-//! the analysis is uncertain, a text is treated as a question: an unnecessary question costs a person little time,
+//! This module only analyses texts. The run decides what to do about a [`Flaw`] (`run/ending.rs`). The analysis of
+//! language is a guess. Replies of agents that must end with a tool call (`ends: finish`) are therefore not analysed.
+//! If the analysis is uncertain, a text is treated as a question. An unnecessary question costs a person little time,
 //! but a missed question ends a run without a result.
 
 mod asks;
@@ -20,11 +21,11 @@ pub use asks::{announced, find_request};
 pub use calls::{CallableTool, written_call};
 pub use questions::{ReplyContent, parse_reply};
 
-/// Returns true if a text has content for its reader. Thoughts, an empty code fence, dots and invisible characters are
-/// not content.
+/// Returns true if a text has content for its reader. Thoughts of the model, an empty code fence, dots and invisible
+/// characters are no content.
 pub fn says_something(text: &str) -> bool {
     let said = prose::strip_thoughts(text);
-    // The text begins with a thought that is never closed.
+    // The text begins with a thought that has no end.
     if said.trim_start().starts_with("<think>") {
         return false;
     }
@@ -53,25 +54,25 @@ pub enum Flaw {
     Filtered,
     /// The provider stopped for a reason that does not show whether the reply is complete.
     Unclear,
-    /// The reply contains a tool call as text. No tool was executed.
+    /// The reply contains a tool call as text, so no tool ran.
     CallAsText,
     /// The reply asks a person for something.
     Asks,
-    /// The reply ends with an announcement of work that was not done.
+    /// The reply ends by announcing work that was not done.
     Announces,
-    /// The agent must end its step with the tool `finish`, and did not call the tool.
+    /// The agent must end its step with the tool `finish`, but did not call the tool.
     NotFinished,
-    /// A question of the agent has no answer, and the agent recorded no assumption.
+    /// A question of the agent has no answer, and the agent recorded no assumption instead.
     Unassumed,
     /// The questions in the reply are malformed. Applies only to agents that ask in their replies.
     MalformedQuestions,
-    /// The reply contains questions instead of content, and asking is disabled (contract E39).
+    /// The reply contains questions instead of content, but agents may not ask people (contract E39).
     QuestionsUnasked,
 }
 
 impl Flaw {
-    /// Returns the `end_reason` with which the flaw fails a run in which asking is impossible. Returns `None` if the
-    /// flaw does not fail such a run.
+    /// Returns the `end_reason` of a run that fails because of this flaw, in a run in which no person can be asked.
+    /// `None` if the flaw does not fail such a run.
     pub fn reason(self) -> Option<&'static str> {
         match self {
             Self::Cut => Some("reply_cut"),
@@ -81,12 +82,13 @@ impl Flaw {
             Self::NotFinished => Some("not_finished"),
             Self::MalformedQuestions => Some("malformed_questions"),
             Self::QuestionsUnasked => Some("questions_unasked"),
-            // A guess about language must not fail a run, and the result of the run reports missing assumptions.
+            // A guess about language must not fail a run. A missing assumption does not fail it either, because the
+            // result of the run reports it.
             Self::Asks | Self::Announces | Self::Unassumed => None,
         }
     }
 
-    /// Describes the flaw for a person, as the end of a sentence about the agent's last reply.
+    /// Describes the flaw for a person, worded as the end of a sentence about the agent's last reply.
     pub fn says(self) -> &'static str {
         match self {
             Self::Cut => "was cut off before it was complete",

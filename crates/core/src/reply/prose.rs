@@ -1,11 +1,11 @@
-//! Structure of a reply: blocks, sentences and code. Parses the Markdown that models write.
+//! Structure of a reply: blocks, sentences and code. Parses the Markdown that models typically write.
 
 /// Block of a text: a heading, a paragraph, a list item, a quotation or code.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Block {
     /// A heading: `# …`.
     Heading(String),
-    /// A paragraph. `bold` is true if the complete paragraph is emphasized, as headings often are.
+    /// A paragraph. `bold` is true if the whole paragraph is emphasised, as headings often are.
     Paragraph {
         text: String,
         bold: bool,
@@ -17,13 +17,13 @@ pub(super) enum Block {
     Code,
 }
 
-/// Consecutive lines inside or outside a code fence.
+/// Consecutive lines that are either all inside or all outside a code fence.
 pub(super) enum Segment<'t> {
     Prose(Vec<&'t str>),
     Fenced(Vec<&'t str>),
 }
 
-/// Removes the thoughts of a reasoning model, because they are not a part of the reply.
+/// Removes the thoughts of a reasoning model, because they do not belong to the reply.
 pub(super) fn strip_thoughts(text: &str) -> String {
     let mut rest = text;
     if let (None, Some((_, after))) = (rest.find("<think>"), rest.split_once("</think>")) {
@@ -38,7 +38,7 @@ pub(super) fn strip_thoughts(text: &str) -> String {
     said + rest
 }
 
-/// Splits a text at code fences. A fence that is never closed extends to the end of the text.
+/// Splits a text at code fences. A code fence without an end reaches to the end of the text.
 pub(super) fn segments(text: &str) -> Vec<Segment<'_>> {
     let mut segments = Vec::new();
     let (mut prose, mut fenced): (Vec<&str>, Option<(&str, Vec<&str>)>) = (Vec::new(), None);
@@ -55,7 +55,7 @@ pub(super) fn segments(text: &str) -> Vec<Segment<'_>> {
             (Some((_, body)), _) => body.push(line),
             (None, Some(open)) => {
                 segments.push(Segment::Prose(std::mem::take(&mut prose)));
-                // The complete fence is on one line: ```{"tool": …}```.
+                // The whole code fence is on one line: ```{"tool": …}```.
                 let within = trimmed.trim_start_matches(&open[..1]);
                 match within.strip_suffix(open) {
                     Some(within) => segments.push(Segment::Fenced(vec![within])),
@@ -148,8 +148,8 @@ fn is_bold(text: &str) -> bool {
     text.len() > 4 && ["**", "__"].iter().any(|mark| text.starts_with(mark) && text.ends_with(mark))
 }
 
-/// Removes emphasis. Replaces code by the word `code` and quotations by the word `quote`, because code and quotations
-/// ask the reader nothing.
+/// Removes emphasis. Replaces code by the word `code` and quotations by the word `quote`, because neither asks the
+/// reader for anything.
 fn plain(text: &str) -> String {
     let text = without_code(text).replace(['’', '‘'], "'");
     let mut said = String::new();
@@ -163,7 +163,7 @@ fn plain(text: &str) -> String {
         };
         let after = &rest[at + open.len_utf8()..];
         let Some(end) = after.find(close) else { break };
-        // A quotation of the complete text is treated as the reply's own text.
+        // If the whole text is a quotation, it is treated as the reply's own text.
         let is_all = at == 0 && after[end + close.len_utf8()..].trim().is_empty();
         said.push_str(&rest[..at]);
         said.push_str(if is_all { &after[..end] } else { "quote" });
@@ -173,7 +173,7 @@ fn plain(text: &str) -> String {
     said.replace("**", "").replace("__", "").replace(['*', '~'], "").trim().to_owned()
 }
 
-/// Replaces spans between backticks by the word `code`.
+/// Replaces each span between backticks by the word `code`.
 pub(super) fn without_code(text: &str) -> String {
     let mut said = String::new();
     let mut rest = text;
@@ -189,7 +189,7 @@ pub(super) fn without_code(text: &str) -> String {
 }
 
 /// Splits a text into sentences with their punctuation. Punctuation before a lower-case letter does not end a sentence,
-/// because a question in such a position is reported and not asked.
+/// because a question there is only reported, not asked.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let mut from = 0;

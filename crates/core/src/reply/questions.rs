@@ -1,7 +1,8 @@
-//! Replies that are either questions or content (contract C8): `{"questions": […]}`, or anything else.
+//! Replies that are either questions or content (contract C8). Questions have the form `{"questions": […]}`, and
+//! everything else is content.
 //!
-//! The form of the questions is fixed. Malformed questions are never treated as content, because the person would then
-//! not be asked.
+//! The questions must have exactly this form. Malformed questions are never treated as content, because the person
+//! would then not be asked.
 
 use std::collections::BTreeSet;
 
@@ -19,11 +20,11 @@ pub enum ReplyContent {
     Content(String),
     /// The reply consists of questions, each `{id, message, context?, message_type?, choices?, response_schema?}`.
     Questions(Vec<Value>),
-    /// The reply contains malformed questions, for the given reason.
+    /// The reply contains malformed questions. The value is the reason.
     Malformed(String),
 }
 
-/// Parses a reply of an agent that asks in its replies.
+/// Parses a reply of an agent that asks questions in its replies.
 pub fn parse_reply(text: &str) -> ReplyContent {
     let said = prose::strip_thoughts(text);
     let whole = &unfenced(said.trim());
@@ -67,7 +68,7 @@ fn is_known(key: &str) -> bool {
     ["questions", "content"].contains(&key)
 }
 
-/// Detects questions that are surrounded by other text, and questions in truncated or invalid JSON.
+/// Detects questions with other text around them, and questions in JSON that is cut off or invalid.
 fn not_json(whole: &str, error: &json::Error) -> Option<ReplyContent> {
     let opens = |at: &usize| whole[at + 1..].trim_start().starts_with("\"questions\"");
     let at = whole.match_indices('{').map(|(at, _)| at).find(opens)?;
@@ -80,7 +81,7 @@ fn not_json(whole: &str, error: &json::Error) -> Option<ReplyContent> {
     (at == 0).then(|| ReplyContent::Malformed(format!("it is not JSON: {error}")))
 }
 
-/// Removes a code fence that surrounds the complete text.
+/// Removes a code fence around the whole text.
 fn unfenced(text: &str) -> String {
     let mut segments = prose::segments(text).into_iter().filter(|segment| match segment {
         Segment::Prose(lines) | Segment::Fenced(lines) => lines.iter().any(|line| !line.trim().is_empty()),

@@ -1,5 +1,5 @@
 //! Classifies one English sentence as a request, waiting, an announcement, a polite closing, or a report. Uses the
-//! tables of `vocabulary.rs` and `phrases.rs`. The position of the sentence in the text has no influence.
+//! tables in `vocabulary.rs` and `phrases.rs`. The position of the sentence in the text does not matter.
 
 use super::prose::{self, Block};
 use super::texts::phrases::{
@@ -12,15 +12,15 @@ use super::texts::vocabulary::{
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Speech {
-    /// The sentence asks for permission to continue, or for a choice before continuing.
+    /// The sentence asks for permission to continue, or asks the reader to choose before the work continues.
     Permission,
-    /// The sentence states that the work waits for the reader.
+    /// The sentence says that the work waits for the reader.
     Waiting,
     /// The sentence asks for something.
     Request,
-    /// The sentence instructs the reader to provide something.
+    /// The sentence tells the reader to provide something.
     Give,
-    /// The sentence announces the next work.
+    /// The sentence announces the work that comes next.
     Announces,
     /// The sentence ends with a question mark.
     Question,
@@ -29,23 +29,23 @@ pub(super) enum Speech {
     Plain,
 }
 
-/// Kind of a complete text.
+/// Kind of a whole text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Text {
-    /// A sentence states that work is done.
+    /// A sentence of the text says that work is done.
     Report,
-    /// The text neither reports work nor gives an answer.
+    /// The text neither reports work nor answers anything.
     Greeting,
     #[default]
     Other,
 }
 
-/// Properties of the text that surrounds a sentence.
+/// Properties of the text around a sentence.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SentenceContext {
-    /// True if an earlier sentence states that work is done.
+    /// True if an earlier sentence says that work is done.
     done: bool,
-    /// Kind of the complete text.
+    /// Kind of the whole text.
     text: Text,
     /// True if the previous sentence gives the reader advice.
     advises: bool,
@@ -87,11 +87,11 @@ impl SentenceContext {
     }
 }
 
-/// Maximum bytes of a sentence that is analyzed completely. A longer sentence is analyzed only at its beginning and its
-/// end, because the time grows with the square of the number of clauses.
+/// Maximum number of bytes of a sentence that is analysed as a whole. In a longer sentence, only the beginning and the
+/// end are analysed, because the run time grows with the square of the number of clauses.
 const SENTENCE_BYTES: usize = 2_000;
 
-/// Classifies a sentence, which must be in lower case.
+/// Classifies a sentence. The sentence must be in lower case.
 pub(super) fn classify(said: &str, before: SentenceContext) -> Speech {
     if said.len() <= SENTENCE_BYTES {
         return of_short(said, before);
@@ -144,7 +144,8 @@ fn has(said: &str, table: &[&str]) -> bool {
     table.iter().any(|phrase| said.contains(phrase))
 }
 
-/// Returns true if the text contains a phrase of the table as whole words: *before I start*, not *before I started*.
+/// Returns true if the text contains a phrase of the table as whole words. *before I start* matches, *before I started*
+/// does not.
 fn has_words(said: &str, table: &[&str]) -> bool {
     table.iter().any(|phrase| {
         said.match_indices(phrase)
@@ -152,7 +153,7 @@ fn has_words(said: &str, table: &[&str]) -> bool {
     })
 }
 
-/// Returns the text after the phrase if the text begins with a phrase of the table.
+/// Returns the text after the phrase, if the text begins with a phrase of the table.
 fn strip_phrase<'s>(said: &'s str, table: &[&str]) -> Option<&'s str> {
     table.iter().find_map(|phrase| {
         said.strip_prefix(phrase)
@@ -161,13 +162,13 @@ fn strip_phrase<'s>(said: &'s str, table: &[&str]) -> Option<&'s str> {
     })
 }
 
-/// Returns true if the sentence ends with a question mark. Closing punctuation after the question mark is ignored.
+/// Returns true if the sentence ends with a question mark. Ignores closing punctuation after the question mark.
 fn ends_as_question(said: &str) -> bool {
     let end = said.trim_end_matches([')', ']', '\'', '"', '_', '.', '!', '…', '”', '»', ' ']);
     end.ends_with(['?', '？', '؟'])
 }
 
-/// Removes introductory words: *OK, now …*
+/// Removes words that only introduce the sentence: *OK, now …*
 fn start(said: &str) -> &str {
     let mut said = said.trim_start_matches(['(', '[', '\'', '"', '-', ' ']);
     while let Some(rest) = strip_phrase(said, LEADS_IN) {
@@ -176,7 +177,7 @@ fn start(said: &str) -> &str {
     said
 }
 
-/// Returns the clauses of a sentence, without their introductory words.
+/// Returns the clauses of a sentence without the words that only introduce them.
 fn clauses(said: &str) -> impl Iterator<Item = &str> {
     let after = [", ", "; ", ": ", " - ", " – ", " — ", " but ", " so ", " then "];
     let within = after
@@ -196,7 +197,7 @@ fn requests(clause: &str) -> bool {
     }
 }
 
-/// Returns true if the clause is a condition: *Once you confirm, I will …*
+/// Returns true if the clause states a condition: *Once you confirm, I will …*
 fn depends(clause: &str) -> bool {
     let will = has(clause, WILL);
     let on_you = IF_YOU.iter().find_map(|start| clause.strip_prefix(start)).is_some_and(|rest| {
@@ -206,8 +207,8 @@ fn depends(clause: &str) -> bool {
     will && (on_you || IF_SO.iter().any(|start| clause.starts_with(start)))
 }
 
-/// Returns true if the sentence defers work: *I'll begin as soon as the key is there.* After completed work, *I can …,
-/// if you like* is an offer, not a deferral.
+/// Returns true if the sentence postpones work: *I'll begin as soon as the key is there.* After completed work, *I can
+/// …, if you like* is an offer and does not postpone anything.
 fn defers(said: &str, before: SentenceContext) -> bool {
     let first = start(said);
     let Some(does) = strip_phrase(first, WILL_DO) else { return false };
@@ -216,8 +217,8 @@ fn defers(said: &str, before: SentenceContext) -> bool {
     !is_offer && strip_phrase(does, IDLE).is_none() && has(does, DEPENDS_ON)
 }
 
-/// Returns true if the sentence asks for permission: *With your permission, I'll …* A report of completed work is not a
-/// request.
+/// Returns true if the sentence asks for permission: *With your permission, I'll …* A report of completed work asks for
+/// nothing.
 fn with_leave(said: &str) -> bool {
     has(said, &["with your ", "if you allow", "if you don't mind", "if you do not mind", "on your "]) && {
         let is_leave = |word: &str| has(said, &[word]);
@@ -243,7 +244,7 @@ fn with_leave(said: &str) -> bool {
     }
 }
 
-/// Returns true if the sentence names something that is needed to continue: *I need the key to continue.*
+/// Returns true if the sentence says what is needed to continue: *I need the key to continue.*
 fn needs_to_go_on(said: &str) -> bool {
     let needs = clauses(said).any(|clause| {
         [
@@ -265,7 +266,8 @@ fn needs_to_go_on(said: &str) -> bool {
             .any(|end| said.contains(end))
 }
 
-/// Returns true if the sentence names an obstacle: *I can't continue: …*, *I can't go on without …*
+/// Returns true if the sentence says what keeps the agent from continuing: *I can't continue: …*, *I can't go on
+/// without …*
 fn cannot_go_on(said: &str, before: SentenceContext) -> bool {
     let goes_on = has(said, &["proceed", "continue", "go on", "go ahead", "move forward", " you"]);
     let lacks = has(said, &[" without ", " until ", " unless "]);
@@ -288,8 +290,8 @@ fn cannot_go_on(said: &str, before: SentenceContext) -> bool {
     })
 }
 
-/// Returns true if the sentence states that information is missing: *I don't know which file you mean.* A sentence
-/// does not match if the agent states in it that it decides without asking.
+/// Returns true if the sentence says that information is missing: *I don't know which file you mean.* Returns false if
+/// the sentence also says that the agent decides without asking.
 fn lacks(said: &str, before: SentenceContext) -> bool {
     if let Some((_, then)) = said.split_once(" so i ") {
         let goes_on = [
@@ -316,8 +318,8 @@ fn lacks(said: &str, before: SentenceContext) -> bool {
     })
 }
 
-/// Returns true if the sentence instructs the reader to provide something: *Paste the stack trace.*, *You need to tell
-/// me the path.* Advice to users of the finished work does not match.
+/// Returns true if the sentence tells the reader to provide something: *Paste the stack trace.*, *You need to tell me
+/// the path.* Returns false for advice to users of the finished work.
 fn gives(said: &str, before: SentenceContext) -> bool {
     let first = start(said);
     let (first, must) = match strip_phrase(first, MUST) {
@@ -386,7 +388,7 @@ fn announces(said: &str, before: SentenceContext) -> bool {
             return false;
         }
         let does = start(does);
-        // The announced text follows in the same sentence.
+        // The text that is announced follows in the same sentence.
         let leads_on = does.contains(':') && strip_phrase(does, TELLS).is_some();
         return strip_phrase(does, IDLE).is_none() && !leads_on && !does.is_empty();
     }
@@ -405,7 +407,7 @@ fn announces(said: &str, before: SentenceContext) -> bool {
         && (end.ends_with("...") || end.ends_with('…') || end.trim_end_matches('.').ends_with(" now"))
 }
 
-/// Classifies the text after *let me know*. A condition such as *if you like* is polite, unless the condition concerns
+/// Classifies the text after *let me know*. A condition such as *if you like* is polite, unless the condition is about
 /// the work.
 fn let_me_know(rest: &str) -> Speech {
     let polite =
@@ -423,7 +425,7 @@ fn let_me_know(rest: &str) -> Speech {
     }
 }
 
-/// Returns true if the text continues with work of the agent: *… and I'll continue.*
+/// Returns true if the text says that the agent's work continues: *… and I'll continue.*
 fn and_then_i(said: &str) -> bool {
     ["i'll ", "i will ", "i can "]
         .iter()
@@ -446,7 +448,7 @@ fn is_done(said: &str) -> bool {
     !denied && !is_to_come && words.any(|word| DONE.contains(&word))
 }
 
-/// Returns true if the text states that work is done.
+/// Returns true if the text says that work is done.
 pub(super) fn says_done(text: &str) -> bool {
     let blocks = prose::blocks(text);
     SentenceContext::from_blocks(&blocks).works()

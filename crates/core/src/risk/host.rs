@@ -1,13 +1,13 @@
-//! Remote hosts in a text: finds URLs, IP addresses, hosts with a port, and host names with well-known domains. The
+//! Remote hosts in a text. Finds URLs, IP addresses, hosts with a port, and host names with well-known domains. The
 //! local machine is not a remote host.
 
-/// URL schemes that connect to a remote host.
+/// URL schemes of connections to a remote host.
 const SCHEMES: [&str; 11] =
     ["http", "https", "ftp", "ftps", "sftp", "ssh", "ws", "wss", "s3", "gs", "postgres"];
-/// Top-level domains that are not file extensions.
+/// Top-level domains that cannot be confused with file extensions.
 const ENDINGS: [&str; 7] = ["com", "org", "internal", "corp", "intranet", "cloud", "gov"];
-/// Top-level domains that are accepted only in names with at least three labels. A name with two labels may be a
-/// library, such as `socket.io`.
+/// Top-level domains that are accepted only in names with at least three labels. A name with two labels, such as
+/// `socket.io`, may be the name of a library.
 const LONG_ENDINGS: [&str; 4] = ["net", "io", "dev", "app"];
 
 /// Returns the first remote host in the text.
@@ -25,7 +25,7 @@ fn host(word: &str) -> Option<String> {
         Some(_) => return None,
         None => (false, word),
     };
-    // The domain of an e-mail address is not a host that is contacted.
+    // The domain of an e-mail address is not a host with which a program connects.
     if !is_url && rest.contains('@') && !rest.contains(':') {
         return None;
     }

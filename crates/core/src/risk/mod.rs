@@ -1,9 +1,9 @@
-//! Risk of words and flags: the same table (`table.rs`) applies to every interrupt that may let work continue. Neither
-//! the asking agent nor the workflow can change the table.
+//! Risk of words and flags. One table (`table.rs`) applies to every interrupt that may let work continue. Neither the
+//! agent that asks nor the workflow can change the table.
 //!
-//! The table only raises a risk level, with a reason, and never decides: the gates (`gate`) ask, allow or forbid. Words
-//! that a command only searches for are ignored, because the command parser determines the effect of a command; the
-//! table for effects is `gate/stakes`.
+//! The table only raises a risk level and gives a reason. It never decides: the gates (`gate`) ask, allow or forbid.
+//! Words for which a command only searches are ignored, because the command parser determines the effect of a command.
+//! The table of effects is in `gate/stakes`.
 
 mod host;
 mod table;
@@ -24,20 +24,20 @@ use text::Text;
 /// Maximum number of words that one reason names.
 const NAMED: usize = 3;
 
-/// Members of our own agents' payloads that contain documents or results, and not the intended action.
+/// Members of payloads of Holdshort's own agents that contain documents or results instead of the intended action.
 const DOCUMENTS: [&str; 9] =
     ["content", "old", "new", "output", "diff", "trial", "preconditions", "judgement", "before"];
 
-/// Texts of an interrupt that are searched for risk words.
+/// Texts of an interrupt in which risk words are searched.
 #[derive(Clone, Debug, Default)]
 pub struct SearchedTexts {
     texts: Vec<Text>,
-    /// True if an external agent chose the member names and the lengths of texts. No text is then treated as a
-    /// document, and member names are searched too.
+    /// True if an external agent chose the member names and the lengths of the texts. In that case no text is treated
+    /// as a document, and member names are searched, too.
     is_foreign: bool,
-    /// Member names that were already searched.
+    /// Names of members that were already searched.
     names: BTreeSet<String>,
-    /// True if a text was longer than the part of it that is searched.
+    /// True if only the beginning of a text was searched, because the text was too long.
     is_cut: bool,
 }
 
@@ -46,13 +46,13 @@ impl SearchedTexts {
         Self { is_foreign: true, ..Self::default() }
     }
 
-    /// Adds a text, with the name of the member that contains it.
+    /// Adds a text. `name` is the name of the member that contains the text.
     fn text(&mut self, place: &'static str, name: &str, text: &str) {
         let text = if Text::is_line(name) { text } else { self.part(text) };
         self.add(Text::from_member(place, name, text));
     }
 
-    /// Adds the texts in a value, at any depth, and the names of members whose value is true.
+    /// Adds the texts inside a value, at any depth, and the names of members whose value is true.
     fn value(&mut self, place: &'static str, name: &str, value: &Value) {
         if self.texts.len() >= limits::RISK_TEXTS {
             return;
@@ -75,7 +75,7 @@ impl SearchedTexts {
         }
     }
 
-    /// Adds the name of a member once. Skips a member whose value is false.
+    /// Adds the name of a member, but only once. Leaves out a member whose value is false.
     fn name(&mut self, place: &'static str, name: &str, value: &Value) {
         if *value != Value::Bool(false) && self.names.insert(name.to_owned()) {
             let name = self.part(name);
@@ -93,8 +93,8 @@ impl SearchedTexts {
         self.value("the options", "", content.get(LABELS).unwrap_or(&Value::Null));
     }
 
-    /// Returns the part of a text that is searched. A too long text of an external agent is cut. A too long text of our
-    /// own agents is a document and is skipped.
+    /// Returns the part of a text that is searched. If a text of an external agent is too long, it is cut. If a text of
+    /// Holdshort's own agents is too long, it is a document and is left out.
     fn part<'t>(&mut self, text: &'t str) -> &'t str {
         let Some((end, _)) = text.char_indices().nth(limits::RISK_TEXT_CHARS) else { return text };
         self.is_cut |= self.is_foreign;
@@ -107,18 +107,18 @@ impl SearchedTexts {
         }
     }
 
-    /// Describes which texts were not searched. Returns `None` if all texts were searched.
+    /// Describes the texts that were not searched. `None` if all texts were searched.
     fn unread(&self) -> Option<String> {
         if self.texts.len() >= limits::RISK_TEXTS {
             Some(format!(
-                "it contains more than {} texts, and the remaining texts were not \
+                "the request contains more than {} texts, and the remaining texts were not \
                 checked",
                 limits::RISK_TEXTS
             ))
         } else if self.is_cut {
             let chars = limits::RISK_TEXT_CHARS;
             Some(format!(
-                "it contains a text of more than {chars} characters, and the rest of the text was \
+                "the request contains a text of more than {chars} characters, and the rest of the text was \
                 not checked"
             ))
         } else {
@@ -127,7 +127,7 @@ impl SearchedTexts {
     }
 }
 
-/// Raises the risk according to the texts, and keeps the existing reasons.
+/// Raises the risk as the texts require, and keeps the existing reasons.
 #[must_use]
 pub fn raised(mut risk: Risk, said: &SearchedTexts) -> Risk {
     for reason in said.texts.iter().filter_map(Text::line).flat_map(stakes::find_risks) {
@@ -137,7 +137,7 @@ pub fn raised(mut risk: Risk, said: &SearchedTexts) -> Risk {
         }
     }
     if let Some(text) = said.unread() {
-        // A text that was not searched may contain anything.
+        // The text that was not searched may contain anything.
         risk.level = risk.level.max(Level::High);
         let code = "unread_texts".to_owned();
         risk.reasons.push(Reason { source: Source::Words, code, rule: None, text });
@@ -153,12 +153,12 @@ pub fn raised(mut risk: Risk, said: &SearchedTexts) -> Risk {
         let Some(level) = words.iter().map(|(_, _, level)| *level).max() else { continue };
         found.push(topic);
         risk.level = risk.level.max(level);
-        // The command parser or the workflow's smart approval already gave this reason.
+        // The command parser or the workflow's smart approval has already given this reason.
         if risk.reasons.iter().any(|known| topic.is_said_by(&known.code)) {
             continue;
         }
         let place = words[0].1;
-        // The workflow's smart approval already reported one of these words as a keyword.
+        // The workflow's smart approval has already reported one of these words as a keyword.
         let is_keyword = |known: &Reason| {
             known.code == "keyword"
                 && words.iter().any(|(word, _, _)| known.text.contains(&format!("`{word}`")))
@@ -181,7 +181,7 @@ pub fn raised(mut risk: Risk, said: &SearchedTexts) -> Risk {
     risk
 }
 
-/// Collects the texts in a call of an external agent.
+/// Collects the texts in a call that an external agent makes.
 pub fn of_call(call: &ForeignCall) -> SearchedTexts {
     let mut said = SearchedTexts::foreign();
     said.text("the tool's name", "", &call.tool);
@@ -189,11 +189,11 @@ pub fn of_call(call: &ForeignCall) -> SearchedTexts {
     said
 }
 
-/// Collects the texts about work that the resolution of the interrupt may let continue. Returns no texts if no
-/// resolution lets work continue.
+/// Collects the texts about the work that continues if the interrupt is resolved. Returns no texts if no resolution
+/// lets work continue.
 pub(crate) fn of_interrupt(opened: &Opened, content: &Value) -> SearchedTexts {
     let is_after = matches!(opened.about, About::AfterStep(_));
-    // An external agent may continue after any answer.
+    // An external agent may continue after every answer.
     let lets_go_on = opened.about == About::External || opened.options.iter().any(Offer::releases);
     if is_after || !lets_go_on {
         return SearchedTexts::default();

@@ -1,8 +1,8 @@
-//! Table of words and flags that indicate risk, with their topics and levels.
+//! Table of words and flags that indicate risk, with the topic and the level of each.
 
 use crate::level::Level;
 
-/// Topic of risk that a word indicates.
+/// Topic of a risk that words indicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Topic {
     Destructive,
@@ -14,7 +14,7 @@ pub(super) enum Topic {
 impl Topic {
     pub(super) const ALL: [Self; 4] = [Self::Destructive, Self::Production, Self::Privilege, Self::Network];
 
-    /// Returns the stable reason code of the topic.
+    /// Returns the stable code of the topic, which reasons contain.
     pub(super) fn code(self) -> &'static str {
         match self {
             Self::Destructive => "destructive",
@@ -26,10 +26,10 @@ impl Topic {
 
     pub(super) fn describe(self) -> &'static str {
         match self {
-            Self::Destructive => "it mentions an action that cannot be undone",
-            Self::Production => "it mentions production",
-            Self::Privilege => "it mentions elevated rights",
-            Self::Network => "it mentions the network",
+            Self::Destructive => "the request mentions an action that cannot be undone",
+            Self::Production => "the request mentions production",
+            Self::Privilege => "the request mentions elevated rights",
+            Self::Network => "the request mentions the network",
         }
     }
 
@@ -45,18 +45,18 @@ impl Topic {
     }
 }
 
-/// Way in which a row of the table is compared with a text.
+/// Way in which the words of a row are compared with a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MatchKind {
-    /// Whole words in any form, such as `deletes` and `deletion`.
+    /// Whole words in any of their forms, such as `deletes` and `deletion`.
     Form,
-    /// Phrases without changes.
+    /// Phrases in exactly this form.
     Words,
-    /// Whole words, possibly followed by digits: `prod2`.
+    /// Whole words that digits may follow: `prod2`.
     Numbered,
-    /// Whole words, but only in a command line, because the words have other meanings in prose.
+    /// Whole words in a command line only, because the words have other meanings in prose.
     InLine,
-    /// Options (`--force`, `-Force`, `--force=yes`), and members whose value is true (`force: true`).
+    /// Options (`--force`, `-Force`, `--force=yes`), and names of members whose value is true (`force: true`).
     Flag,
 }
 

@@ -1,4 +1,4 @@
-//! One text of an interrupt, and its comparison with the table of risk words.
+//! One text of an interrupt, and the comparison of the text with the table of risk words.
 
 use std::borrow::Cow;
 
@@ -9,11 +9,11 @@ use super::table::{MatchKind, Row, TABLE, Topic};
 use crate::gate::smart;
 use crate::level::Level;
 
-/// Names of members that contain a shell command line.
+/// Names of members whose value is a shell command line.
 const LINES: [&str; 8] =
     ["command", "cmd", "commands", "command_line", "shell", "script", "shell_command", "bash"];
 
-/// A text of an interrupt, and the place of the text in the interrupt.
+/// Text of an interrupt, and the part of the interrupt that contains it.
 #[derive(Clone, Debug)]
 pub(super) struct Text {
     place: &'static str,
@@ -23,8 +23,8 @@ pub(super) struct Text {
 #[derive(Clone, Debug)]
 enum Form {
     Words(String),
-    /// A shell command line, and the words of those parts that do more than read. If `understood` is true, the parser
-    /// knows the effects of the programs, and `stakes` reports these effects.
+    /// A shell command line, and the words of those parts of it that do more than read. If `understood` is true, the
+    /// parser knows the effects of the programs, and `stakes` reports them.
     Line {
         line: String,
         read: Vec<String>,
@@ -43,13 +43,13 @@ impl Text {
         Self { place, form: Form::Switch(name.to_owned()) }
     }
 
-    /// Returns true if a member with this name contains a shell command line. A command line is searched completely,
-    /// whatever its length.
+    /// Returns true if the value of a member with this name is a shell command line. A command line is searched
+    /// completely, even if it is long.
     pub(super) fn is_line(name: &str) -> bool {
         LINES.contains(&name)
     }
 
-    /// Builds the text of a member.
+    /// Builds the text for the value of a member.
     pub(super) fn from_member(place: &'static str, name: &str, text: &str) -> Self {
         if Self::is_line(name) {
             let (read, understood) = without_reading(text);
@@ -72,7 +72,7 @@ impl Text {
         }
     }
 
-    /// Returns the forms of the text that are compared with the table.
+    /// Returns the text in the forms that are compared with the table.
     pub(super) fn compared(&self) -> Compared<'_> {
         let (text, is_known, words) = match &self.form {
             Form::Words(text) => (Cow::from(text), false, &[][..]),
@@ -90,13 +90,13 @@ impl Text {
     }
 }
 
-/// Forms of a text that the rows of the table are compared with.
+/// Forms of a text with which the rows of the table are compared.
 pub(super) struct Compared<'t> {
     pub(super) text: &'t Text,
     readings: Vec<smart::Text>,
-    /// Names of options, or the name of the member whose value is true.
+    /// Names of options in the text, or the name of the member whose value is true.
     flags: Vec<String>,
-    /// Words of a command line that are complete arguments, not parts of a path or a message.
+    /// Words of a command line that are whole arguments, not parts of a path or a message.
     plain: Vec<String>,
     recursive_and_forced: Option<String>,
     host: Option<String>,
@@ -108,7 +108,7 @@ impl<'t> Compared<'t> {
         Self { text, readings, flags, plain, recursive_and_forced: None, host: None }
     }
 
-    /// Returns the risk words of a topic, as the text spells them, each with its level.
+    /// Returns the risk words of a topic that the text contains, as the text spells them. Each word has its level.
     pub(super) fn found(&self, topic: Topic) -> Vec<(String, Level)> {
         let form = &self.text.form;
         let is_known = matches!(form, Form::Line { understood: true, .. });
@@ -119,7 +119,7 @@ impl<'t> Compared<'t> {
                 self.readings.iter().any(|read| read.has(|said| smart::is_form_of(said, word)))
             }
         };
-        // The command parser has already reported deletions and changed permissions.
+        // The command parser has already reported deletions and changes of permissions.
         let is_told = |word: &str| {
             is_known && !word.contains(' ') && (topic == Topic::Destructive || word.starts_with("ch"))
         };
@@ -151,7 +151,7 @@ impl<'t> Compared<'t> {
     }
 }
 
-/// Returns the name of an option, spelled as in the table.
+/// Returns the name of an option in the spelling of the table.
 fn flag_name(name: &str) -> String {
     name.replace('_', "-").to_lowercase()
 }
@@ -165,8 +165,8 @@ fn rows(topic: Topic) -> impl Iterator<Item = &'static Row> {
     TABLE.iter().filter(move |row| row.topic == topic)
 }
 
-/// Returns the names of the options in a text, without dashes and values: `force` for `--force=yes`. Options with a
-/// false value are omitted.
+/// Returns the names of the options in a text, without dashes and values, such as `force` for `--force=yes`. Leaves out
+/// options whose value is false.
 fn flags(text: &str) -> Vec<String> {
     let words =
         text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',' | ';' | '(' | ')'));
@@ -180,7 +180,7 @@ fn flags(text: &str) -> Vec<String> {
     options.filter_map(flag).collect()
 }
 
-/// Returns a bundle of short options that means both *recursive* and *force*: `-rf`, `-fr`, `-Rf`.
+/// Returns a bundle of short options that means both *recursive* and *force*, such as `-rf`, `-fr` or `-Rf`.
 fn recursive_and_forced(text: &str) -> Option<String> {
     let is_both = |word: &&str| {
         let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
@@ -194,8 +194,8 @@ fn recursive_and_forced(text: &str) -> Option<String> {
     text.split_whitespace().find(is_both).map(str::to_owned)
 }
 
-/// Returns the words of a line without the parts that only read. For example, a text that `grep` searches for is
-/// omitted, because the text is not an action. If the line is not fully understood, returns all words.
+/// Returns the words of a command line without the parts that only read. For example, a text for which `grep` searches
+/// is left out, because it is not an action. If the parser does not fully understand the line, returns all its words.
 fn without_reading(line: &str) -> (Vec<String>, bool) {
     let command = holdshort_command::parse(line);
     if command.is_read_only() {
@@ -206,7 +206,8 @@ fn without_reading(line: &str) -> (Vec<String>, bool) {
     }
     let parts = command.parts.iter().chain(&command.guesses).filter(|part| !part.is_read_only());
     let words = parts.flat_map(|part| std::iter::once(&part.program).chain(&part.arguments)).cloned();
-    // Code within the command line can be judged only by its words. A command line that is passed to a shell is parsed.
+    // Code within the command line can be judged only by its words. If a command line is passed to a shell, it is
+    // parsed instead.
     let is_code = |part: &Part| {
         let is_shell = matches!(part.program.as_str(), "sh" | "bash" | "dash");
         !part.arguments.is_empty() && part.is_inline_code() && !part.only_edits() && !is_shell

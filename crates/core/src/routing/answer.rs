@@ -1,11 +1,11 @@
-//! Reply of a router agent: one JSON object, alone, in a code fence, or within prose (contract A19).
+//! Reply of a router agent. It is one JSON object, which may be alone, in a code fence, or within prose (contract A19).
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Mode, Proposal, Route, Routed};
 
-/// Instructions for a router agent about the form of its reply.
+/// Instructions that tell a router agent which form its reply must have.
 pub const FORM: &str = "\
 Answer with JSON alone: {\"route_type\": \"direct\" | \"plan\" | \"clarify\" | \"propose\", \"complexity\": 0 to 100, \
 \"primary_agent\": \"…\", \"reasoning\": \"one sentence\", \"clarifying_questions\": [\"…\"], \"refined_task\": \"…\" or null, \
@@ -13,15 +13,15 @@ Answer with JSON alone: {\"route_type\": \"direct\" | \"plan\" | \"clarify\" | \
 Complexity: 0 to 30 is one simple action, 31 to 60 a few steps, 61 to 100 needs several steps and a plan.\n\
 Prefer `direct`. `clarify` needs questions; `propose` needs at least two proposals.";
 
-/// Maximum number of questions, of proposals, and of points per proposal, and maximum bytes of texts, in a router's
-/// reply.
+/// Maximum number of questions, of proposals, and of points for each proposal in a router's reply, and maximum number
+/// of bytes of its texts.
 const QUESTIONS: usize = 5;
 const PROPOSALS: usize = 5;
 const POINTS: usize = 5;
 const WORDS_BYTES: usize = 1_000;
 const TASK_BYTES: usize = 8_000;
 
-/// Names of routes, including names that were used earlier (contract E4).
+/// Names of routes, including names that earlier versions used (contract E4).
 const ROUTES: [(&str, Route); 7] = [
     ("direct", Route::Direct),
     ("one_shot", Route::Direct),
@@ -70,8 +70,8 @@ pub fn response_schema() -> Value {
     })
 }
 
-/// Parses the reply of a router. Returns `None` if the reply is malformed. In [`Mode::Minimal`], a route that would ask
-/// a person becomes the direct route.
+/// Parses the reply of a router. `None` if the reply is malformed. In [`Mode::Minimal`], a route that would ask a
+/// person is replaced by the direct route.
 pub fn read(text: &str, mode: Mode) -> Option<Routed> {
     let object = text.get(text.find('{')?..=text.rfind('}')?)?;
     let value = crate::json::parse(object.as_bytes()).ok()?;

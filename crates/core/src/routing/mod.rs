@@ -1,8 +1,8 @@
-//! Routes for the task of a copilot: the agent begins at once, begins with a plan, begins after a question, or begins
-//! after a choice among proposals (contracts A19 to A22).
+//! Routes for the task of a copilot. The agent begins at once, with a plan, after a person's answers, or after a
+//! person's choice among proposals (contracts A19 to A22).
 //!
-//! This module parses the reply of a router agent. If there is no router, or if the reply is malformed, `rules.rs`
-//! selects the route. The run applies the route (`run/phase/copilot.rs`).
+//! This module parses the reply of a router agent. If there is no router agent, or if its reply is malformed,
+//! `rules.rs` selects the route. The run then follows the route (`run/phase/copilot.rs`).
 
 mod answer;
 mod rules;
@@ -12,21 +12,21 @@ use serde::{Deserialize, Serialize};
 pub use answer::{FORM, read, response_schema};
 pub use rules::heuristics;
 
-/// Mode that controls when a person is asked before work begins (contract A20).
+/// Mode that controls when a person is asked before work on a task begins (contract A20).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Asks no questions.
+    /// Asks the person nothing.
     Minimal,
-    /// Asks essential questions.
+    /// Asks only essential questions.
     Balanced,
-    /// Asks about everything unclear, and presents proposals even for tasks that are too short for proposals in the
+    /// Asks about everything that is unclear. Shows proposals also for tasks that are too short for proposals in the
     /// balanced mode.
     Aggressive,
 }
 
 impl Mode {
-    /// Returns the instruction for a router agent.
+    /// Returns the instruction that tells a router agent about the mode.
     pub fn guide(self) -> &'static str {
         match self {
             Self::Minimal => "Mode: minimal. Act at once; ask nothing.",
@@ -44,7 +44,7 @@ pub enum Route {
     /// An agent begins at once.
     #[default]
     Direct,
-    /// An agent begins, with the hint that a plan helps.
+    /// An agent begins, and gets the hint that a plan helps.
     Plan,
     /// A person answers questions before an agent begins.
     Clarify,
@@ -54,26 +54,26 @@ pub enum Route {
 
 /// Maximum complexity of a simple task (contract A19).
 pub const SIMPLE: u8 = 30;
-/// Minimum complexity at which the agent gets the hint that a plan helps (contract E25).
+/// Minimum complexity of a task at which the agent gets the hint that a plan helps (contract E25).
 pub const COMPLEX: u8 = 61;
 
-/// Result of routing a task.
+/// Result of the routing of a task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Routed {
     pub route: Route,
     /// Complexity of the task, from 0 to 100.
     pub complexity: Option<u8>,
-    /// Agent that begins. `None`: the agent of the phase.
+    /// Agent that begins. If `None`, the agent of the phase begins.
     pub agent: Option<String>,
     pub questions: Vec<String>,
     pub proposals: Vec<Proposal>,
-    /// Task, as the router rewrote it.
+    /// Task in the words of the router.
     pub refined: Option<String>,
     /// Reason for the route.
     pub reasoning: String,
 }
 
-/// One proposed way to do the task.
+/// Proposed way to do the task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
     pub title: String,
@@ -86,7 +86,7 @@ pub struct Proposal {
 }
 
 impl Routed {
-    /// Returns the hints for the agent that begins.
+    /// Returns the hints that the agent gets when it begins.
     pub(crate) fn hint(&self) -> Option<String> {
         let is_complex = self.complexity.is_some_and(|complexity| complexity >= COMPLEX);
         let refined =
@@ -98,8 +98,8 @@ impl Routed {
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
-    /// Adds default questions to a clarification without questions, and default proposals to a route with fewer than
-    /// two proposals.
+    /// Completes a route. If the route asks questions but has none, adds default questions. If the route proposes but
+    /// has fewer than two proposals, adds default proposals.
     pub(crate) fn complete(mut self) -> Self {
         if self.route == Route::Clarify && self.questions.is_empty() {
             self.questions = rules::QUESTIONS.map(str::to_owned).to_vec();
@@ -111,7 +111,7 @@ impl Routed {
     }
 }
 
-/// Returns the new task if a person's message begins a new task (contract A23).
+/// Returns the new task, if a person's message begins a new task (contract A23).
 pub fn new_task(text: &str) -> Option<&str> {
     const WORDS: [&str; 5] = ["new task:", "do:", "now:", "switch to:", "instead,"];
     let text = text.trim();

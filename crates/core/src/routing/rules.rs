@@ -1,11 +1,11 @@
-//! Rules that route a task without a model (contract A21). The rules are data, and the first matching rule applies.
+//! Rules that route a task without a model (contract A21). The rules are data. The first rule that matches applies.
 //!
-//! Words and phrases match only whole words, so that `fix it` is not found in `fix item`.
+//! Words and phrases match whole words only. `fix it` is therefore not found in `fix item`.
 
 use super::{Mode, Proposal, Route, Routed};
 
-/// Phrases that ask the agent to find out what the task is. These phrases are checked before the length of the task: "…
-/// no further details. Generate a plan" is long, but states no task (contract E6).
+/// Phrases that ask the agent to find out what the task is. They are checked before the length of the task, because a
+/// text such as "… no further details. Generate a plan" is long, but states no task (contract E6).
 const META: [&str; 11] = [
     "clarify requirements",
     "clarify the requirements",
@@ -20,16 +20,16 @@ const META: [&str; 11] = [
     "needs clarification",
 ];
 
-/// Pairs of an action and its objects. Such a pair alone states no purpose.
+/// Actions, each with its objects. An action and an object alone state no purpose.
 const GENERIC: [(&str, &[&str]); 4] = [
     ("create", &["script", "file", "app", "function"]),
     ("write", &["script", "code", "function"]),
     ("make", &["script", "file", "program"]),
     ("build", &["app"]),
 ];
-/// Maximum number of words of a task that states no purpose.
+/// Maximum number of words of a task that is assumed to state no purpose.
 const GENERIC_WORDS: usize = 5;
-/// Maximum number of words of a task that states no purpose and contains no word of `PURPOSE`.
+/// Maximum number of words of a task that is assumed to state no purpose because it contains no word of `PURPOSE`.
 const GENERIC_WORDS_WITHOUT_PURPOSE: usize = 10;
 const PURPOSE: [&str; 31] = [
     "that",
@@ -65,7 +65,7 @@ const PURPOSE: [&str; 31] = [
     "reads",
 ];
 
-/// Words that refer to something that the task does not name.
+/// Words that refer to a thing that the task does not name.
 const POINTING: [&str; 7] = ["it", "this", "that", "something", "stuff", "things", "thing"];
 
 const VAGUE: [&str; 9] = [
@@ -85,12 +85,12 @@ const RESEARCHER: &str = "researcher";
 
 pub(super) const QUESTIONS: [&str; 2] = ["What should this do?", "What functionality do you need?"];
 
-/// Thresholds for the length of tasks, by mode. The aggressive mode asks at least as often as the balanced mode
+/// Thresholds for the length of a task in a mode. The aggressive mode asks at least as often as the balanced mode
 /// (contract E5).
 struct Thresholds {
-    /// A task with fewer words that contains a word of `POINTING` is unclear.
+    /// Number of words below which a task with a word of `POINTING` is unclear.
     pointing_below: usize,
-    /// A task with more words is assumed to have several solutions.
+    /// Number of words above which a task is assumed to have several solutions.
     propose_above: usize,
 }
 
@@ -102,7 +102,7 @@ fn thresholds(mode: Mode) -> Option<Thresholds> {
     }
 }
 
-/// Selects the route of a task by the words of the task.
+/// Selects the route for a task, judging only by the words of the task.
 pub fn heuristics(task: &str, mode: Mode) -> Routed {
     let words = TaskWords::from_task(task);
     if let Some(thresholds) = thresholds(mode) {
@@ -210,7 +210,7 @@ impl TaskWords {
         let (action, target) = GENERIC.iter().find_map(|(action, targets)| {
             Some((action, targets.iter().find(|target| self.has(action) && self.has(target))?))
         })?;
-        // The action itself states no purpose, even if it is in `PURPOSE`.
+        // The action itself states no purpose, even if the word is in `PURPOSE`.
         let has_purpose = PURPOSE.iter().any(|word| word != action && self.has(word));
         let is_short = self.count() <= GENERIC_WORDS;
         let is_empty = self.count() <= GENERIC_WORDS_WITHOUT_PURPOSE && !has_purpose;

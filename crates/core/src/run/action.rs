@@ -1,5 +1,5 @@
-//! Actions of a run on the outside world. Every action is derived only from the state of the run. After a crash
-//! between commit and action, the same action is derived again.
+//! Actions of a run on the outside world. The state of a run alone determines its actions. If the process stops after a
+//! commit but before the action, the same state yields the same action again.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
 
-/// Action on the outside world. Trials, tool calls and model calls start only after a committed `begin`; inspections
-/// need no `begin`.
+/// Action on the outside world. Trials, tool calls and model calls start only after an event that records their start
+/// is committed. Inspections need no such event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     Inspect { call: String, revision: u32 },
@@ -17,8 +17,8 @@ pub enum Action {
     CallModel { step: String, turn: u32, attempt: u32, not_before: Option<Timestamp> },
 }
 
-/// Id of an action. The id consists of the id of the call or step and the number of the attempt, so the id is the
-/// same after a restart.
+/// Id of an action, built from the id of the call or step and the number of the attempt. An action has the same id
+/// after a restart.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ActionId(String);
@@ -39,17 +39,17 @@ impl Action {
         }
     }
 
-    /// Returns the id of [`Try`](Self::Try).
+    /// Returns the id of the action [`Try`](Self::Try).
     pub fn trial_id(call: &str, attempt: u32) -> ActionId {
         ActionId(format!("try/{call}/{attempt}"))
     }
 
-    /// Returns the id of [`CallTool`](Self::CallTool).
+    /// Returns the id of the action [`CallTool`](Self::CallTool).
     pub fn tool_id(call: &str, attempt: u32) -> ActionId {
         ActionId(format!("tool/{call}/{attempt}"))
     }
 
-    /// Returns the id of [`CallModel`](Self::CallModel).
+    /// Returns the id of the action [`CallModel`](Self::CallModel).
     pub fn model_id(step: &str, turn: u32, attempt: u32) -> ActionId {
         ActionId(format!("model/{step}/{turn}/{attempt}"))
     }

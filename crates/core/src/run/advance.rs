@@ -1,8 +1,8 @@
-//! Follow-up events, emitted after every input until no more follow.
+//! Follow-up events of an input. After each input, the run emits follow-up events until none is due.
 //!
-//! Phases whose needs are met start. Calls to asking tools open their interrupts. Steps that have received their
-//! answer end. A reached limit asks a person. A run without remaining work completes. All follow-up events of an
-//! input are in the same append as the input's own events.
+//! A phase starts when all phases that it needs have ended. A call to a tool that asks a person opens its interrupt. A
+//! step ends when its answer has arrived. A limit that is reached asks a person. A run without remaining work
+//! completes. All follow-up events of an input are in the same append as the input's own events.
 
 use serde_json::{Value, json};
 
@@ -19,11 +19,11 @@ use crate::text::clip;
 use crate::tool::{Opens, Runs};
 
 impl Draft<'_> {
-    /// Emits follow-up events until none is left. The loop ends: every round emits at least one event, and each kind
-    /// of event can follow only finitely often.
+    /// Emits follow-up events until none is due. The loop always ends, because every round emits at least one event,
+    /// and a run can emit each kind of follow-up event only a limited number of times.
     pub(super) fn advance(&mut self) {
         if self.run.seq >= limits::EVENTS {
-            let text = format!("the run has {} events, the maximum", self.run.seq);
+            let text = format!("the run has reached its limit of {} events", self.run.seq);
             self.fail_run("limit_events", text);
         }
         while !self.is_over() && !self.run.is_paused() && self.advance_once() {}
@@ -48,7 +48,7 @@ impl Draft<'_> {
             || self.open_gathered_questions()
     }
 
-    /// Opens the interrupts of calls to asking tools. Calls to asking tools need no inspection and go to a person at
+    /// Opens the interrupts of calls to tools that ask a person. These calls need no inspection and go to a person at
     /// once.
     fn open_asking_calls(&mut self) -> bool {
         let kept_back = self.run.definition.asking.deliver == Deliver::PerStage;
@@ -68,7 +68,7 @@ impl Draft<'_> {
                 | None => None,
             }
         });
-        // Calls open in the order of their proposals: `call_2` before `call_10`.
+        // Interrupts open in the order in which their calls were proposed: `call_2` before `call_10`.
         let next = due.min_by_key(|(id, ..)| (id.len(), id.as_str()));
         let next = next.map(|(id, call, opens)| (id.clone(), call.clone(), opens));
         let Some((id, call, opens)) = next else { return false };
@@ -99,7 +99,7 @@ impl Draft<'_> {
                 self.plan_called(id, call, &phase, &sent);
                 return;
             }
-            // No agent would carry out this plan, so a person is not asked about the plan.
+            // No agent would carry out a plan that a subtask makes. People are therefore not asked about such a plan.
             StepRole::Subtask => {
                 let text = "You carry out one part of a plan, and cannot make a plan for this part. Do the \
                     part yourself, or say what is missing.";

@@ -1,5 +1,5 @@
-//! The only code that changes a run: it applies one event at a time. `apply` cannot fail, reads no clock, and never
-//! branches on content.
+//! The only code that changes a run. It applies one event at a time. `apply` cannot fail and reads no clock. Its
+//! branches never depend on the erasable content of an event.
 
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ impl Run {
             Fact::StepStarted { step, phase, agent, role, subtask } => {
                 let mut new = Step::new(phase, *role, agent);
                 new.round = self.begin_round(phase, *role);
-                // Messages that arrived during an earlier round belong to that round.
+                // Messages that arrived during an earlier round of the phase belong to the earlier round.
                 let heard = new.round.map_or(0, |n| self.rounds_of(phase).heard_before(n));
                 let unheard = self.messages.iter().skip(heard);
                 new.entries.extend(unheard.map(|text| Entry::Note { text: text.clone() }));
@@ -230,14 +230,14 @@ impl Run {
             Fact::ModelStopped { step, said, .. } => self.step(step, |step| {
                 step.model = ModelCall::Idle;
                 step.stopped = false;
-                // The next request is a new call. If a person excused the failures of this turn, the next turn is
-                // excused, too.
+                // The next request is a new model call. If a person excused the failures of this turn, the failures of
+                // the next turn are excused, too.
                 if step.excused == step.turn {
                     step.excused += 1;
                 }
                 step.turn += 1;
                 step.refused_ends = 0;
-                // An interrupted judgement is incomplete, so it is not used.
+                // An interrupted judgement is incomplete, so it is discarded.
                 if (*said || content.text.is_some()) && !step.role.is_aside() {
                     let (agent, text) = (step.agent.clone(), Arc::from(content.as_text()));
                     let turn = Entry::Turn { agent, text, calls: Vec::new(), stop: Stop::Cut };
@@ -246,7 +246,7 @@ impl Run {
             }),
 
             Fact::ToolInspected { call, look } => self.call(call, |call| {
-                // A trial is valid only for the inspection that it followed.
+                // A trial is valid only for the inspection that preceded the trial.
                 if call.look.as_ref() != Some(look) {
                     call.trial = Trial { attempt: call.trial.attempt, ..Trial::default() };
                 }
@@ -313,8 +313,8 @@ impl Run {
                 call.effect.clone_from(effect);
             }),
             Fact::ToolStarted { call, attempt, epoch, .. } => {
-                // A call that a client runs does not change the epoch, because any node can hand it out. A call that
-                // runs on this node moves the run to the epoch of the node.
+                // A call that a client runs does not change the epoch, because any node can hand out such a call. A
+                // call that runs on this node sets the run's epoch to the epoch of the node.
                 if self.calls.get(call).is_some_and(|call| self.runs_here(&call.tool)) {
                     self.epoch = *epoch;
                 }
@@ -331,7 +331,7 @@ impl Run {
                 call.interrupted = *interrupted;
             }),
             Fact::ToolFinished { call: id, end, code } => {
-                // A call that failed before its start is also counted in the run's number of calls.
+                // A call that failed before its start also counts towards the run's number of calls.
                 let is_untried = self.calls.get(id).is_some_and(|call| call.attempt == 0);
                 let is_tried = self.calls.get(id).is_some_and(|call| call.committing().is_some());
                 let is_work = *end == CallEnd::Failed || (is_tried && *end == CallEnd::Done);
@@ -341,7 +341,7 @@ impl Run {
                     .get(id)
                     .filter(|call| matches!(call.state, CallState::Started { .. } | CallState::Doubted(_)));
                 let wrote = started.is_some_and(|call| self.writes(&call.tool));
-                // The changes of a commit are known, unless the run ended during the commit.
+                // If a call committed a changeset, its changes are known, unless the run ended during the commit.
                 let is_told =
                     started.is_none_or(|call| call.committing().is_some()) && *end != CallEnd::Unknown;
                 let ended_at = Some(self.seq);
@@ -355,8 +355,9 @@ impl Run {
                     call.outcome = content.data.clone();
                     match code.as_deref() {
                         Some(super::CONFINED) => call.confined.clone_from(&call.effect),
-                        // The command created guarded files, which only the effect `Guarded` allows. Recording the next
-                        // narrower effect makes the next approval allow `Guarded`.
+                        // The command created guarded files, which only the effect `Guarded` permits. The narrower
+                        // effect `Workspace` is recorded here, because the next approval then allows the next wider
+                        // effect, `Guarded`.
                         Some(super::SET_ASIDE) => call.confined = Some(CommandEffect::Workspace),
                         Some(_) | None => {}
                     }
@@ -385,8 +386,8 @@ impl Run {
                             call.cleared = released;
                             call.digest = None;
                         }
-                        // The digest stays. A call with the same digest runs again without a second question; for a
-                        // changed call, a person is asked again.
+                        // The digest of the call stays. If the call keeps this digest, it runs again without a second
+                        // question. If the call changes, a person is asked again.
                         ReturnReason::Rerun => call.cleared = released,
                         ReturnReason::Changed | ReturnReason::Withdrawn => {
                             call.cleared = None;

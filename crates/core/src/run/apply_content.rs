@@ -1,5 +1,5 @@
-//! State derived from the content of events: a plan, a route, the changes of a call. Erased content yields empty
-//! values. This module also removes erased answers from the state.
+//! State derived from the content of events: a plan, a route, the changes of a call. If the content was erased, the
+//! state gets empty values. This module also removes erased answers from the state.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use crate::plan::{Plan, Subtask};
 use crate::routing::{Route, Routed};
 use crate::tool::LayerChanges;
 
-/// Returns the plan of these nodes. Descriptions and estimates are read from the event's content. If the content was
-/// erased, the descriptions are empty and the estimates are missing.
+/// Returns the plan that consists of these nodes. Descriptions and estimates of the subtasks are read from the event's
+/// content. If the content was erased, the descriptions are empty and the estimates are missing.
 pub(super) fn drafted(nodes: &[Node], data: &Value) -> Plan {
     let text =
         |i: usize, field: &str| data.pointer(&format!("/subtasks/{i}/{field}")).and_then(Value::as_str);
@@ -63,13 +63,14 @@ pub(super) fn found(content: &Content, digest: Digest, changed: usize, deleted: 
     }
 }
 
-/// Returns the changeset in the content of an event. `None` if the changeset does not have this digest.
+/// Returns the changeset in the content of an event. `None` if the digest of the changeset differs from `digest`.
 pub(super) fn changeset_of(content: &Content, digest: Digest) -> Option<Arc<Changeset>> {
     let changes = Changeset::deserialize(content.data.get("changes")?).ok()?;
     (changes.digest() == digest).then(|| Arc::new(changes))
 }
 
-/// Returns the layer changes in the content of an event. `None` if the changes do not have the named digest.
+/// Returns the layer changes in the content of an event. `None` if the digest of the changes differs from the named
+/// digest.
 pub(super) fn layer_changes(content: &Content, named: &LayerDigest) -> Option<Arc<LayerChanges>> {
     let layer = LayerChanges::deserialize(content.data.get("layer")?).ok()?;
     (layer.changes.digest() == named.changeset).then(|| Arc::new(layer))
@@ -89,7 +90,7 @@ impl Run {
     pub(super) fn tell_all(&mut self, content: &Content) {
         let text: Arc<str> = Arc::from(content.as_text());
         self.messages.push_back_mut(text.clone());
-        // Steps that judge, route or sum up get their whole input in one task, and no messages.
+        // Steps that judge, route or summarise get their whole input as one task. They receive no messages.
         self.steps.change_open(
             |_, step| !step.role.is_aside(),
             |step| {
@@ -104,8 +105,8 @@ impl Run {
         self.interrupts.change(id, |interrupt| interrupt.apply(event, seq));
     }
 
-    /// Removes the answer in these events from the state. Notes in the entries of open steps stay until the next
-    /// replay.
+    /// Removes an erased answer from the state. `events`: events that held the answer. Notes in the entries of open
+    /// steps stay until the next replay.
     pub(super) fn erased(&mut self, event: &Event, id: &InterruptId, events: &[u64]) {
         let seq = self.seq;
         if let Some(ended) = self.ended.as_mut().filter(|ended| events.contains(&ended.told)) {
@@ -122,7 +123,7 @@ impl Run {
     }
 }
 
-/// Returns the message to later steps about a person's text. The person gave the text with a decision on `step`.
+/// Returns the message that tells later steps a person's text. The person wrote the text with a decision on `step`.
 pub fn said_about(step: &str, text: &str) -> String {
     format!("A person said about `{step}`: {text}")
 }

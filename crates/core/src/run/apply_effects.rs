@@ -1,4 +1,4 @@
-//! Further effects of an event on the state: on other calls, on the rounds of a copilot, and on work that an
+//! Effects of an event on other parts of the state: on other calls, on the rounds of a copilot, and on work that an
 //! interrupt blocks.
 
 use std::collections::BTreeSet;
@@ -72,8 +72,9 @@ impl Run {
         Some((last, reasons))
     }
 
-    /// Marks other calls for a new inspection after a write, because files and resolved paths may have changed. An
-    /// inspection in progress may have read the files before the write, so its result is rejected.
+    /// Marks other calls for a new inspection after a write, because the write may have changed files and resolved
+    /// paths. If an inspection is in progress, its result is rejected, because the inspection may have read the files
+    /// before the write.
     pub(super) fn look_again(&mut self, writer: &str) {
         let definition = self.definition.clone();
         let runs_here = |call: &Call| {
@@ -84,15 +85,15 @@ impl Run {
             |call| {
                 call.revision += 1;
                 call.look_again = call.look.is_some();
-                // A trial in progress has used files from before the write.
+                // A trial in progress has used files as they were before the write.
                 call.trial.running = None;
                 call.trial.is_stale = call.trial.found.is_some();
             },
         );
     }
 
-    /// Resets the count of refused ends of a step after a person has spoken in the step. An approval of a call does
-    /// not reset the count, because an approval tells the agent nothing.
+    /// Resets the count of the step's replies that did not end the step, because a person has spoken in the step. An
+    /// approval of a call does not reset the count, because an approval tells the agent nothing.
     pub(super) fn reset_refused_ends(&mut self, interrupt: &InterruptId, outcome: Outcome) {
         let Some(opened) = self.interrupts.get(interrupt).map(|interrupt| &interrupt.opened) else { return };
         let is_word = !matches!(opened.about, About::Call(_)) || outcome != Outcome::Approved;
@@ -107,7 +108,7 @@ impl Run {
         self.rounds.insert_mut(phase.to_owned(), rounds);
     }
 
-    /// Begins a round if a step of this role starts a round. Returns the number of the round.
+    /// Begins a new round of the phase if steps of this role start rounds. Returns the number of the round.
     pub(super) fn begin_round(&mut self, phase: &str, role: StepRole) -> Option<u32> {
         let found = self.phase(phase)?;
         if role != StepRole::Worker || !matches!(found.kind, PhaseKind::Copilot(_)) {
@@ -129,12 +130,12 @@ impl Run {
         });
     }
 
-    /// Marks all model calls in progress to be stopped.
+    /// Marks all model calls in progress as calls to stop.
     pub(super) fn stop_models(&mut self) {
         self.steps.change_open(|_, step| step.model != ModelCall::Idle, |step| step.stopped = true);
     }
 
-    /// Stores a held result. A later release applies to exactly this result.
+    /// Stores a result that is held back for review. A later release applies to exactly the stored result.
     pub(super) fn keep_held(&mut self, call: &str, digest: Digest, content: &Content) {
         let title = content.data.get("title").and_then(Value::as_str).unwrap_or_default().to_owned();
         let data = content.data.get("data").cloned().unwrap_or_default();
@@ -142,8 +143,8 @@ impl Run {
         self.call(call, |call| call.held = Some(Arc::new(HeldResult { title, content, digest, data })));
     }
 
-    /// Holds the run until the interrupt is resolved. If the run is already held by an earlier interrupt, the
-    /// earlier interrupt stays in effect.
+    /// Holds the run until the interrupt is resolved. If an earlier interrupt already holds the run, the run stays held
+    /// by the earlier interrupt.
     pub(super) fn rest_for(&mut self, interrupt: &InterruptId) {
         self.interrupted.get_or_insert_with(|| interrupt.clone());
     }
@@ -160,7 +161,7 @@ impl Run {
             .change_open(|_, step| step.blocked.as_ref() == Some(interrupt), |step| step.blocked = None);
     }
     /// Marks the content of a range of events as erased. The erasing event has no content of its own. The first event
-    /// of a run is erased last, so `from == 1` means that all content is erased.
+    /// of a run is erased last. If `from` is 1, all content of the run is therefore erased.
     pub(super) fn content_erased(&mut self, event: &Event, from: u64, to: u64, because: ErasureReason) {
         if from == 1 {
             self.erased = Some(Erasure { by: event.actor.id.clone(), at: event.at, because });
@@ -176,7 +177,8 @@ impl Run {
         self.held = Some(LegalHold { by: event.actor.id.clone(), at: event.at, reason });
     }
 
-    /// Counts a model reply. The tokens of a summary are charged to the step whose turns were summed up.
+    /// Counts the tokens and cost of a model reply. The tokens of a summary are charged to the step whose turns were
+    /// summarised.
     pub(super) fn spend(&mut self, id: &str, answered: &str, usage: Usage) {
         let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
         let price =

@@ -1,5 +1,5 @@
-//! Questions of agents: when a person sees a question, which work continues until the answer, and which assumption
-//! replaces a missing answer.
+//! Questions of agents: when a person sees a question, which work continues until the answer arrives, and which
+//! assumption replaces a missing answer.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ impl Draft<'_> {
             payload["kind"] = json!(kind);
         }
         opening.payload = payload;
-        // An empty schema is left out. With it, the person would have to type JSON without need.
+        // An empty schema is left out, because a form for it would make the person type JSON.
         let schema = call
             .arguments
             .get("response_schema")
@@ -41,7 +41,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Opens all questions that were kept back, once every agent waits for an answer (contract C8).
+    /// Opens all questions that were kept back, when every agent waits for an answer (contract C8).
     pub(super) fn open_gathered_questions(&mut self) -> bool {
         let is_at_work = !self.run.actions().is_empty() || self.run.started().next().is_some();
         if self.is_over() || is_at_work {
@@ -61,7 +61,7 @@ impl Draft<'_> {
         !gathered.is_empty()
     }
 
-    /// Ends a call that records an assumption, without asking a person. The call in the journal is the record.
+    /// Ends a call that records an assumption, without asking a person. The call itself, in the journal, is the record.
     pub(super) fn record_assumptions(&mut self) -> bool {
         let records = |call: &Call| self.run.spec(&call.tool).is_some_and(|spec| spec.runs == Runs::Records);
         let due = |call: &Call| call.state == CallState::Proposed && records(call);
@@ -89,7 +89,7 @@ impl Run {
             })
     }
 
-    /// Returns true if agents of this run can record assumptions. Runs of earlier versions have no tool for
+    /// Returns true if agents of this run can record assumptions. A run of an earlier version has no tool for
     /// assumptions.
     pub(super) fn records_assumptions(&self) -> bool {
         self.spec(RECORD).is_some()
@@ -108,8 +108,8 @@ impl Run {
         Some(self.left_open(id)?.1.to_owned())
     }
 
-    /// Returns the question of `unassumed`. `None` if a call of `finish` was already refused because of the question:
-    /// one refusal is enough.
+    /// Returns the question that `unassumed` returns. `None` if a call of `finish` was already refused because of this
+    /// question. A second refusal would not help.
     pub(super) fn unassumed_and_untold(&self, id: &str) -> Option<String> {
         let (seq, question) = self.left_open(id)?;
         let is_refusal = |call: &&Call| {
@@ -142,8 +142,8 @@ impl Run {
         })
     }
 
-    /// Returns the questions and assumptions of agents for the result of a run. Failed and cancelled runs, which have
-    /// no result, report questions and assumptions, too. Null if there are neither questions nor assumptions.
+    /// Returns the agents' questions and assumptions for the result of a run. Failed and cancelled runs have no result,
+    /// but also report their questions and assumptions. Null if the run has neither questions nor assumptions.
     pub fn asked_and_assumed(&self) -> Value {
         let told = [("questions", self.questions()), ("assumptions", self.assumptions())];
         let told = told.into_iter().filter(|(_, told)| !told.is_empty());
@@ -160,7 +160,7 @@ impl Run {
         asked.into_iter().map(describe_question).chain(self.unshown()).collect()
     }
 
-    /// Returns the questions that were still kept back when the run ended. No person saw these questions.
+    /// Returns the questions that no person saw, because they were still kept back when the run ended.
     fn unshown(&self) -> impl Iterator<Item = Value> {
         let mut shown = BTreeSet::new();
         for interrupt in self.interrupts.values().filter(|it| it.opened.kind == Kind::Question) {
@@ -200,8 +200,8 @@ impl Run {
             }
             Value::Object(told)
         });
-        // These steps had to assume an answer but recorded no assumption. The result reports this, because the work
-        // may depend on the missing assumption.
+        // The agents of these steps had to assume an answer but recorded no assumption. The result of the run lists the
+        // unanswered questions, because the work may depend on an unrecorded assumption.
         let silent = self.steps.iter().filter(|(_, step)| step.end.is_some());
         let silent = silent.filter_map(|(id, step)| Some((step, self.unassumed(id)?)));
         let untold = silent.map(
@@ -220,14 +220,14 @@ impl Run {
         all.filter(|tool| !self.is_asked_in_replies(tool)).collect()
     }
 
-    /// Returns the tool that a step has in addition to the tools of its agent.
+    /// Returns the additional tool that a step has besides the tools of its agent.
     pub(super) fn lent_tool(&self, step: &str) -> Option<&'static str> {
         self.may_assume(step).then_some(RECORD)
     }
 }
 
-/// Returns the problems of a question that its tool's schema does not find: a response schema that is not supported, and
-/// texts without a word. A person cannot answer a question of blanks, or choose a blank answer.
+/// Returns the problems of a question that the schema of its tool cannot find: an unsupported response schema, a
+/// question without a word, and a blank choice.
 pub(super) fn check(arguments: &Value) -> Vec<schema::Problem> {
     let own = arguments.get("response_schema");
     let mut problems = own.map(|own| schema::refuse_foreign(own, "/response_schema")).unwrap_or_default();
@@ -237,7 +237,7 @@ pub(super) fn check(arguments: &Value) -> Vec<schema::Problem> {
             problems.push(schema::Problem::new(format!("/{key}"), "is blank: say what you ask"));
         }
     }
-    // A choice may be a mark, such as `–`.
+    // A choice needs no word. It may be a mark, such as `–`.
     let is_blank = |text: &str| text.chars().all(|c| c.is_whitespace() || c.is_control());
     let choices = arguments.get("choices").and_then(Value::as_array).into_iter().flatten().enumerate();
     for (at, _) in choices.filter(|(_, choice)| choice.as_str().is_some_and(is_blank)) {
@@ -310,7 +310,7 @@ fn describe_question(interrupt: &Interrupt) -> Value {
     told
 }
 
-/// Formats one approver's answer, for a question that several people answered.
+/// Formats the answer of one approver to a question that several people answered.
 fn each_told((by, given): (&str, AnswerContent)) -> Value {
     if given.edit.is_null() {
         return json!({ "by": by, "answer": given.text });

@@ -51,7 +51,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Reassigns an interrupt. Votes that were cast under the previous assignment are withdrawn.
+    /// Reassigns an interrupt. Withdraws the votes that were cast under the previous assignment.
     fn assign(
         &mut self,
         id: &InterruptId,
@@ -83,7 +83,8 @@ impl Draft<'_> {
         let open: Vec<InterruptId> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
         for id in open {
             let Ok(interrupt) = self.interrupt(&id) else { continue };
-            // A client may be running the call, so only the client itself releases its claim.
+            // If a client holds the claim, the client may be running the call. Only the client itself can release such
+            // a claim.
             let is_gone =
                 |claim: &Claim| claim.holder.is_none() && self.cx.system.people.is_barred(&claim.by);
             if interrupt.claim.as_ref().is_some_and(is_gone) {
@@ -100,9 +101,9 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns a replacement for an assignment whose remaining people cannot reach a decision. `None` if the
-    /// assignment still works. Stages that lack people are assigned to admins and operators, with a quorum that these
-    /// people can reach. The other stages stay.
+    /// Returns a replacement for an assignment that the remaining people cannot decide. `None` if they can still
+    /// decide. Stages with too few people are assigned to admins and operators, with a quorum that the admins and
+    /// operators can reach. The other stages stay unchanged.
     pub(super) fn if_emptied(&self, assignment: &Assignment) -> Option<Assignment> {
         let mut instead = assignment.clone();
         while let Some(lack) = instead.find_shortage(&self.cx.system.people, self.run.starter()) {
@@ -120,7 +121,7 @@ impl Draft<'_> {
         (instead != *assignment).then_some(instead)
     }
 
-    /// Returns the gates of the workflow that the current people cannot decide on. People may have left since the
+    /// Returns the gates of the workflow that the current people cannot decide, because people have left since the
     /// workflow was loaded.
     pub(super) fn check_gates(&self) -> Vec<Problem> {
         let starter = &self.cx.actor.id;
@@ -128,8 +129,8 @@ impl Draft<'_> {
         found.into_iter().map(|message| Problem::new("/workflow", message)).collect()
     }
 
-    /// Withdraws the votes of people who have left or who now have a different seat, and votes of people who are
-    /// needed in a later stage.
+    /// Withdraws the votes of three groups: people who have left, people who now have a different seat, and people who
+    /// are needed in a later stage.
     pub(super) fn unseat(&mut self, id: &InterruptId) -> Result<(), Rejection> {
         for by in self.interrupt(id)?.unseated(&self.cx.system.people) {
             self.withdraw(id, by, WithdrawalReason::Left);
@@ -140,7 +141,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Withdraws the votes of a stage whose approvers have changed.
+    /// Withdraws the votes in a stage whose approvers have changed.
     pub(super) fn withdraw_those_of(&mut self, interrupt: &Interrupt, stage: usize) {
         let of = interrupt.votes.iter().filter(|vote| vote.seat.stage == stage).map(|vote| &vote.by);
         for by in of.collect::<BTreeSet<_>>() {
@@ -152,14 +153,14 @@ impl Draft<'_> {
         self.emit(Fact::VoteWithdrawn { interrupt: id.clone(), by, cause }, Content::none());
     }
 
-    /// Returns the problems of an assignment: named people who may not decide on it, and stages that the current
-    /// people cannot complete. The JSON pointers of the problems start with `at`.
+    /// Returns the problems of an assignment: named people who may not decide, and stages that the current people
+    /// cannot complete. The JSON pointers of the problems start with `at`.
     pub(super) fn check_assignment(&self, assignment: &Assignment, at: &str) -> Vec<Problem> {
         let starter = self.run.starter().unwrap_or(&self.cx.actor.id);
         check(assignment, &self.cx.system.people, Some(starter), at)
     }
 
-    /// Returns the problems of the reminders, escalations and expiry that an ask sets.
+    /// Returns the problems of the reminders, escalations and expiry that an [`Ask`] sets.
     pub(super) fn check_timing(&self, ask: &Ask) -> Vec<Problem> {
         let starter = self.run.starter().unwrap_or(&self.cx.actor.id);
         let (assignment, timing) = (ask.assignment.clone().started_by(starter), ask.timing.clone());
@@ -187,8 +188,8 @@ fn check(assignment: &Assignment, people: &People, starter: Option<&str>, at: &s
     told.into_iter().collect()
 }
 
-/// Returns the gates of a workflow that these people cannot decide on, one line per gate. `starter`: the person who
-/// starts a run.
+/// Returns the gates of a workflow that these people cannot decide, one line per gate. `starter`: the person who starts
+/// a run.
 pub fn undecidable(definition: &Definition, people: &People, starter: Option<&str>) -> Vec<String> {
     let Definition { gates, phases, .. } = definition;
     let of_workflow = gates.kinds.iter().map(|(kind, gate)| (None, kind, gate));
@@ -199,7 +200,7 @@ pub fn undecidable(definition: &Definition, people: &People, starter: Option<&st
         let place = phase.map(|phase| format!("phase `{}`: ", phase.id)).unwrap_or_default();
         let mut problems =
             said.assignment.as_ref().map(|it| check(it, people, starter, "")).unwrap_or_default();
-        // The timing of the workflow applies if the phase sets no timing.
+        // If the phase sets no timing, the timing of the workflow applies.
         let gate = definition.gate(phase, *kind);
         let timing = gate.timing();
         if !timing.is_plain() {

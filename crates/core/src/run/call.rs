@@ -88,8 +88,8 @@ impl Draft<'_> {
                 return Ok(());
             }
             self.supersede(&call);
-            // A model judges only proposed calls, and a trial is valid only for one inspection. The call therefore
-            // becomes proposed again.
+            // A call must be proposed before a model can judge it or a trial can run, and a trial is valid only for one
+            // inspection. The call therefore becomes proposed again.
             let begins_anew = |call: &Arc<Call>| self.run.needs_judgement(call) || self.run.is_tried(call);
             if self.run.calls.get(id).is_some_and(begins_anew) {
                 self.give_back(id, ReturnReason::Changed, Vec::new());
@@ -100,8 +100,9 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Handles the repeated inspection of a released call, after the writes that the call waited for. The release is
-    /// valid only for the inspected state. If the state has changed, the gates vote again.
+    /// Handles the second inspection of a released call. The call was inspected again because it waited for writes of
+    /// other calls. The release is valid only for the state that the first inspection saw. If the state has changed,
+    /// the gates vote again.
     fn looked_before_start(
         &mut self,
         id: &str,
@@ -123,7 +124,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Records the changes that a tool proposes. When the call starts, exactly these changes are committed.
+    /// Records the changes that a tool proposes. The start of the call later commits exactly these changes.
     fn propose(&mut self, id: &str, proposed: Option<Box<ProposedChanges>>) {
         let Some(proposed) = proposed else { return };
         let ProposedChanges { changeset, text, data } = *proposed;
@@ -137,7 +138,8 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(text), data });
     }
 
-    /// Supersedes an interrupt that shows an outdated state. The gates may open a new interrupt for the call.
+    /// Supersedes an interrupt that shows an outdated state of its call. The gates may open a new interrupt for the
+    /// call.
     pub(super) fn supersede(&mut self, call: &Call) {
         if let CallState::Gated(interrupt) = &call.state {
             self.resolve(interrupt, Outcome::Superseded, None, Cause::Superseded);
@@ -161,7 +163,7 @@ impl Draft<'_> {
             Verdict::Allow(release) => self.release(id, &call, release),
             Verdict::Ask { reasons, grantable } => match &call.cleared {
                 // A person saw these reasons and edited the call, so no second question is asked. A call that runs as a
-                // trial is the exception: nobody has seen the effect of the edited call, so a person is asked again.
+                // trial is an exception: the effect of the edited call is unseen, so a person is asked again.
                 Some((interrupt, cleared))
                     if !is_tried
                         && call.digest.is_none_or(|before| before == digest)
@@ -177,21 +179,21 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns the earlier approval of the identical action, if the approval is still valid. A later refusal of the
-    /// action invalidates the approval.
+    /// Returns the earlier approval of the identical action, if the approval is still valid. A refusal of the action
+    /// after the approval invalidates the approval.
     fn approved_before(&self, call: &Call, digest: Digest, reasons: &[Reason]) -> Option<InterruptId> {
         let is_refused = reasons.iter().any(|reason| reason.source == Source::Refusal);
         let people = &self.cx.system.people;
         if is_refused { None } else { self.run.approved_before(call, digest, people) }
     }
 
-    /// Authorises a call after a person approved its action, which has this digest.
+    /// Authorises a call after a person approved its action. `digest`: digest of the approved action.
     pub(super) fn authorise(&mut self, id: &str, digest: Digest, by: Authority) {
         let effect = self.run.calls.get(id).and_then(|call| self.run.approved_effect(call));
         self.emit(Fact::ToolAuthorised { call: id.to_owned(), digest, by, effect }, Content::none());
     }
 
-    /// Authorises a call that the gates allowed. The call is limited to the effect that the gates allow.
+    /// Authorises a call that the gates allowed, and limits the call to the effect that the gates allow.
     fn release(&mut self, id: &str, call: &Call, release: Release) {
         let Some(look) = &call.look else { return };
         // If the sandbox could not enforce the effect, `vote` has already asked a person instead of releasing the call.
@@ -296,8 +298,8 @@ impl Draft<'_> {
             .unwrap_or_default()
     }
 
-    /// Checks a call for the last time, and records its start before the call has any effect. Exactly the released
-    /// call runs.
+    /// Checks a call for the last time, and records the start of the call before the call has any effect. Exactly the
+    /// released call runs.
     pub(super) fn begin_tool(&mut self, id: &str, observed: &[Precondition]) {
         let Ok(call) = self.call(id) else { return };
         let is_due = !call.look_again && !call.trial.is_stale;
@@ -313,7 +315,7 @@ impl Draft<'_> {
             .map(|shown| shown.path.clone())
             .collect();
         let is_as_released = self.run.action_digest(&call, &look, call.effect.as_ref()) == digest;
-        // A resumed commit may have changed the files itself, but not the directories that contain them.
+        // A resumed commit may itself have changed the files, but not the directories that contain the files.
         if is_resumed && changed.iter().any(|path| path.ends_with('/')) {
             self.doubt(id, "a directory was replaced while the changes of the call were written into it");
             return;
@@ -358,9 +360,9 @@ impl Draft<'_> {
     }
 
     /// Returns true if the release of the call is still valid at its start. A person's approval stays valid unless a
-    /// rule now forbids the call. A gate's release is valid only if the gate gives the same release again. Under a
-    /// different rule or grant, the call would be recorded under the wrong authority, or would have more rights than
-    /// that authority gives.
+    /// rule now forbids the call. A gate's release stays valid only if the gates now release the call by the same rule
+    /// or grant. Otherwise the call would be recorded under the wrong authority, or would have more rights than its
+    /// authority gives.
     fn still_releases(&self, call: &Call, verdict: &Verdict) -> bool {
         match (&call.authority, verdict) {
             (Some(Authority::Interrupt(_)), Verdict::Ask { .. } | Verdict::Allow(_)) => true,
@@ -392,7 +394,7 @@ impl Draft<'_> {
         }
         let late = |call: &Call, text, data| Content { text: Some(stop::told_late(call, text)), data };
         match outcome {
-            // A person stopped the call, so the failure means only that the call did not complete.
+            // A person stopped the call. The failure therefore means only that the call did not complete.
             Ran::Failed { text } if call.stopped.is_some() => {
                 self.finish_stopped(id, &call, Some(text), Value::Null);
             }
@@ -413,8 +415,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Handles the outcome of a commit: all changes are in the workspace, or none. If another process changed a file
-    /// during the commit, a person decides.
+    /// Handles the outcome of a commit. After a commit, either all changes are in the workspace or none. If another
+    /// process changed a file during the commit, a person decides.
     fn committed(&mut self, id: &str, found: &super::CallChanges, outcome: Ran) {
         match outcome {
             Ran::Done { .. } | Ran::Confined { .. } | Ran::SetAside { .. } => {
@@ -433,11 +435,12 @@ impl Draft<'_> {
         }
     }
 
-    /// Settles a call that was running when another process stopped.
+    /// Settles a call that was running when the earlier process stopped.
     pub(super) fn adopt_call(&mut self, id: &str) {
         let Ok(call) = self.call(id) else { return };
         match self.run.on_crash(&call) {
-            // A person stopped the call, and its process has ended. The effects of the call until then are unknown.
+            // A person stopped the call, and its process has ended. The effects of the call before the stop are
+            // unknown.
             _ if call.stopped.is_some() => self.finish_stopped(id, &call, None, Value::Null),
             OnCrash::Rerun => self.emit(Fact::ToolLost { call: id.to_owned() }, Content::none()),
             OnCrash::Ask => self.doubt(id, "the process that ran it stopped before it reported a result"),
@@ -478,8 +481,8 @@ impl Draft<'_> {
         for (id, call) in gated {
             let CallState::Gated(interrupt) = &call.state else { continue };
             match self.run.vote(&call, &self.session, self.cx.system, self.now()) {
-                // A person is already asked about the call. A model's judgement does not replace the person's
-                // decision.
+                // A person is already asked about the call. A model's judgement does not replace the decision of the
+                // person.
                 Verdict::Allow(_) if self.run.needs_judgement(&call) => {}
                 Verdict::Allow(release) => {
                     let cause = match &release {

@@ -24,18 +24,19 @@ impl Call {
         Ok((kept, some(&dropped)))
     }
 
-    /// Returns the changes that the start of the call commits. `None` if the tool writes the changes itself.
+    /// Returns the changes that the start of the call commits. `None` if the tool writes its changes itself.
     pub fn committing(&self) -> Option<&Arc<CallChanges>> {
         self.trial.found.as_ref().or(self.proposal.as_ref())
     }
 
-    /// Returns the result of the trial. The gates vote on this result, and an approval applies to this result.
+    /// Returns the changes that the trial of the call found. The gates vote on these changes, and an approval applies
+    /// to them.
     pub(super) fn found(&self) -> Option<&CallChanges> {
         self.trial.found.as_deref()
     }
 }
 
-/// Formats paths for a message to an agent: the first paths by name, and the number of the remaining paths.
+/// Formats paths for a message to an agent: the first paths, and the number of the remaining paths.
 pub(super) fn some<S: AsRef<str>>(paths: &[S]) -> String {
     let named: Vec<&str> = paths.iter().take(limits::TOLD_PATHS).map(AsRef::as_ref).collect();
     match paths.len() - named.len() {

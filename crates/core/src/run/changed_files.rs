@@ -1,5 +1,5 @@
-//! Files that a run has changed so far, for the cards of checkpoints. Changes of commands that ran without a trial are
-//! unknown and not listed.
+//! Files that a run has changed so far, for the cards of checkpoints. Changes by commands that ran without a trial are
+//! unknown and therefore not listed.
 
 use serde_json::{Value, json};
 
@@ -7,12 +7,12 @@ use super::Run;
 use crate::changeset::{Change, Changeset, is_of_git};
 use crate::limits;
 
-/// Member of a checkpoint's payload that lists the changed files.
+/// Key of the list of changed files in the payload of a checkpoint.
 pub(super) const MEMBER: &str = "changed_files";
 
 impl Run {
-    /// Returns one line for each file that the run's commits changed, such as `created src/a.rs`. Changes that later
-    /// changes reverted are omitted, and so are files of git itself. Returns `None` if there are no lines.
+    /// Returns one line for each file that the run's commits changed, such as `created src/a.rs`. Leaves out changes
+    /// that later changes reverted, and changes to git's own files. Returns `None` if no line remains.
     pub(super) fn changed_files(&self) -> Option<Value> {
         let committed = self.committed();
         let commits: Vec<_> = committed.iter().filter_map(|(_, found)| found.changeset.as_deref()).collect();

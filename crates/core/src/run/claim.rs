@@ -1,4 +1,4 @@
-//! Actions on an interrupt that do not resolve it, and the choice of the client that runs an approved call.
+//! Actions on an interrupt that do not resolve the interrupt, and the choice of the client that runs an approved call.
 
 use serde_json::json;
 
@@ -51,7 +51,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Decides like `decide`. If the decision hands the call to a client, the deciding client receives the call.
+    /// Decides like `decide`. If the decision hands the call to a client, the client that decided receives the call.
     pub(super) fn decide_as(
         &mut self,
         id: &InterruptId,
@@ -79,7 +79,8 @@ impl Draft<'_> {
         is_approved && self.run.calls.get(call).is_some_and(|call| self.run.is_client_call(call))
     }
 
-    /// Assigns the handed-out call to the client that claimed the approval, if a client claimed it.
+    /// Assigns the handed-out call to the client that claimed the approval. Does nothing if no client claimed the
+    /// approval.
     pub(super) fn inherit_claim(&mut self, handed_out: &InterruptId, approved: &InterruptId) {
         let claim = self.run.interrupts.get(approved).and_then(|approved| approved.claim.clone());
         let Some(claim) = claim.filter(|claim| claim.holder.is_some()) else { return };

@@ -1,5 +1,5 @@
-//! Calls that a client runs. A client call is gated like all other calls, then handed out to the client as an
-//! interrupt, and ended by the client's result.
+//! Calls that a client runs. The gates vote on a client call as on all other calls. An approved call is handed out to
+//! the client as an interrupt. The client's result ends the call.
 
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ impl Draft<'_> {
         true
     }
 
-    /// Hands out the call. From this event on, the client may run the call.
+    /// Hands out the call to the client. After this event, the client may run the call.
     pub(super) fn open_client_call(&mut self, id: &str, call: &Call) {
         let title = format!("In the client: {}", super::gating::title(call));
         let mut opening = Opening::new(Kind::ClientCall, About::Call(id.to_owned()), title);
@@ -67,8 +67,8 @@ impl Draft<'_> {
             let approve = Decision { option: "approve".to_owned(), ..Decision::default() };
             self.decide_for(asked, &approve, true)?;
         }
-        // The call has already run, so a pause, a freeze or a changed rule has no effect on the result. The approving
-        // client may have run the call before this process handed out the call.
+        // The call has already run, so a pause, a freeze or a changed rule has no effect on the result. If the client
+        // approved the call itself, it may have run the call before this process handed out the call.
         self.started_by_client(id);
         let state = self.run.calls.get(id).map(|call| call.state.clone());
         match state {

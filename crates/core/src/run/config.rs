@@ -9,7 +9,7 @@ use crate::definition::{Definition, Smart};
 use crate::json::is_default;
 use crate::policy::{Checkpoint, Rule};
 
-/// Settings of a run, fixed at its start.
+/// Settings of a run. They are set at the start of the run and never change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
@@ -19,13 +19,14 @@ pub struct Config {
     /// Name of the configured model that the run uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// True if the run is unattended. The run then skips the checkpoints that its workflow allows an unattended run
-    /// to skip; all other decisions still wait for a person.
+    /// True if the run is unattended. The run then skips the checkpoints that its workflow allows unattended runs to
+    /// skip. All other decisions still wait for a person.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub gates: Gates,
-    /// True if agents ask people no questions, even if the workflow allows questions. Gates still ask people.
+    /// True if the agents of the run may not ask people questions, even if the workflow allows questions. Gates still
+    /// ask people.
     #[serde(default, skip_serializing_if = "is_default")]
     pub asks_nobody: bool,
     /// True if reviews are approved as soon as they open. The journal records each of these approvals (contract E20).
@@ -37,7 +38,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// Returns the workflow of a run with this config. Removes tools, and adds none except the tool for assumptions.
+    /// Returns the workflow of a run with this config. Removes tools from the workflow. Adds no tool except the tool
+    /// that records assumptions.
     pub fn adapts(&self, definition: Definition) -> Definition {
         let mut definition = definition;
         definition.take_away(|spec| self.without_tools.contains(&spec.name));
@@ -49,21 +51,22 @@ impl Config {
     }
 }
 
-/// Gates in addition to the workflow's gates. These gates can only make a run stricter. An `allow` rule of the run
-/// applies only to calls that no rule of the workflow covers.
+/// Gates of a run in addition to the gates of its workflow. The additional gates can only make the run stricter. An
+/// `allow` rule of the run applies only to calls that no rule of the workflow covers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent gates, named as the workflow names them")]
 pub struct Gates {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
-    /// Mandatory checkpoints, in addition to those of the workflow.
+    /// Mandatory checkpoints of the run, in addition to the mandatory checkpoints of the workflow.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub mandatory: BTreeSet<Checkpoint>,
-    /// Smart approval, in addition to that of the workflow: further keywords, and a judge if the workflow has none.
+    /// Smart approval of the run, in addition to the smart approval of the workflow: further keywords, and a judge if
+    /// the workflow has no judge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smart: Option<Smart>,
-    /// True if a person must approve plans, even if the gate of the workflow does not ask. `before_step`,
+    /// True if a person must approve plans, even if the gate of the workflow does not ask. The fields `before_step`,
     /// `after_step` and `on_error` do the same for the gates around a step.
     #[serde(skip_serializing_if = "is_default")]
     pub plan: bool,

@@ -1,6 +1,7 @@
-//! Conversation of a front run: the events that hold people's messages and answers, or agents' replies and questions.
+//! Conversation of a front run, which is the run that people talk to in a session: the events that hold messages and
+//! answers of people, or replies and questions of agents.
 //!
-//! The session's stream gets a pointer to each of these events. The texts stay in the run's stream.
+//! The stream of the session gets a pointer to each event of the conversation. The texts stay in the run's stream.
 
 use serde_json::Value;
 
@@ -46,7 +47,7 @@ impl Run {
                     Kind::Question => has_text || !content.data.is_null(),
                     // A result from a client is not something that a person said.
                     Kind::ClientCall | Kind::UnknownOutcome => false,
-                    // The decision also creates a message event, and the message holds the text.
+                    // The decision also creates a message event, and that event holds the text.
                     Kind::Turn if asked.opened.about == About::Interruption => false,
                     Kind::ToolApproval
                     | Kind::PlanApproval
@@ -60,7 +61,7 @@ impl Run {
                 };
                 is_word.then(|| UtteranceSource { agent: None, interrupt: Some(interrupt.clone()) })
             }
-            // A reply that an interruption cut off is part of the conversation, too.
+            // A reply that an interruption cut off is also part of the conversation.
             Fact::StepEnded { step, end: StepEnd::Completed } | Fact::ModelStopped { step, .. }
                 if has_text =>
             {

@@ -1,5 +1,5 @@
-//! Draft of a decision. Each emitted event is applied to the next state at once, so later events are decided on a
-//! state that includes the emitted event.
+//! Draft of the events that follow from an input. Each emitted event is applied to the next state at once. Later
+//! decisions in the same draft therefore see the effect of the emitted event.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ use crate::risk;
 use crate::session::{self, Session};
 use crate::text::clip;
 
-/// Events that an input caused, and the states of the run and the session after these events.
+/// Events that an input caused, and the states of the run and of the session after these events.
 #[derive(Clone, Debug)]
 pub struct HandledInput {
     /// Events of the run and of its session, in the order of emission.
@@ -31,7 +31,7 @@ pub struct HandledInput {
 }
 
 impl HandledInput {
-    /// Appends the events of a second decision, which was made on these states.
+    /// Appends the events of a second input, which was handled on the states after the first input.
     pub fn then(&mut self, next: Self) {
         self.events.extend(next.events);
         self.run = next.run;
@@ -47,7 +47,8 @@ pub(super) struct Draft<'a> {
     draw: Draw,
 }
 
-/// Parameters of a new interrupt, in addition to the table of its kind and the settings of the workflow.
+/// Parameters of a new interrupt. They are added to the table of the interrupt's kind and to the settings of the
+/// workflow.
 pub(super) struct Opening {
     pub(super) kind: Kind,
     pub(super) about: About,
@@ -59,24 +60,25 @@ pub(super) struct Opening {
     pub(super) payload: Value,
     /// Options of a `choice`, in addition to the options of the kind.
     pub(super) own: Vec<Offer>,
-    /// Option ids of the kind to offer. Empty means all option ids.
+    /// Ids of the kind's options that the interrupt offers. If the list is empty, the interrupt offers all options of
+    /// the kind.
     pub(super) only: &'static [&'static str],
-    /// Option ids of the kind that are not offered.
+    /// Ids of the kind's options that the interrupt does not offer.
     pub(super) without: Vec<&'static str>,
     pub(super) risk: Level,
     pub(super) reasons: Vec<Reason>,
     pub(super) action_digest: Option<crate::digest::Digest>,
     pub(super) supersedes: Option<InterruptId>,
     pub(super) response_schema: Option<Value>,
-    /// Effect of `reject`, unless the workflow sets a different effect.
+    /// Effect of the option `reject`, unless the workflow sets a different effect.
     pub(super) reject: Option<Effect>,
-    /// Effect of `reject`. Overrides the workflow.
+    /// Effect of the option `reject`. Overrides the effect that the workflow sets.
     pub(super) always_rejects: Option<Effect>,
-    /// Option that takes effect on expiry. Overrides the workflow.
+    /// Option that takes effect when the interrupt expires. Overrides the option that the workflow sets.
     pub(super) on_expiry: Option<&'static str>,
-    /// Time until expiry in milliseconds. Overrides the workflow.
+    /// Time until the interrupt expires, in milliseconds. Overrides the time that the workflow sets.
     pub(super) expires_in_ms: Option<u64>,
-    /// Labels of options, unless the workflow sets different labels.
+    /// Labels of the interrupt's options, unless the workflow sets different labels.
     pub(super) labels: &'static [(&'static str, &'static str)],
 }
 
@@ -117,17 +119,17 @@ impl<'a> Draft<'a> {
         HandledInput { events: self.events, run: self.run, session: self.session }
     }
 
-    /// Returns a new id. Ids of one run sort in the order of their creation, even within a millisecond, so lists of
-    /// interrupts are in that order.
+    /// Returns a new id. Ids of one run sort in the order of their creation, even within a millisecond. Lists of
+    /// interrupts therefore have the order in which the interrupts opened.
     pub(super) fn id<I: Id>(&mut self) -> I {
-        // Only 16 bits of the sequence number are used. After an overflow, two ids of the same millisecond may be
-        // in reverse order.
+        // The id holds only 16 bits of the sequence number. After an overflow of the 16 bits, two ids of the same
+        // millisecond may be in reverse order.
         let [.., high, low] = self.run.seq.to_be_bytes();
         self.draw.id_at(u16::from_be_bytes([high, low]))
     }
 
-    /// Returns the timestamp of the events that are being written. Deadlines are compared with this timestamp, too.
-    /// The timestamp is never earlier than the last event of the run, of its session, or of the installation.
+    /// Returns the timestamp of the events that the draft emits. Deadlines are compared with the same timestamp. The
+    /// timestamp is never earlier than the last event of the run, of its session, or of the installation.
     pub(super) fn now(&self) -> crate::time::Timestamp {
         let installation = self.cx.system.last_at().unwrap_or(self.cx.now);
         self.cx.now.max(self.run.last_at).max(self.session.last_at).max(installation)
@@ -138,7 +140,7 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn emit_by(&mut self, actor: Actor, fact: Fact, mut content: Content) {
-        // A tool or a model may have sent data that JSON cannot store. Stored events must stay readable.
+        // Data from a tool or a model may contain values that JSON cannot store. Stored events must stay readable.
         content.data = json::made_safe(content.data);
         let event = Event {
             stream: StreamId::Run(self.run.id.clone()),
@@ -181,8 +183,8 @@ impl<'a> Draft<'a> {
         self.events.push(event);
     }
 
-    /// Opens an interrupt. Options, labels, expiry and approvers are those that the phase and the workflow set for
-    /// the kind of the interrupt.
+    /// Opens an interrupt. The phase and the workflow set the options, labels, expiry and approvers for each kind of
+    /// interrupt.
     pub(super) fn open(&mut self, mut opening: Opening) -> InterruptId {
         if opening.kind == Kind::Checkpoint
             && let Some(files) = self.run.changed_files()
@@ -191,13 +193,14 @@ impl<'a> Draft<'a> {
         }
         let mut gate = self.run.definition.gate(self.phase_of(&opening), opening.kind);
         if opening.about == About::Hold {
-            // The options of the workflow are for outputs that agents submit. A hold has no output to edit.
+            // The options that the workflow sets are for outputs that agents submit for review. A hold has no output
+            // that a person could edit.
             gate.options = Vec::new();
             gate.on_expiry = None;
         }
         if opening.about == About::Interruption {
-            // The settings of the workflow are for turns after a copilot's round. A turn after an interruption needs
-            // all three options.
+            // The options and labels that the workflow sets are for turns after a copilot's round. A turn after an
+            // interruption needs all three options.
             gate = KindGate {
                 options: Vec::new(),
                 labels: std::collections::BTreeMap::new(),
@@ -225,7 +228,7 @@ impl<'a> Draft<'a> {
         let timeout = self.run.definition.asking.timeout_ms.filter(|_| opening.kind == Kind::Question);
         let expires_in_ms = opening.expires_in_ms.or(gate.expires_in_ms).or(timeout);
         let assignment = gate.assigned().started_by(self.run.starter().unwrap_or_default());
-        // Approvers of the gate may have left since the run started.
+        // Approvers of the gate may have left after the run started.
         let assignment = self.if_emptied(&assignment).unwrap_or(assignment);
         let timing = gate.timing().started_by(self.run.starter().unwrap_or_default());
         let (now, people, stage) = (self.now(), &self.cx.system.people, assignment.stages.first());
@@ -263,7 +266,8 @@ impl<'a> Draft<'a> {
         self.opened(opened, content)
     }
 
-    /// Returns the phase that asks: the phase that the interrupt is about, or else the phase of its step.
+    /// Returns the phase that asks. It is the phase that the interrupt is about, or else the phase of the interrupt's
+    /// step.
     fn phase_of(&self, opening: &Opening) -> Option<&Phase> {
         let step = || Some(self.run.steps.get(opening.step.as_ref()?)?.phase.as_str());
         let phase = opening.about.phase().or_else(step);
@@ -297,7 +301,7 @@ impl<'a> Draft<'a> {
         cause: Cause,
         decision: Option<u64>,
     ) {
-        // The sender of the input did not decide, so the actor is the engine.
+        // The sender of the input did not make the decision, so the event names the engine as its actor.
         let by = if matches!(cause, Cause::Unasked | Cause::Reused(_)) {
             Actor::engine()
         } else {
@@ -321,7 +325,7 @@ impl<'a> Draft<'a> {
         self.run.interrupts.get(id).map(|each| (**each).clone()).ok_or(Rejection::UnknownInterrupt)
     }
 
-    /// Returns the number of events emitted so far.
+    /// Returns the number of events that the draft has emitted so far.
     pub(super) fn written(&self) -> usize {
         self.events.len()
     }
@@ -331,8 +335,8 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Returns an option of the table, with the label and the effect of `reject` or `respond` that the gate sets. If the
-/// table does not allow that effect for the option, the effect is ignored. A workflow therefore cannot turn a refusal into a
+/// Returns an option of the table with the label that the gate sets. `reject` and `respond` also get the effect that
+/// the gate sets, if the table allows that effect for the option. A workflow therefore cannot turn a refusal into a
 /// release.
 fn adapted(row: &Row, gate: &KindGate, usual: &[(&str, &str)]) -> Offer {
     let mut offer = Offer::from_row(row);

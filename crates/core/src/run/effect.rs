@@ -1,5 +1,5 @@
-//! Effects that a released command may have on the workspace (design, part 4). The sandbox enforces the effects that
-//! this module decides. The module itself reads only the state.
+//! Effects that a released command may have on the workspace (design, part 4). This module decides the effects by
+//! reading the state of the run. The sandbox enforces the effects.
 
 use super::state::CallChanges;
 use super::{Call, Run};
@@ -16,15 +16,15 @@ impl Run {
         call.argument("command").filter(|_| here)
     }
 
-    /// Returns the effect that an approval allows a command. `None` if the call is not a command, or was run in a
-    /// trial.
+    /// Returns the effect that a command may have after an approval. `None` if the call is not a command, or if the
+    /// command already ran in a trial.
     ///
-    /// A read-only command gets only [`CommandEffect::Reads`]. A command that the sandbox stopped earlier gets the
-    /// next wider effect.
+    /// A read-only command gets only [`CommandEffect::Reads`]. If the sandbox stopped the command earlier, the command
+    /// gets the next wider effect.
     pub(super) fn approved_effect(&self, call: &Call) -> Option<CommandEffect> {
         let line = self.command(call)?;
-        // The command has already run in a trial. The approval releases its changes, and the command does not run
-        // again.
+        // The command has already run in a trial. The approval releases the changes of the trial, and the command does
+        // not run again.
         if call.found().is_some() {
             return None;
         }
@@ -37,8 +37,8 @@ impl Run {
         Some(if guarded { CommandEffect::Guarded } else { wider })
     }
 
-    /// Returns the effect that the release of a gate allows a command. Returns the reason to ask if the effect cannot
-    /// be enforced.
+    /// Returns the effect that a command may have after the gates released it. Returns a reason to ask a person if the
+    /// sandbox cannot enforce that effect.
     pub(super) fn released_effect(
         &self,
         call: &Call,
@@ -71,7 +71,7 @@ impl Run {
         Ok(Some(CommandEffect::Writes { places }))
     }
 
-    /// Checks that the release covers all changes that a command made in its trial.
+    /// Checks that the release permits all changes that a command made in its trial.
     fn released_changes(
         &self,
         found: &CallChanges,
@@ -109,33 +109,33 @@ impl Run {
         list.get(at)
     }
 
-    /// Returns the widest permitted effect that the same command has exceeded in this run.
+    /// Returns the widest permitted effect that an identical command has exceeded in this run.
     fn confined_before(&self, call: &Call) -> Option<&CommandEffect> {
         let equal = |other: &&Call| other.tool == call.tool && other.arguments == call.arguments;
         self.calls.values().filter(equal).filter_map(|other| other.confined.as_ref()).max()
     }
 
-    /// Returns the reason to ask a person about a command that exceeded its permitted effect earlier in this run,
-    /// so that the sandbox stopped the command.
+    /// Returns the reason to ask a person about a command that the sandbox stopped earlier in this run, because the
+    /// command exceeded its permitted effect.
     pub(super) fn confined_reason(&self, call: &Call) -> Option<Reason> {
-        // A trial shows the changes of this call, so an earlier stop does not matter.
+        // A trial shows the changes of this call, so it does not matter that the sandbox stopped an earlier call.
         if self.is_tried(call) {
             return None;
         }
         let text = match self.confined_before(call)? {
             CommandEffect::Reads => {
-                "it was allowed as a read-only command, and tried to write or to run something"
+                "the command was allowed as read-only, but tried to write or to run a program"
             }
-            CommandEffect::Writes { .. } => "it tried to write outside the paths for which it was allowed",
+            CommandEffect::Writes { .. } => "the command tried to write outside its allowed paths",
             CommandEffect::Workspace | CommandEffect::Guarded => {
-                "it tried to write to a file that your own tools run automatically"
+                "the command tried to write to a file that your own tools run automatically"
             }
         };
         Some(reason("confined", text))
     }
 }
 
-const CHANGES_ELSEWHERE: &str = "it makes changes that the matching rule or grant does not permit";
+const CHANGES_ELSEWHERE: &str = "the command makes changes that the matching rule or grant does not permit";
 
 fn unknown_changes() -> Reason {
     reason("changes_unknown", "it is no longer known what the command changed")

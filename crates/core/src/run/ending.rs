@@ -1,13 +1,14 @@
 //! Decides if a reply ends its step.
 //!
-//! A reply does not end the step if the reply was cut or filtered, contains a tool call as text, asks a question,
-//! or announces work.
+//! A reply does not end its step if the reply was cut or filtered, contains a tool call as text, asks a question, or
+//! announces work.
 //!
-//! After the first such reply, the model gets one message about the flaw. If the flaw happens again before a person
-//! has spoken in the step, a person is asked. If asking is switched off, the run fails. Only a repeated question or
-//! announcement ends the step instead, because the detection of questions and announcements is a guess.
+//! After the first such reply, the model gets one message about the flaw. If the model repeats the flaw before a person
+//! has spoken in the step, a person is asked. If agents may not ask people, the run fails. The detection of questions
+//! and announcements is only a guess. A repeated question or announcement therefore ends the step instead of failing
+//! the run.
 //!
-//! `reply/` reads the text. This module decides which replies are analyzed, and handles the result of the analysis.
+//! `reply/` reads the text of a reply. This module decides which replies are analysed, and handles the results.
 
 use serde_json::{Value, json};
 
@@ -25,18 +26,18 @@ use crate::reply::{self, CallableTool, Flaw};
 use crate::text::clip;
 use crate::tool::{Opens, Runs};
 
-/// Number of messages that the model gets about refused ends of a step, before a person is asked. The count restarts
-/// when a person speaks in the step.
+/// Number of replies of a step that may fail to end the step before a person is asked. The model gets a message after
+/// each such reply. The count restarts when a person speaks in the step.
 const TOLD: u32 = 1;
 
 impl Draft<'_> {
     /// Handles a flaw of the last reply: the model gets a message, a person is asked, or the run fails. Returns false
-    /// if the reply ends the step despite the flaw. `about`: the question in the text, or the tool that the text
-    /// calls.
+    /// if the reply ends the step despite the flaw. `about`: the question in the reply, or the tool that the reply
+    /// calls in its text.
     pub(super) fn end_refused(&mut self, id: &str, step: &Step, flaw: Flaw, about: &str) -> bool {
         let may_ask = self.run.definition.asking.enabled;
-        // Some flaws are guesses about language. If no person can be asked, such a flaw ends the step only if two
-        // replies in a row have the flaw.
+        // Some flaws are guesses about language. If no person can be asked, a reply with a guessed flaw ends the step
+        // only if the previous reply has the flaw, too.
         let is_news = !may_ask && flaw.reason().is_none() && !said_twice(step);
         if step.refused_ends < TOLD || is_news {
             let fact = Fact::EndRefused { step: id.to_owned(), turn: step.turn, flaw };
@@ -57,7 +58,7 @@ impl Draft<'_> {
         true
     }
 
-    /// Asks a person the question that the agent wrote as text instead of asking with a tool.
+    /// Asks a person the question that the agent wrote in its reply instead of asking with a tool.
     fn ask_what_was_printed(&mut self, id: &str, step: &Step, question: &str) {
         let mut opening = Opening::new(Kind::Question, About::Printed(id.to_owned()), question.to_owned());
         opening.step = Some(id.to_owned());
@@ -88,12 +89,11 @@ fn after_colon(about: &str) -> String {
 }
 
 impl Run {
-    /// Returns the flaw that keeps the last reply from ending its step, and the part of the reply that shows the
-    /// flaw.
+    /// Returns the flaw that keeps the last reply from ending its step, and the part of the reply that has the flaw.
     pub(super) fn flaw(&self, id: &str, step: &Step) -> Option<(Flaw, String)> {
         let Some(Entry::Turn { text, calls, stop, .. }) = step.entries.last() else { return None };
-        // A reply with calls is not read as text, because the call may be a plan or the end of the work. Judges of
-        // calls, routers and summarisers have reply formats of their own.
+        // The text of a reply with calls is not checked for flaws, because a call may be a plan or the end of the work.
+        // Replies of overseers, routers and summarisers have formats of their own.
         if !calls.is_empty() || step.role.is_aside() {
             return None;
         }
@@ -104,7 +104,7 @@ impl Run {
             return Some(found);
         }
         let text = &self.content_of(step, text);
-        // A planner's reply should contain a plan, so its text is not checked.
+        // A reply of a planner should contain a plan, so the text around a plan is not checked for flaws.
         if step.role == StepRole::Planner && !self.may_answer(step) && !plan::candidates(text).is_empty() {
             return None;
         }
@@ -122,8 +122,8 @@ impl Run {
             .or_else(|| self.unassumed(id).map(|question| (Flaw::Unassumed, question)))
     }
 
-    /// Returns true if only a tool call ends the step. Judgements, reworded tasks, ideas and plans are always plain
-    /// replies.
+    /// Returns true if only a tool call ends the step. Judgements, reworded tasks, ideas and plans are always replies
+    /// without a tool call.
     pub(super) fn ends_by_tool(&self, step: &Step) -> bool {
         let works = match step.role {
             StepRole::Worker | StepRole::Subtask => true,
@@ -139,7 +139,8 @@ impl Run {
         works && agent.is_some_and(|agent| agent.ends == EndCondition::Finish)
     }
 
-    /// Returns the items that agents reported as undone in their last calls of `finish`, in the order of their steps.
+    /// Returns the items that agents reported as left undone in their last calls of `finish`, in the order of their
+    /// steps.
     pub(super) fn undone(&self) -> Vec<String> {
         let ended = self.steps.values().filter(|step| step.end == Some(StepEnd::Completed));
         let last = ended.filter_map(|step| self.last_turn(step));
@@ -149,7 +150,7 @@ impl Run {
         finished.flat_map(left_undone).collect()
     }
 
-    /// Returns true if a planner may reply with an answer instead of a plan.
+    /// Returns true if a planner may reply with an answer to the task instead of a plan.
     fn may_answer(&self, step: &Step) -> bool {
         self.planning(&step.phase).is_some_and(|planning| planning.optional)
     }
@@ -218,14 +219,14 @@ impl Run {
     }
 }
 
-/// Returns the items that a call of [`FINISH`] reports as undone.
+/// Returns the items that a call of [`FINISH`] reports as left undone.
 fn left_undone(call: &Call) -> Vec<String> {
     let items = call.arguments.get("undone").and_then(Value::as_array).into_iter().flatten();
     let items = items.filter_map(Value::as_str).map(str::trim).filter(|item| !item.is_empty());
     items.map(str::to_owned).collect()
 }
 
-/// Returns the final text of a call that ends the work: its summary, and the undone items.
+/// Returns the final text of a call that ends the work: its summary and the items that are left undone.
 pub(super) fn last_word(call: &Call) -> Option<String> {
     let said = call.argument("summary").or_else(|| call.argument("message"));
     let mut text = said.filter(|said| !said.trim().is_empty())?.to_owned();
@@ -244,7 +245,7 @@ pub(super) fn is_blank(tool: &str, arguments: &Value) -> bool {
 }
 
 /// Returns true if a reply of this role must not contain a question. Judgements and reworded tasks may contain
-/// questions, because other agents read these texts as input.
+/// questions, because other agents read judgements and tasks as input.
 pub(super) fn may_not_ask(role: StepRole) -> bool {
     match role {
         StepRole::Worker | StepRole::Planner | StepRole::Subtask | StepRole::Maker => true,
@@ -256,7 +257,7 @@ pub(super) fn may_not_ask(role: StepRole) -> bool {
     }
 }
 
-/// Returns true if the last two replies of a step contained no call.
+/// Returns true if the last two replies of a step contained no tool call.
 fn said_twice(step: &Step) -> bool {
     let turns = step.entries.iter().rev().filter_map(|entry| match entry {
         Entry::Turn { calls, .. } => Some(calls.is_empty()),

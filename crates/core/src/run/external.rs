@@ -1,6 +1,6 @@
-//! Agents of other frameworks. Such an agent asks people with the same interrupts as a native agent. Holdshort
-//! executes nothing for agents of other frameworks. The server may have tried a command of such an agent before the
-//! agent asks (`gate/foreign_trial.rs`).
+//! Agents of other frameworks. An agent of another framework asks people with the same interrupts as a native agent.
+//! Holdshort executes nothing for such an agent. Before the agent asks, the server may have tried its command
+//! (`gate/foreign_trial.rs`).
 
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ impl Draft<'_> {
             );
             problems.push(Problem::new("/on_expiry", message));
         }
-        // An expiry must not approve the question of the agent that sets the expiry.
+        // An agent must not be able to approve its own question by letting the question expire.
         let releases =
             offered.iter().any(|offer| offer.id == on_expiry && offer.effect.outcome() == Outcome::Approved);
         if releases && self.cx.actor.role == Role::Agent {
@@ -85,7 +85,7 @@ impl Draft<'_> {
             Some(gated) => (gated.level, gated.reasons()),
             None => (Level::Medium, Vec::new()),
         };
-        // The approval is bound to the changes and the output of the trial.
+        // An approval of the call applies to the changes and the output of the trial.
         let bound_call = ask.call.as_ref().map(|(call, _)| ForeignCall {
             trial: evidence.trial.map(ForeignTrial::digests),
             ..call.clone()
@@ -156,7 +156,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Completes a run for a single question once the question is resolved.
+    /// Completes a run that asks a single question, after the question is resolved.
     pub(super) fn external_resolved(&mut self, interrupt: &Interrupt) {
         let once = self.run.started.as_ref().is_some_and(|started| started.origin == Origin::ExternalOnce);
         if !once || self.is_over() {
@@ -184,7 +184,7 @@ impl Draft<'_> {
     }
 }
 
-/// Fields of a card that Holdshort sets from the call.
+/// Fields of a card that Holdshort sets from the call of the interrupt.
 const OF_CALLS: [&str; 11] = [
     "tool",
     "arguments",
@@ -199,11 +199,11 @@ const OF_CALLS: [&str; 11] = [
     "untried",
 ];
 
-/// Option of a `choice` that takes a text of the approver.
+/// Option of a `choice` that lets the approver write a text.
 const CUSTOM: &str = "custom";
 
-/// Returns true if the option does not release the action that was asked about. An instruction in an escalation does
-/// not hold back the run, which continues with the instruction.
+/// Returns true if the option does not release the action that the interrupt asks about. An instruction in an
+/// escalation returns false, because the run continues with the instruction.
 fn holds_back(kind: Kind, offer: &Offer) -> bool {
     match kind {
         Kind::Escalation => offer.stops(),
@@ -221,7 +221,8 @@ fn holds_back(kind: Kind, offer: &Offer) -> bool {
     }
 }
 
-/// Returns the options to offer: those of the kind's table or, for a `choice`, the asker's options and `custom`.
+/// Returns the options that the interrupt offers: the options of the kind's table or, for a `choice`, the asker's
+/// options and `custom`.
 fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut offers: Vec<Offer> = Vec::new();
@@ -247,7 +248,7 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
                 problems.push(Problem::new(format!("/options/{i}/id"), format!("`{id}` appears twice")));
             }
             Some(offer) if !offer.effect.is_of_own_calls() => offers.push(offer),
-            // Kept only if the gates find a grant for the call.
+            // The option stays on the card only if the gates find a grant for the call.
             Some(offer) if offer.effect == Effect::Grant && ask.call.is_some() => offers.push(offer),
             None if ask.kind == Kind::Choice => {
                 let message = format!(
@@ -378,7 +379,7 @@ fn check(ask: &Ask) -> Vec<Problem> {
     problems
 }
 
-/// Returns the problem that keeps the journal from storing a value that an external agent sent.
+/// Returns the problem why the journal cannot store a value that an external agent sent.
 pub fn unkeepable(value: &Value, pointer: &str) -> Option<Problem> {
     if let Some(problem) = json::unsafe_part(value) {
         return Some(Problem::new(pointer, format!("holds a value that cannot be stored: {problem}")));

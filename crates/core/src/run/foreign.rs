@@ -1,5 +1,5 @@
-//! Gates for calls of agents that run elsewhere. The interrupt of a call is always in the journal. A rule or a grant
-//! can resolve the interrupt without asking a person; otherwise a person decides.
+//! Gates for calls of agents that run elsewhere. The journal always contains the interrupt of such a call. If a rule or
+//! a grant applies, it resolves the interrupt without asking a person. Otherwise a person decides.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ use crate::session::{self, Granters, Session};
 use crate::system::System;
 use crate::time::Timestamp;
 
-/// Inputs of the vote on a call of an external agent, besides the call.
+/// Data for the vote on a call of an external agent, besides the call itself.
 #[derive(Clone, Copy, Debug)]
 pub struct GateContext<'a> {
     pub agent: &'a str,
@@ -29,13 +29,14 @@ pub struct GateContext<'a> {
     pub session: &'a Session,
     pub system: &'a System,
     pub now: Timestamp,
-    /// Time at which a person was asked, if one was asked. Grants that were given later do not cover the call.
+    /// Time at which a person was asked about the call. `None` if no person was asked. Later grants do not cover the
+    /// call.
     pub asked_at: Option<Timestamp>,
     pub evidence: Evidence<'a>,
 }
 
 impl ForeignCall {
-    /// Returns the vote of the gates on the call, by the current rules and grants.
+    /// Returns the vote of the gates on the call, according to the current rules and grants.
     pub fn gated(&self, context: GateContext<'_>) -> Gated {
         let GateContext { agent, assignment, session, system, now, asked_at, evidence } = context;
         let granters = Granters {
@@ -50,9 +51,9 @@ impl ForeignCall {
 }
 
 impl Run {
-    /// Returns the vote of the gates on the call of an interrupt, by the current rules and grants. `edit`: arguments
-    /// that a person gave the call, or the paths whose changes a person kept. `asked_at`: grants that were given after
-    /// this time do not cover the call.
+    /// Returns the vote of the gates on the call that an interrupt asks about, according to the current rules and
+    /// grants. `edit`: arguments that a person gave the call, or the paths whose changes a person approved. `asked_at`:
+    /// grants that were given after this time do not cover the call.
     pub(super) fn gate_foreign(
         &self,
         interrupt: &Interrupt,
@@ -76,7 +77,7 @@ impl Run {
     }
 }
 
-/// Note on the card of a tried command.
+/// Note on the card of a command that was tried.
 const NOTE: &str = "It was tried on a copy, and nothing has happened yet. You approve exactly the changes and the \
                     output that are shown; the command does not run again.";
 
@@ -124,13 +125,13 @@ pub(super) fn card(
     Value::Object(fields)
 }
 
-/// Returns the option that allows calls like this one for the rest of the session.
+/// Returns the option that allows similar calls for the rest of the session.
 pub(super) fn grant_offer() -> Option<Offer> {
     option(Kind::ToolApproval, "approve_session").map(Offer::from_row)
 }
 
-/// Returns the options of a tried call. The person may keep some of the changes. An edit of the command is not offered,
-/// because nobody has tried the edited command.
+/// Returns the options for a call that was tried. The person may approve some of the changes. An option to edit the
+/// command is left out, because the edited command was not tried.
 pub(super) fn tried_offers(mut offers: Vec<Offer>, trial: &ForeignTrial) -> Vec<Offer> {
     offers.retain(|offer| offer.effect != Effect::ProceedWithEdit);
     let at = offers.iter().position(|offer| offer.effect == Effect::Proceed);
@@ -143,9 +144,9 @@ pub(super) fn tried_offers(mut offers: Vec<Offer>, trial: &ForeignTrial) -> Vec<
 }
 
 impl Draft<'_> {
-    /// Resolves an interrupt that needs no person. Returns false if a person must decide.
+    /// Resolves an interrupt that needs no decision of a person. Returns false if a person must decide.
     pub(super) fn settle_foreign(&mut self, id: &InterruptId, verdict: &Verdict) -> bool {
-        // During a freeze, the call is not released, because the external agent would continue immediately.
+        // During a freeze the call is not released, because the external agent would continue at once after a release.
         if matches!(verdict, Verdict::Allow(_)) && self.run.freeze(self.cx.system).is_some() {
             return false;
         }
@@ -175,7 +176,7 @@ impl Draft<'_> {
             cause,
             decision: None,
         };
-        // The engine is the actor: the asking agent did not decide, an existing grant or rule did.
+        // The event names the engine as its actor, because a rule or an existing grant decided, not the asking agent.
         self.emit_by(Actor::engine(), resolved, text);
         if let Ok(interrupt) = self.interrupt(id) {
             self.external_resolved(&interrupt);
@@ -183,8 +184,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Returns the problems that keep a person from releasing an external agent's call. A rule may now forbid the
-    /// original call, or may forbid the call with the person's edit.
+    /// Returns the problems that forbid a person to release an external agent's call. A rule may now forbid the
+    /// original call, or may forbid the call as the person edited it.
     pub(super) fn check_foreign(
         &self,
         interrupt: &Interrupt,
@@ -214,7 +215,7 @@ impl Draft<'_> {
         self.run.gate_foreign(interrupt, edit, &self.session, self.cx.system, self.now(), asked_at)
     }
 
-    /// Adds a grant to the session for calls like the one that this interrupt asks about.
+    /// Adds a grant to the session that covers calls like the call of this interrupt.
     pub(super) fn grant_foreign(&mut self, interrupt: &Interrupt) {
         let gated = self.gated_foreign(interrupt, &Value::Null);
         let Some(matcher) = gated.and_then(|gated| gated.grant) else { return };
@@ -224,7 +225,7 @@ impl Draft<'_> {
         self.revoke_refusals(interrupt);
     }
 
-    /// Counts the votes of the gates on open external calls again.
+    /// Counts the votes of the gates on open calls of external agents again.
     pub(super) fn revote_foreign(&mut self) {
         let open: Vec<Interrupt> = self
             .run

@@ -5,15 +5,15 @@ use crate::system::System;
 use crate::system::freeze::Freeze;
 
 impl Run {
-    /// Returns the freeze that stops the whole run. For a run of an external agent, a freeze of that agent stops the
-    /// whole run, too.
+    /// Returns the freeze that stops the whole run. If an external agent started the run, a freeze of the agent also
+    /// stops the whole run.
     pub fn freeze<'s>(&self, system: &'s System) -> Option<&'s Freeze> {
         let elsewhere = self.definition.is_external().then(|| self.starter()).flatten();
         let of_agent = || elsewhere.and_then(|agent| system.freezes.of_agent(agent));
         system.freezes.for_run(&self.id, &self.definition.name).or_else(of_agent)
     }
 
-    /// Returns true if the action belongs to a frozen agent.
+    /// Returns true if the agent of the action is frozen.
     pub fn is_of_frozen_agent(&self, begin: &Begin, system: &System) -> bool {
         match begin {
             Begin::Model { step, .. } => {

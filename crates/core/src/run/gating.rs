@@ -1,4 +1,4 @@
-//! Calls of this run as the gates see them, and the digest that an approval applies to.
+//! Calls of this run as the gates see them, and the digest that binds an approval to its call.
 
 use std::collections::BTreeSet;
 
@@ -29,8 +29,8 @@ use crate::web::Target;
 pub(super) fn category(run: &Run, call: &Call) -> Category {
     match (run.spec(&call.tool).map(|spec| &spec.runs), call.argument("command")) {
         (Some(Runs::Here { .. }), Some(line)) => holdshort_command::parse(line).class().into(),
-        // The client declares the category. A parsed shell line can only raise the category, because this process
-        // cannot see which shell runs the line.
+        // The client declares the category. The parsed shell line can only raise the category, because this process
+        // cannot see which shell runs the line in the client.
         (Some(Runs::Client { category: Category::Bash, .. }), Some(line)) => {
             let category = Category::from(holdshort_command::parse(line).class());
             let graver = !matches!(category, Category::ReadOnly | Category::FileWrite);
@@ -44,10 +44,10 @@ pub(super) fn category(run: &Run, call: &Call) -> Category {
     }
 }
 
-/// Maximum number of earlier calls on a card that shows which calls a grant would have covered.
+/// Maximum number of earlier calls on a card that offers a grant. These calls show what the grant would have covered.
 const PAST: usize = 3;
 
-/// Returns the default path of a tool that reads the whole workspace.
+/// Returns the default path of a tool that reads the whole workspace by default.
 fn whole_workspace(tool: &str) -> Option<&'static str> {
     matches!(tool, "list_directory" | "search_codebase").then_some(".")
 }
@@ -66,13 +66,13 @@ pub(super) fn title(call: &Call) -> String {
             format!("{}: {} ({did})", call.tool, clip(command, limits::TITLE_BYTES / 2))
         }
         (Some(command), _) => match reach(&call.card) {
-            // A person must see the number of files, so a long command line is clipped to make room for the number.
+            // A long command line is clipped to leave room for the number of files, which a person must see.
             Some(files) => format!("{}: {} ({files})", call.tool, clip(command, limits::TITLE_BYTES / 2)),
             None => format!("{}: {command}", call.tool),
         },
         (None, Some(path)) => format!("{}: {path}", call.tool),
         (None, None) => match call.argument("url") {
-            // The card shows the URL in the form in which it is requested. The agent may have spelled the URL
+            // The card shows the URL in the form in which Holdshort requests it. The agent may have spelled the URL
             // differently.
             Some(url) => match Target::parse(url) {
                 Ok(target) => format!("{}: {target}", call.tool),
@@ -83,8 +83,8 @@ pub(super) fn title(call: &Call) -> String {
     }
 }
 
-/// Returns the number of files that the call would reach, as text. `None` if the files were not counted, or only one
-/// file is reached.
+/// Returns the number of files that the call would reach, as text. `None` if the files were not counted, or if the call
+/// reaches only one file.
 fn reach(card: &Value) -> Option<String> {
     let impact = card.get("impact")?;
     let files = impact.get("files").and_then(Value::as_u64).filter(|files| *files > 1)?;
@@ -93,13 +93,13 @@ fn reach(card: &Value) -> Option<String> {
         (true, false) => "at least ",
         (false, true) => "up to ",
         (false, false) => "",
-        // The count is incomplete, so the card shows no number of files.
+        // The count may be both too low and too high, so the card shows no number of files.
         (true, true) => return None,
     };
     Some(format!("{about}{files} files"))
 }
 
-/// Returns the risk of a call, computed only from facts about the call.
+/// Returns the risk of a call, computed only from facts about the call, not from the agent's words.
 pub(super) fn risk(call: &Call, reasons: &[Reason]) -> Level {
     if reasons.iter().any(|reason| matches!(reason.source, Source::Inspection | Source::Smart)) {
         return Level::High;
@@ -112,8 +112,8 @@ pub(super) fn risk(call: &Call, reasons: &[Reason]) -> Level {
 }
 
 impl Run {
-    /// Returns the vote of the gates on a call at this time. Grants that were given while the call waited for a
-    /// person do not cover the call.
+    /// Returns the vote of the gates on a call at the time `now`. If a person was asked about the call, grants that
+    /// were given after that do not cover the call.
     pub(super) fn vote(&self, call: &Call, session: &Session, system: &System, now: Timestamp) -> Verdict {
         self.vote_asked(call, session, system, now, self.asked_at(call))
     }
@@ -138,8 +138,8 @@ impl Run {
         let gate = self.gate_of(call);
         let offered = gate.options.is_empty() || gate.options.iter().any(|id| id == "approve_session");
         // A person is asked about every risky call. No grant covers a risky call, not even a grant for a less risky
-        // form of the call. A grant is given by a single person, so no grant applies if several people must release
-        // the call.
+        // form of the call. A single person can give a grant. If several people must release the call, no grant
+        // therefore covers it.
         let assignment = gate.assigned();
         let lifts = offered && assignment.takes_one() && self.stakes_of(call).is_empty();
         let starter = self.begun_by().map(Actor::responsible_people);
@@ -158,7 +158,7 @@ impl Run {
             refused: &refused,
         };
         match gate::vote(&subject, rules) {
-            // If the effect of a release cannot be enforced, a person is asked instead.
+            // If the sandbox cannot enforce the effect of a release, a person is asked instead.
             Verdict::Allow(release) => match self.released_effect(call, &release, session, system) {
                 Ok(_) => Verdict::Allow(release),
                 Err(reason) => Verdict::Ask { reasons: vec![reason], grantable: false },
@@ -167,13 +167,13 @@ impl Run {
         }
     }
 
-    /// Returns the approval settings of the workflow and of the call's phase.
+    /// Returns the gate settings for the approval of a call, from the workflow and from the call's phase.
     fn gate_of(&self, call: &Call) -> KindGate {
         let phase = self.steps.get(&call.step).and_then(|step| self.phase(&step.phase));
         self.definition.gate(phase, Kind::ToolApproval)
     }
 
-    /// Returns the reasons that make the call risky, no matter what its gates allow.
+    /// Returns the reasons that make the call risky, even if the gates allow the call.
     pub(super) fn stakes_of(&self, call: &Call) -> Vec<Reason> {
         let runs_commands = self.spec(&call.tool).is_some_and(|spec| !matches!(spec.runs, Runs::Opens(_)));
         if let Some(found) = call.found() {
@@ -182,8 +182,8 @@ impl Run {
         call.argument("command").filter(|_| runs_commands).map(stakes::find_risks).unwrap_or_default()
     }
 
-    /// Returns the approval of the identical action, if that approval may release one further call and has not yet
-    /// done so (contract E21).
+    /// Returns the earlier approval of the identical action, if that approval may release one further call and has not
+    /// yet released it (contract E21).
     pub(super) fn approved_before(
         &self,
         call: &Call,
@@ -220,8 +220,8 @@ impl Run {
         at
     }
 
-    /// Returns the categories that the session's grants allow in the workspace of this call. Only grants of the
-    /// call's approvers apply.
+    /// Returns the categories that grants of the session allow in the workspace of this call. Only grants by approvers
+    /// of the call count.
     pub(super) fn granted_categories(
         &self,
         call: &Call,
@@ -240,24 +240,23 @@ impl Run {
         here.filter_map(|grant| Some(grant.matcher.category?.as_str())).collect()
     }
 
-    /// Returns the grant that would result from allowing this call for the session. The grant is shown before the
-    /// decision, and added after the decision.
+    /// Returns the grant that would result if a person allowed the call for the session. The card shows the grant
+    /// before the decision. The decision adds the grant to the session.
     pub(super) fn grant_for(&self, call: &Call) -> Option<Matcher> {
-        // The effects of a client's call are unknown to this process, so the scope of a grant for the call would be
-        // unknown.
+        // This process does not know what a call in a client affects, so it cannot determine the scope of a grant for
+        // the call.
         let here = call.look.as_ref().filter(|_| !self.is_client_call(call));
         here.and_then(|_| Matcher::for_coverage(&self.subject(call), self.definition.gates.grants.covers))
     }
 
-    /// Returns the latest calls of this run that a grant would have covered. The call that asks for the grant, and
-    /// calls that a person refused, are left out. Commands are listed by command line, all other calls by tool and
+    /// Returns the latest calls of this run that a grant would have covered. Leaves out the call that asks for the
+    /// grant, and calls that a person refused. Shows commands by their command line, and all other calls by tool and
     /// path.
     pub(super) fn covered_before(&self, id: &str, grant: &Matcher, session: &Session) -> Vec<String> {
         let latest = (1..=self.proposed).rev().take(limits::PAST_COMPARED).map(|n| format!("call_{n}"));
         let latest = latest.filter_map(|other| self.calls.get_key_value(&other));
         let earlier = latest.filter(|(other, call)| *other != id && call.look.is_some());
-        // Some reasons to ask are not lifted by any grant. A call with such a reason would be asked about despite the
-        // grant.
+        // No grant lifts some of the reasons to ask. A call with such a reason would ask a person despite the grant.
         let lifts = |reason: &Reason| match reason.source {
             Source::Checkpoint | Source::Smart | Source::Refusal => false,
             Source::System | Source::Run | Source::Workflow | Source::Inspection => grant.category.is_none(),
@@ -301,7 +300,8 @@ impl Run {
         }
     }
 
-    /// Returns the changes of a call: the changes of its trial, or the changes that its tool proposes.
+    /// Returns the changes of a call that are known before it starts: the changes of its trial, or the changes that its
+    /// tool proposes.
     fn known_changes<'c>(&self, call: &'c Call) -> Changes<'c> {
         if let Some(found) = call.found() {
             return found.changeset.as_deref().map_or(Changes::Erased, |changes| Changes::Tried {
@@ -319,15 +319,14 @@ impl Run {
         if reads { Changes::Nothing } else { Changes::Untried }
     }
 
-    /// Returns true if the tool runs in this process and only fetches from the web, without changing anything
-    /// locally.
+    /// Returns true if the tool runs in this process, only fetches from the web, and changes nothing locally.
     fn only_gets(&self, tool: &str) -> bool {
         let runs = self.spec(tool).map(|spec| &spec.runs);
         matches!(runs, Some(Runs::Here { effect: ToolEffect::Read, category: Category::Web, .. }))
     }
 
-    /// Returns true if a started call may follow a redirect to this URL. The gates vote on the URL as they voted on
-    /// the first URL. The release of the first URL also covers this URL, within the limits of the release.
+    /// Returns true if a started call may follow a redirect to this URL. The gates vote on the new URL as they voted on
+    /// the first URL. The release of the first URL also covers the new URL, within the limits of the release.
     pub fn may_follow(
         &self,
         id: &str,
@@ -343,7 +342,7 @@ impl Run {
         let hop = Call { arguments: json!({ "url": url }), ..(**call).clone() };
         match (&call.authority, self.vote(&hop, session, system, now)) {
             (Some(Authority::Interrupt(_) | Authority::Gate(_)), Verdict::Allow(_)) => true,
-            // A person has seen the reasons to ask about the first URL, and the redirect adds no new reason.
+            // A person has seen the reasons to ask about the first URL, and the redirect adds no further reason.
             (Some(Authority::Interrupt(_)), Verdict::Ask { reasons, .. }) => {
                 match self.vote(call, session, system, now) {
                     Verdict::Ask { reasons: seen, .. } => reasons.iter().all(|reason| seen.contains(reason)),
@@ -354,18 +353,17 @@ impl Run {
         }
     }
 
-    /// Returns the paths that must be left out of the result of a running search or directory listing, by the current
-    /// rules.
+    /// Returns the paths that the current rules withhold from the result of a running search or directory listing.
     pub fn withheld_paths(&self, id: &str, system: &System) -> Option<WithheldPaths> {
         let call = self.calls.get(id)?;
         let run = self.config().map(|config| config.gates.rules.as_slice()).unwrap_or_default();
         let lists = [system.rules.as_slice(), run, self.definition.gates.rules.as_slice()];
-        // A search returns lines of files, so the rules for reading files also apply to the search.
+        // A search returns lines of files, so the rules about reading files also apply to the search.
         let reads = (call.tool == "search_codebase").then_some("read_file");
         Some(WithheldPaths::for_call(&self.subject(call), lists, reads))
     }
 
-    /// Returns the digest that an approval of the call applies to.
+    /// Returns the digest that binds an approval to the call.
     pub(super) fn approval_digest(&self, call: &Call, look: &InspectionFacts) -> Digest {
         if call.found().is_some() { self.action_digest(call, look, None) } else { look.digest }
     }
@@ -379,14 +377,14 @@ impl Run {
         let digest = Digest::ZERO;
         let mut look =
             InspectionFacts { digest, category, workspace, cwd, preconditions, sandbox, ask_because, places };
-        // The working directory decides which guarded paths the call reaches, so the effect is computed with the new
+        // The working directory determines which guarded paths the call reaches, so the effect is computed from the new
         // inspection.
         let looked_at = Call { look: Some(look.clone()), trial: Trial::default(), ..call.clone() };
         look.digest = self.action_digest(&looked_at, &look, self.approved_effect(&looked_at).as_ref());
         (look, card)
     }
 
-    /// Returns the digest of the action and of the workspace state that the action depends on (design, part 4). An
+    /// Returns the digest of the action and of the workspace state on which the action depends (design, part 4). An
     /// approval is valid only for this digest.
     pub(super) fn action_digest(
         &self,

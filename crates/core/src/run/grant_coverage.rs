@@ -1,5 +1,5 @@
-//! Open calls that a new grant would cover. A decision that gives the grant releases only the open calls that the
-//! person saw and did not deselect.
+//! Open calls that a new grant would cover. A decision that gives the grant also releases covered calls, but only the
+//! calls that the person saw and did not deselect.
 
 use serde_json::Value;
 
@@ -39,12 +39,12 @@ impl AskedCall<'_> {
     }
 }
 
-/// Option that releases each of the covered calls.
+/// Option that releases each call that the grant covers.
 const APPROVE: &str = "approve";
 
 impl Run {
-    /// Returns the open interrupts that a grant from this interrupt would cover, and that the voter may approve.
-    /// Oldest first, at most [`limits::ALSO`]. Empty if the interrupt offers no grant.
+    /// Returns the open interrupts that the grant of this interrupt would cover and that the voter may approve. Returns
+    /// the oldest first, at most [`limits::ALSO`]. Empty if the interrupt offers no grant.
     pub fn also_covered(
         &self,
         interrupt: &Interrupt,
@@ -84,7 +84,7 @@ impl Run {
         }
     }
 
-    /// Returns a copy of the session whose only grant is this grant of the voter.
+    /// Returns a copy of the session that has only one grant: the grant that the voter would give.
     fn with_grant(
         &self,
         interrupt: &Interrupt,
@@ -110,8 +110,8 @@ impl Run {
         session
     }
 
-    /// Returns true if the only grant of this session covers the open interrupt, and the voter may approve the
-    /// interrupt.
+    /// Returns true if the only grant of this session covers the open interrupt `other`, and if the voter may approve
+    /// that interrupt.
     fn is_also_covered(
         &self,
         other: &Interrupt,
@@ -141,8 +141,8 @@ impl Run {
         may && matches!(verdict, Some(Verdict::Allow(Release::Grant { .. })))
     }
 
-    /// Returns the time at which a person was first asked about the call. `None` if a person was not asked, or has
-    /// approved the call since.
+    /// Returns the time at which a person was first asked about the call. `None` if no person was asked, or if a person
+    /// has approved the call since.
     pub(super) fn asked_at(&self, call: &Call) -> Option<Timestamp> {
         let mut asked_at = None;
         let mut next = call.interrupt.as_ref();
@@ -158,7 +158,7 @@ impl Run {
         asked_at
     }
 
-    /// Returns the call that a `tool_approval` asks about, in the form in which refusals are compared.
+    /// Returns the call that a `tool_approval` asks about, in the form that is compared with recorded refusals.
     fn refusable(&self, interrupt: &Interrupt) -> Option<RefusalRecord> {
         match self.asked_call(interrupt)? {
             AskedCall::Own(_, call) => Some(RefusalRecord::for_call(&self.subject(call), &call.arguments)),
@@ -166,8 +166,8 @@ impl Run {
         }
     }
 
-    /// Returns the call that a `tool_approval` asks about. `None` if the interrupt asks about no call, or the call
-    /// was erased.
+    /// Returns the call that a `tool_approval` asks about. `None` if the interrupt does not ask about a call, or if the
+    /// content of the call was erased.
     fn asked_call(&self, interrupt: &Interrupt) -> Option<AskedCall<'_>> {
         if interrupt.opened.kind != Kind::ToolApproval {
             return None;
@@ -191,7 +191,7 @@ impl Run {
 }
 
 impl Draft<'_> {
-    /// Returns the problems of the interrupts in `also`, which a decision releases with its grant.
+    /// Returns the problems of the interrupts that a decision lists in `also` to release them with its grant.
     pub(super) fn check_also(
         &self,
         interrupt: &Interrupt,
@@ -226,15 +226,16 @@ impl Draft<'_> {
         problems
     }
 
-    /// Releases the open calls that the person did not deselect when giving the grant. `decision`: the sequence
-    /// number of the decision.
+    /// Releases the open calls that the grant covers, except calls that the person deselected. `decision`: the sequence
+    /// number of the decision that gave the grant.
     pub(super) fn release_also(&mut self, interrupt: &Interrupt, also: &[InterruptId], decision: u64) {
         let of = &interrupt.opened.interrupt;
         let given = self.session.grants.values().find(|grant| grant.interrupt == *of);
         let Some(grant) = given.map(|grant| grant.id.clone()) else { return };
         for id in also {
             let Ok(other) = self.interrupt(id) else { continue };
-            // An earlier release in this loop may have ended the run, and with it the remaining interrupts.
+            // An earlier release in this loop may have ended the run. The end of the run closes the remaining
+            // interrupts.
             if !other.is_open() {
                 continue;
             }
@@ -266,7 +267,7 @@ impl Draft<'_> {
         self.emit_session_with(session::Fact::RefusalAdded { interrupt, run, call }, words);
     }
 
-    /// Revokes the recorded refusals of the identical call. Applies only if the card said that the call was refused
+    /// Revokes the recorded refusals of the identical call, if the card told the person that the call was refused
     /// before.
     pub(super) fn revoke_refusals(&mut self, interrupt: &Interrupt) {
         let is_told = interrupt.opened.risk.reasons.iter().any(|reason| reason.code == refusal::CODE);

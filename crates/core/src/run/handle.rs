@@ -1,4 +1,4 @@
-//! Entry point of all inputs of a run. Every input results in events or in a rejection.
+//! Entry point of all inputs of a run. Every input leads to events or to a rejection.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,8 @@ use crate::schema::{self, Problem};
 use crate::session::{self, State};
 
 impl Run {
-    /// Decides which events follow from an input. This function changes nothing. The caller first appends the
-    /// events, and then replaces its states with the returned states.
+    /// Decides which events follow from an input, and changes nothing. The caller first appends the events to the
+    /// journal, and then replaces its states with the returned states.
     pub fn handle(&self, cx: &Context<'_>, input: Input) -> Result<HandledInput, Rejection> {
         let mut draft = Draft::new(self, cx);
         if self.started.is_none() {
@@ -33,7 +33,7 @@ impl Run {
     }
 }
 
-/// Rejects actors without this permission. The engine may send every input.
+/// Rejects an actor whose role lacks this permission. The engine may send every input.
 fn require(actor: &Actor, permission: Option<Permission>, is_own: bool) -> Result<(), Rejection> {
     let may = match permission {
         _ if actor.role == Role::Engine => true,
@@ -50,7 +50,7 @@ fn require(actor: &Actor, permission: Option<Permission>, is_own: bool) -> Resul
 impl Draft<'_> {
     fn take(&mut self, input: Input) -> Result<(), Rejection> {
         if let Some(ended) = &self.run.ended {
-            // A decision on an ended run returns the earlier result or status 409, and comments are accepted. These
+            // On an ended run, a decision returns the earlier result or the status 409, and a comment is accepted. Both
             // inputs therefore continue to the checks below.
             let is_of_interrupt = input.permission() == Some(Permission::Decide);
             let is_late = input.is_of_history() || input.is_about_external_ask();
@@ -58,11 +58,12 @@ impl Draft<'_> {
                 return Err(Rejection::Ended(ended.status));
             }
         }
-        // Inputs about an interrupt check permissions themselves, in their own order.
+        // Inputs about an interrupt check permissions later, in an order of their own.
         if input.permission() != Some(Permission::Decide) {
-            // An agent does not own the answers that people gave to its questions.
+            // Answers that people gave to an agent's questions do not belong to the agent.
             let is_own = self.run.is_begun_by(&self.cx.actor) && !input.is_of_history();
-            // A hold only delays a run. The sender may therefore hold any run as if it were their own.
+            // A hold only delays a run. Every sender with the permission may therefore hold any run as if it were the
+            // sender's own.
             let is_own = is_own || matches!(input, Input::Hold(_));
             require(&self.cx.actor, input.permission(), is_own)?;
         }
@@ -204,8 +205,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Suspends or resumes the run together with its session, and tells the agents about undos in the session. Called
-    /// for every input.
+    /// Suspends or resumes the run together with its session, and tells the agents about undos in the session. The run
+    /// calls this function for every input.
     fn follow_session(&mut self) {
         if self.run.started.is_none() || self.is_over() {
             return;
@@ -224,15 +225,16 @@ impl Draft<'_> {
         }
     }
 
-    /// Pauses or resumes the run. Emits no event if nothing changes.
+    /// Pauses or resumes the run. Emits no event if the run is already in the requested state.
     fn pause(&mut self, pause: bool) {
         if self.run.paused != pause {
             self.emit(if pause { Fact::RunPaused } else { Fact::RunResumed }, Content::none());
         }
     }
 
-    /// Takes over work that was running when a different process stopped. Each action is settled, repeated, or asked
-    /// about. Actions in `at_work` still run in this process and are not in doubt.
+    /// Takes over work that was running when a different process stopped. Each action in progress is settled or
+    /// repeated, or a person is asked about it. The actions in `at_work` still run in this process, so their outcome is
+    /// not in doubt.
     fn adopt(&mut self, at_work: &BTreeSet<ActionId>) {
         let epoch = self.cx.epoch;
         let kept: BTreeSet<ActionId> = self
@@ -264,8 +266,8 @@ impl Draft<'_> {
         }
         self.emit(Fact::Adopted { epoch, kept }, Content::none());
         for (step, turn, attempt) in models {
-            // A model call that a person stopped is not repeated automatically, and does not count towards the crash
-            // limit.
+            // If a person stopped the model call, the call is not repeated automatically and does not count towards the
+            // crash limit.
             let fact = if self.run.steps.get(&step).is_some_and(|step| step.stopped) {
                 Fact::ModelStopped { step, turn, attempt, said: false }
             } else {
@@ -281,7 +283,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Records that actions are about to start. Leaves out actions that are no longer due.
+    /// Records that actions are about to start. Leaves out actions that are no longer due in the current state.
     fn begin(&mut self, begins: Vec<Begin>) -> Result<(), Rejection> {
         if self.run.freeze(self.cx.system).is_some() {
             return Err(Rejection::Frozen);

@@ -1,9 +1,9 @@
-//! Hand-offs: an agent hands its work over to a different agent of the same step or to a person, or ends the work
-//! (contracts A5, A7).
+//! Hand-offs: an agent hands its work over to a different agent of the same step or to a person, or the agent ends the
+//! work (contracts A5, A7).
 //!
-//! A hand-off takes effect after all other calls of its reply. The gates vote on the hand-off once these calls have
-//! ended, so the next agent finds a result for every call. The conversation stays the same. Only instructions, tools
-//! and model of the next request change.
+//! A hand-off takes effect after all other calls of its reply. The gates vote on the hand-off when the other calls have
+//! ended, so the next agent finds a result for every call. The conversation of the step stays the same. Only the
+//! instructions, tools and model of the next request change.
 
 use serde_json::json;
 
@@ -21,7 +21,7 @@ use crate::time::Timestamp;
 use crate::tool::Receiver;
 
 impl Draft<'_> {
-    /// Advances hand-offs that are due. A due hand-off takes effect, asks a person, or is forbidden by a rule.
+    /// Advances the hand-offs that are due. A due hand-off takes effect, asks a person, or is forbidden by a rule.
     /// Returns true if events were emitted.
     pub(super) fn advance_handoffs(&mut self) -> bool {
         let due = self.run.calls.open().filter(|(id, call)| {
@@ -33,7 +33,7 @@ impl Draft<'_> {
         due.iter().any(|(id, call)| self.advance_handoff(id, call))
     }
 
-    /// Returns true if events were emitted. No event is emitted while a model judges the hand-off.
+    /// Advances one hand-off. Returns true if events were emitted. Emits no event while a model judges the hand-off.
     fn advance_handoff(&mut self, id: &str, call: &Call) -> bool {
         let before = self.written();
         match self.run.vote_on_handoff(call, &self.session, self.cx.system, self.now()) {
@@ -77,7 +77,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Releases a hand-off after a person approved it. A rule that now forbids the hand-off still applies.
+    /// Releases a hand-off after a person approved it. If a rule now forbids the hand-off, it is still forbidden.
     pub(super) fn release_handoff(&mut self, id: &str, call: &Call) {
         match self.run.vote_on_handoff(call, &self.session, self.cx.system, self.now()) {
             Err(reason) => self.forbid_handoff(id, &reason),
@@ -103,8 +103,9 @@ impl Draft<'_> {
                 let (step, from) = (call.step.clone(), call.agent.clone());
                 self.emit(Fact::HandedOver { step, from, to, call: id.to_owned() }, Content::none());
             }
-            // The step ends as after a final reply of its agent, including the gates after the step. If a call of the
-            // same reply failed, the step does not end and the agent gets a message about that call.
+            // The step ends as it ends after a final reply of its agent, including the gates after the step. If another
+            // call of the same reply failed, the step does not end. The agent then gets a message about the failed
+            // call.
             Some(Receiver::Terminator) => match self.run.find_failed_sibling(call) {
                 Some(tool) => {
                     let text = format!("Not finished yet: check the result of `{tool}`.");
@@ -133,8 +134,8 @@ impl Run {
         self.spec(tool)?.receiver()
     }
 
-    /// Returns the reasons to ask a person before the hand-off, or the reason of the rule that forbids the hand-off.
-    /// A hand-off is allowed unless a rule names the hand-off, because the gates of the receiving agent still apply.
+    /// Returns the reasons to ask a person before the hand-off, or the reason of the rule that forbids the hand-off. A
+    /// hand-off that no rule names is allowed, because the gates of the receiving agent still apply.
     fn vote_on_handoff(
         &self,
         call: &Call,
@@ -152,8 +153,8 @@ impl Run {
         }
     }
 
-    /// Returns the tool of a failed call in the same reply. A call has failed if the call was refused, or if the
-    /// call should have changed something and ended with an error.
+    /// Returns the tool of a failed call in the same reply. A call has failed if it was refused, or if it should have
+    /// changed something and ended with an error.
     fn find_failed_sibling(&self, call: &Call) -> Option<&str> {
         let (_, calls) = self.last_turn(self.steps.get(&call.step)?)?;
         let wrong = |other: &&Call| {
@@ -169,15 +170,15 @@ impl Run {
     }
 
     /// Returns the final text of a step: a reply without calls, or the summary in the call that ends the work. `None`
-    /// if a later entry follows that reply.
+    /// if the step has a later entry than that reply.
     pub(super) fn final_word(&self, step: &Step) -> Option<String> {
         let Some(Entry::Turn { text, calls, .. }) =
             step.entries.last().filter(|_| step.model == ModelCall::Idle)
         else {
             return None;
         };
-        // A call of this reply failed, and a person may have asked the agent to retry, so the reply does not end the
-        // step.
+        // A call of this reply failed, and a person may have told the agent to try again. The reply therefore does not
+        // end the step.
         if !calls.is_empty() && step.excused == step.turn {
             return None;
         }
@@ -185,7 +186,7 @@ impl Run {
         Some(if calls.is_empty() { self.content_of(step, &word) } else { word })
     }
 
-    /// Returns the text of a reply that ends the agent's work. `None` for all other replies.
+    /// Returns the text of a reply that ends the agent's work. `None` for replies that do not end the work.
     pub(super) fn word_of(&self, text: &str, calls: &[String]) -> Option<String> {
         if calls.is_empty() {
             return Some(text.to_owned());

@@ -1,8 +1,8 @@
-//! Results that a tool holds back until a person has reviewed them. A result is released exactly as shown, or not at
-//! all.
+//! Results that a tool holds back until a person has reviewed them. A result is released exactly as the person saw it,
+//! or not at all.
 //!
-//! The tool decides to hold a result, not a model. Three facts contain the digest of the text: the hold, the
-//! interrupt, and the release.
+//! The tool decides whether its result is held back. A model cannot decide this. The digest of the text is part of
+//! three facts: the hold, the interrupt, and the release.
 
 use serde_json::{Value, json};
 
@@ -51,8 +51,9 @@ impl Draft<'_> {
         }
     }
 
-    /// Releases exactly the text that was shown, or the reviewer's edit if the review offers edits. After an edit,
-    /// the tool's data is dropped, because the data may contain text that the reviewer removed.
+    /// Releases exactly the text that the reviewer saw, or the reviewer's edit if the review offers edits. If the
+    /// reviewer edited the text, the tool's data is dropped, because the data may contain text that the reviewer
+    /// removed.
     pub(super) fn release_held(&mut self, id: &str, held: &HeldResult, edit: Option<&str>) {
         let content = edit.unwrap_or(&held.content).to_owned();
         let digest = Digest::of_bytes(content.as_bytes());

@@ -29,7 +29,7 @@ use crate::time::Timestamp;
 use crate::tool::{InspectionOutcome, Outcome, Precondition, TrialOutcome};
 use crate::trace_parent::TraceParent;
 
-/// Everything that a decision may depend on, apart from the run itself.
+/// Everything on which the handling of an input may depend, apart from the run itself.
 #[derive(Clone, Debug)]
 pub struct Context<'a> {
     pub now: Timestamp,
@@ -37,32 +37,33 @@ pub struct Context<'a> {
     pub actor: Actor,
     pub session: &'a Session,
     pub system: &'a System,
-    /// Epoch of this process. Each opening of the store begins a new epoch.
+    /// Epoch of this process. Each start of a process that opens the store begins a new epoch.
     pub epoch: u64,
 }
 
-/// Input of a run: a request in the imperative, or the result of an action.
+/// Input of a run: a request, named in the imperative, or the result of an action.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     Start(Start),
-    /// Takes over work that was running when a different process stopped, or that this process lost. `at_work`:
-    /// actions that still run in this process, and continue.
+    /// Takes over work that was running when a different process stopped, or work that this process lost. `at_work`:
+    /// actions that still run in this process and continue.
     Adopt {
         at_work: BTreeSet<ActionId>,
     },
-    /// A deadline of the run has passed.
+    /// Handles a deadline of the run that has passed.
     Tick,
     Decide {
         interrupt: InterruptId,
         decision: Decision,
-        /// Client of the person who decides. Set if this client is to run the call that the decision allows.
+        /// Client of the person who decides. Set if this client will run the call that the decision allows.
         holder: Option<ClaimHolder>,
     },
     /// Claims an interrupt.
     Claim {
         interrupt: InterruptId,
         holder: Option<ClaimHolder>,
-        /// Sequence number of an earlier claim to take over because its client is gone.
+        /// Sequence number of an earlier claim that this claim takes over, because the client of the earlier claim is
+        /// gone.
         over: Option<u64>,
     },
     /// Releases a claim.
@@ -78,7 +79,7 @@ pub enum Input {
     View {
         interrupt: InterruptId,
     },
-    /// Snoozes an interrupt for one person. If `until` is `None`, the snooze ends.
+    /// Snoozes an interrupt for one person. If `until` is `None`, ends the snooze of the person.
     Snooze {
         interrupt: InterruptId,
         until: Option<Timestamp>,
@@ -87,7 +88,7 @@ pub enum Input {
     TakeBack {
         interrupt: InterruptId,
     },
-    /// Reassigns an interrupt to new approvers. `text`: the reason.
+    /// Reassigns an interrupt to new approvers. `text`: the reason for the reassignment.
     Reassign {
         interrupt: InterruptId,
         to: HandedTo,
@@ -98,7 +99,7 @@ pub enum Input {
         interrupt: InterruptId,
         delegation: Delegation,
     },
-    /// People joined, left or changed roles. The assignments of open interrupts are evaluated again.
+    /// Evaluates the assignments of open interrupts again, because people joined, left or changed roles.
     PeopleChanged,
     /// Corrects the stored answer to a question.
     CorrectAnswer {
@@ -109,8 +110,8 @@ pub enum Input {
     EraseAnswer {
         interrupt: InterruptId,
     },
-    /// Erases the content of the run in several parts. Each input erases the next part. The sender repeats the input
-    /// until no event follows.
+    /// Erases the content of the run in several parts. Each input of this kind erases the next part. The sender repeats
+    /// the input until no event follows.
     EraseContent {
         because: ErasureReason,
     },
@@ -118,10 +119,10 @@ pub enum Input {
         reason: String,
     },
     LiftLegalHold,
-    /// Answers a question that has just opened with an earlier answer of the same subject.
+    /// Answers a question that has just opened with an earlier answer about the same subject.
     Reuse {
         interrupt: InterruptId,
-        /// Question to which the earlier answer was given.
+        /// Earlier question to which the reused answer was given.
         source: InterruptId,
         /// Person who gave the earlier answer.
         by: String,
@@ -130,7 +131,7 @@ pub enum Input {
     Message {
         text: String,
     },
-    /// Replaces the plan that is carried out. `version`: the version on which the new plan is based.
+    /// Replaces the plan that agents are carrying out. `version`: the version on which the new plan is based.
     Replan {
         phase: String,
         version: Option<usize>,
@@ -141,12 +142,12 @@ pub enum Input {
     Cancel {
         text: Option<String>,
     },
-    /// Stops the running work now, and makes the run wait for a person's message. `text`: the message, if the person
-    /// has already written it.
+    /// Stops the running work at once, and makes the run wait for a person's message. `text`: the message, if the
+    /// person has already written it.
     Interrupt {
         text: Option<String>,
     },
-    /// Stops a running command now. `text`: the message to the command's agent.
+    /// Stops a running command at once. `text`: the message to the agent that runs the command.
     StopCall {
         call: String,
         text: Option<String>,
@@ -154,8 +155,8 @@ pub enum Input {
     /// Counts the votes of the gates on open approvals again, because the policy or the grants changed.
     Revote,
 
-    /// Announces actions that the driver is about to perform. The driver then performs only the actions that the
-    /// resulting events record as started.
+    /// Announces actions that the driver is about to perform. The driver then performs only the actions whose start is
+    /// recorded in the resulting events.
     Begin {
         begins: Vec<Begin>,
     },
@@ -189,34 +190,35 @@ pub enum Input {
         turn: u32,
         failure: Failure,
     },
-    /// A model call that a person interrupted has ended. `text`: the part of the reply that the model had sent.
+    /// Reports that a model call that a person interrupted has ended. `text`: the part of the reply that had arrived.
     Stopped {
         step: String,
         turn: u32,
         text: String,
     },
 
-    /// An agent of another framework asks a person.
+    /// Asks a person on behalf of an agent of another framework.
     Ask(Box<Ask>),
-    /// A service asks to hold a native run until a person has reviewed it.
+    /// Holds a native run on request of a service until a person has reviewed the run.
     Hold(Box<Hold>),
-    /// The asking agent starts the approved action. `digest`: the digest of the action.
+    /// Records that the asking agent starts the approved action. `digest`: the digest of the action.
     UseApproval {
         interrupt: InterruptId,
         digest: Digest,
     },
-    /// The asking agent reports what became of the changes that it used. `text`: why they were not written.
+    /// Reports if the asking agent wrote the approved changes. `text`: the reason why the agent did not write the
+    /// changes.
     ReportExec {
         interrupt: InterruptId,
         outcome: ExecOutcome,
         text: Option<String>,
     },
-    /// Withdraws an interrupt that no longer needs a decision. `text`: the reason.
+    /// Withdraws an interrupt that no longer needs a decision. `text`: the reason for the withdrawal.
     Withdraw {
         interrupt: InterruptId,
         text: Option<String>,
     },
-    /// An agent of another framework finishes its run.
+    /// Finishes the run of an agent of another framework.
     Finish {
         result: Value,
     },
@@ -241,7 +243,8 @@ impl Input {
             Self::Ask(_) | Self::Hold(_) | Self::UseApproval { .. } | Self::ReportExec { .. } => {
                 Some(Permission::Ask)
             }
-            // Inputs about an interrupt, including `Reassign` and `Delegate`, check permissions in their own order.
+            // Inputs about an interrupt, including `Reassign` and `Delegate`, check permissions later, in an order of
+            // their own.
             Self::Decide { .. }
             | Self::Claim { .. }
             | Self::Release { .. }
@@ -272,8 +275,8 @@ impl Input {
 }
 
 impl Input {
-    /// Returns true if the input corrects or erases stored content, or places or lifts a legal hold. The run may have
-    /// ended long ago.
+    /// Returns true if the input corrects or erases stored content, or places or lifts a legal hold. Such an input is
+    /// allowed even if the run ended long ago.
     pub(super) fn is_of_history(&self) -> bool {
         matches!(
             self,
@@ -285,8 +288,8 @@ impl Input {
         )
     }
 
-    /// Returns true if the input is about a question of an external agent. The run of the question may have ended
-    /// with its answer.
+    /// Returns true if the input is about a question of an external agent. Such an input is allowed even if the answer
+    /// to the question ended the run.
     pub(super) fn is_about_external_ask(&self) -> bool {
         matches!(self, Self::UseApproval { .. } | Self::ReportExec { .. } | Self::Withdraw { .. })
     }
@@ -299,20 +302,21 @@ pub struct Start {
     pub config: Config,
     pub input: Value,
     pub origin: Origin,
-    /// Set if a message in the session begins the run. The sender has checked that the previous front run has ended.
+    /// Set if a message in the session begins the run. The sender has then checked that the previous front run has
+    /// ended.
     pub front: Option<FrontStart>,
-    /// Trace context of the caller. The run is reported as a part of this trace.
+    /// Trace context of the caller. The run is reported as part of this trace.
     pub trace: Option<TraceParent>,
 }
 
 /// Parameters of a run that becomes the front run of its session's conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FrontStart {
-    /// Agent that the person talks to from now on. `None` keeps the current agent.
+    /// Agent that the person talks to after the start of the run. `None` keeps the current agent.
     pub agent: Option<String>,
 }
 
-/// Action that is about to be performed.
+/// Action that the driver is about to perform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Begin {
     Model {
@@ -322,21 +326,21 @@ pub enum Begin {
     Trial {
         call: String,
     },
-    /// `observed`: the current digests of the files that the release depends on.
+    /// Starts a tool call. `observed`: the current digests of the files on which the release of the call depends.
     Tool {
         call: String,
         observed: Vec<Precondition>,
     },
 }
 
-/// Request of a service to hold a run, as shown to the reviewer.
+/// Request of a service to hold a run. The reviewer sees its fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hold {
     pub title: String,
     pub message: String,
     pub payload: Value,
     pub risk: Level,
-    /// Time until the hold expires, in milliseconds. `None` uses the expiry that the workflow sets for reviews.
+    /// Time until the hold expires, in milliseconds. If `None`, the expiry that the workflow sets for reviews applies.
     pub expires_in_ms: Option<u64>,
 }
 
@@ -347,66 +351,67 @@ pub struct Ask {
     pub title: String,
     pub message: String,
     pub payload: Value,
-    /// Ids of the options to offer, with optional labels: ids of the kind's table or, for a `choice`, ids that the
-    /// asker defines. Empty means all options of the kind.
+    /// Ids of the options to offer, each with an optional label. The ids are from the kind's table or, for a `choice`,
+    /// defined by the asker. If the list is empty, all options of the kind are offered.
     pub options: Vec<(String, Option<String>)>,
     pub response_schema: Option<Value>,
     pub expires_in_ms: Option<u64>,
     pub on_expiry: Option<String>,
     pub assignment: Assignment,
-    /// Call for the gates, and the diff that the card shows. Only for a `tool_approval`.
+    /// Call that the gates vote on, and the diff that the card shows. Only for a `tool_approval`.
     pub call: Option<(ForeignCall, Option<Value>)>,
-    /// Trial of the call, if the agent requested one. Only with `call`.
+    /// Trial of the call, if the agent requested a trial. Only with `call`.
     pub trial: Option<AskedTrial>,
-    /// Time for which an approval can be used, in milliseconds. `None` means no time limit.
+    /// Time in milliseconds during which the agent may use an approval. `None` means no time limit.
     pub usable_ms: Option<u64>,
     pub timing: Timing,
-    /// Fields to withhold, each with the roles that cannot see the field.
+    /// Fields of the card to withhold, each with the roles that cannot see the field.
     pub withhold: Vec<Withhold>,
-    /// Id of the interrupt. Set if the asker requested a callback for the resolution of the interrupt. The callback
-    /// URL is stored under this id. `None`: a new id is generated, and no callback is sent.
+    /// Id of the interrupt. Set if the asker requested a callback when the interrupt is resolved. The callback URL is
+    /// stored under this id. If `None`, a new id is generated and no callback is sent.
     pub callback: Option<InterruptId>,
 }
 
-/// Reason for rejecting an input. Each interface maps a reason to one stable code.
+/// Reason for rejecting an input. Each interface maps each reason to one stable code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
     #[error("the run has already started")]
     AlreadyStarted,
     #[error("the run is {}", .0.as_str())]
     Ended(Status),
-    #[error("the run has no such interrupt")]
+    #[error("the run has no interrupt with this id")]
     UnknownInterrupt,
-    /// The text completes the sentence of the error message.
+    /// Reason, worded as the end of the error message.
     #[error("the interrupt has no stored answer: {0}")]
     NoAnswer(&'static str),
     #[error("the run has not ended, and its content is needed until the end")]
     NotEnded,
     #[error("the run is on legal hold, so its content cannot be erased until the hold is lifted")]
     Held,
-    /// A second hold is rejected: its reason would be lost, and lifting the first hold would lift both.
+    /// A second hold is rejected, because the reason of the second hold would be lost and lifting the first hold would
+    /// lift both.
     #[error(
         "the run is already on legal hold, since {} by {}{}; lift the hold before you give another reason",
         .0.at, .0.by, .0.why()
     )]
     HeldAlready(LegalHold),
-    #[error("the run has no such call")]
+    #[error("the run has no call with this id")]
     UnknownCall,
-    /// The text completes the sentence of the error message.
+    /// Reason, worded as the end of the error message.
     #[error("the call cannot be stopped: {0}")]
     NotStoppable(&'static str),
-    /// The text completes the sentence of the error message.
+    /// Reason, worded as the end of the error message.
     #[error("the run cannot be interrupted: {0}")]
     NotInterruptible(&'static str),
     #[error(transparent)]
     Refused(#[from] Refusal),
     #[error(transparent)]
     Unusable(#[from] Unusable),
-    #[error("this role may not do that")]
+    #[error("the role of the caller does not permit this action")]
     Role,
-    #[error("the request does not fit")]
+    #[error("the request is not valid")]
     Invalid(Vec<Problem>),
-    #[error("no such plan is being carried out")]
+    #[error("no plan of this phase is being carried out")]
     NoPlan,
     #[error("the plan has changed since it was read: it is now at version {found}")]
     StalePlan { found: usize },
@@ -416,9 +421,9 @@ pub enum Rejection {
     NotExternal,
     #[error("the limit `{name}` of {limit} is reached")]
     Limit { name: &'static str, limit: u64 },
-    /// The input is the result of an action that the run does not await: the result is late, a duplicate, or from a
+    /// The input is the result of an action that the run does not wait for: the result is late, a duplicate, or from a
     /// different attempt.
-    #[error("nothing is waiting for this input: it is late or repeated")]
+    #[error("the run does not wait for this input: the input is late or repeated")]
     Outdated,
     #[error("a freeze applies to this run or its agent, so no work starts until the freeze is lifted")]
     Frozen,
@@ -426,7 +431,7 @@ pub enum Rejection {
     SessionSuspended,
     #[error("the session is closed ({}), so its runs can start no work", .0.as_str())]
     SessionClosed(session::End),
-    /// Another undo of the same run has started and has not ended.
+    /// Another undo of the same run has started and not yet ended.
     #[error("the undo {by} of this run is still open: decide or cancel it first")]
     UndoOpen { by: RunId },
 }
@@ -453,7 +458,7 @@ impl ClientOutcome {
         }
     }
 
-    /// Returns the text for the model. A failure without a text gets a default text.
+    /// Returns the text for the model. A failure without a text returns a default text.
     pub(super) fn text(&self) -> &str {
         match self {
             Self::Failed { text } if text.trim().is_empty() => "it failed",

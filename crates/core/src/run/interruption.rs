@@ -1,9 +1,11 @@
-//! Interruption of a run by a person: running work stops at once, and the run waits for the person's message.
+//! Interruption of a run by a person. An interruption stops the running work at once, and the run waits for the
+//! person's message.
 //!
 //! A single append contains `run_interrupted`, the end of every call that has not started, `tool_stopped` for each
-//! running command, and the interrupt for the person's turn. The driver then stops the work in progress. A model call
-//! returns as `model_stopped`, with the text that was streamed so far; that text is lost if its process is gone. A
-//! commit that has begun is completed. Calls that a client runs, and calls with an unknown outcome, are not changed.
+//! running command, and the interrupt for the person's turn. The driver then stops the work in progress. A stopped
+//! model call returns as `model_stopped` with the text that was streamed so far. If the process of the model call is
+//! gone, its text is lost. A commit that has begun is completed. Calls that a client runs, and calls with an unknown
+//! outcome, stay unchanged.
 
 use super::decide::{EXPIRED, as_it_is};
 use super::draft::{Draft, Opening};
@@ -15,7 +17,7 @@ use crate::interrupt::{About, Cause, Decision, Effect, Interrupt, Kind, Outcome}
 use crate::message::Stop;
 use crate::schema::Problem;
 
-/// Code of the calls that an interruption ended.
+/// Code of the calls that an interruption ended before they completed.
 pub(super) const INTERRUPTED: &str = "interrupted";
 
 const NOT_RUN: &str = "Not run: a person interrupted the run before this call began. Make the call again only if it is still \
@@ -28,14 +30,14 @@ const ENDED: &str = "A person interrupted this step and then ended it.";
 const NOBODY: &str = "The run was interrupted, and nobody decided in time how to continue.";
 
 impl Draft<'_> {
-    /// Handles a person's message to the run. If an interrupt waits for the person's turn, the message decides that
-    /// interrupt.
+    /// Handles a person's message to the run. If an interrupt waits for the person's turn, the message is the decision
+    /// on that interrupt.
     pub(super) fn message(&mut self, text: String) -> Result<(), Rejection> {
         if text.trim().is_empty() {
             return Err(Rejection::Invalid(vec![Problem::new("/text", "is empty")]));
         }
         check_text(&text)?;
-        // A message from a person who may decide the open turn is the decision. Any other message is added to the
+        // If the person may decide the open turn, the message is the decision. Otherwise the message is added to the
         // run.
         if let Some(turn) = self.run.open_turn() {
             let decision =
@@ -48,8 +50,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Interrupts the run. Does nothing if the run is already interrupted, or only waits for a person's turn. `text`:
-    /// the message, if the person has already written it.
+    /// Interrupts the run. Does nothing if the run is already interrupted, or if it only waits for a person's turn.
+    /// `text`: the message, if the person has already written it.
     pub(super) fn interrupt_run(&mut self, text: Option<String>) -> Result<(), Rejection> {
         self.run.interruptible().map_err(Rejection::NotInterruptible)?;
         let text = text.filter(|text| !text.trim().is_empty());
@@ -58,7 +60,7 @@ impl Draft<'_> {
             self.emit(Fact::RunInterrupted, Content::none());
             self.stop_calls();
             match &text {
-                // Every interrupted agent gets the message.
+                // Every interrupted agent gets the person's message.
                 Some(text) => self.say_instead(text),
                 None => self.open_interruption(),
             }
@@ -91,7 +93,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Skips a call of a reply that arrived while the model call was being stopped.
+    /// Skips a call of a reply that arrived while its model call was being stopped.
     pub(super) fn skip_interrupted(&mut self, call: &str) {
         self.finish_call(call, CallEnd::Skipped, Some(INTERRUPTED), NOT_RUN);
     }
@@ -100,12 +102,12 @@ impl Draft<'_> {
         let mut opening = Opening::new(Kind::Turn, About::Interruption, "Interrupted: your turn");
         opening.only = &["submit", "continue", "done"];
         opening.on_expiry = Some("done");
-        // The interruption concerns the whole run and no single agent, so there is no payload to show.
+        // The interruption concerns the whole run, not a single agent, so the card has no payload.
         opening.payload = serde_json::json!({});
         self.open(opening);
     }
 
-    /// Handles the end of a stopped model call. `text`: the part of the reply that the model had sent.
+    /// Handles the end of a stopped model call. `text`: the part of the reply that had arrived.
     pub(super) fn model_stopped(&mut self, step: &str, turn: u32, text: &str) -> Result<(), Rejection> {
         let attempt = self.awaited(step, turn)?;
         if !self.run.is_stopping(step) {
@@ -117,7 +119,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Applies a person's decision after an interruption. If the interrupt expires, the run fails and no work
+    /// Applies a person's decision after an interruption. If the interrupt expires, the run fails, and no work
     /// continues.
     pub(super) fn interruption_effect(&mut self, effect: Effect, text: &str, is_expired: bool) {
         // An expiry is not a person's decision, so it must not start further work.
@@ -142,8 +144,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Sends a person's message to the interrupted agents. If a question about a task that has not begun is open, the
-    /// message also answers the question.
+    /// Sends a person's message to the interrupted agents. If a question about a task is open before work on the task
+    /// has begun, the message also answers the question.
     fn say_instead(&mut self, text: &str) {
         self.tell_run(text);
         if text.trim().is_empty() {
@@ -156,7 +158,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Closes the open questions before a round that the person may decide on. Returns the phases of these questions.
+    /// Closes the open questions that a copilot asked before a round, if the person may decide them. Returns the phases
+    /// of the closed questions.
     fn withdraw_asked_first(&mut self) -> Vec<String> {
         let voter = self.voter();
         let asked = self.run.open_interrupts().filter(|(_, each)| each.may_take_part(&voter).is_ok());
@@ -174,10 +177,10 @@ impl Draft<'_> {
         asked.into_iter().map(withdraw).collect()
     }
 
-    /// Ends the open steps with the last replies of their agents. A phase that a call began ends together with the
+    /// Ends each open step with the last reply of its agent. If a call began a phase, the phase ends together with the
     /// call.
     fn end_interrupted(&mut self) {
-        // The person ends the work before its first round, so the questions before that round need no answer.
+        // The person ends the work before its first round, so the questions before the first round need no answer.
         for phase in self.withdraw_asked_first() {
             self.emit(Fact::RoundsOver { phase }, Content::none());
         }
@@ -198,7 +201,8 @@ impl Draft<'_> {
                 | StepRole::Maker
                 | StepRole::Subtask => {
                     self.end_as_it_is(&id, ENDED);
-                    // The person ended the round themselves, so the question about satisfaction is left out.
+                    // The person has already ended the round, so the question whether the person is satisfied is left
+                    // out.
                     if self.run.ends_without_turn(&step) {
                         self.emit(Fact::RoundsOver { phase: step.phase }, Content::none());
                     }
@@ -207,24 +211,24 @@ impl Draft<'_> {
                     self.close_step(&id, StepEnd::Skipped, "");
                     self.emit(Fact::RoundsOver { phase: step.phase }, Content::none());
                 }
-                // These steps end together with the step that they help.
+                // These steps end together with the step that they assist.
                 StepRole::Overseer | StepRole::Summariser => {}
             }
         }
     }
 }
 
-/// Effect of an interruption on a call.
+/// Effect that an interruption has on a call.
 enum StopEffect {
     Untouched,
     WhenItsProcessEnds,
     Skipped,
-    /// The call only reads, and its partial result is discarded.
+    /// The call only reads, so its partial result is discarded.
     Abandoned,
 }
 
 impl Step {
-    /// Returns true if the agent's last reply was stopped, or is being stopped.
+    /// Returns true if the agent's last reply was stopped or is being stopped.
     fn has_cut_reply(&self) -> bool {
         let was_cut = matches!(self.entries.last(), Some(Entry::Turn { stop: Stop::Cut, .. }));
         !self.role.is_aside() && (self.stopped || was_cut)
@@ -232,7 +236,7 @@ impl Step {
 }
 
 impl Run {
-    /// Checks that a person can interrupt the run. The error is the reason why not.
+    /// Checks that a person can interrupt the run. The error value is the reason why the run cannot be interrupted.
     fn interruptible(&self) -> Result<(), &'static str> {
         if self.started.as_ref().is_none_or(|started| started.origin != Origin::Native) {
             return Err("its agent runs in another system, and only that system can stop it");
@@ -243,7 +247,7 @@ impl Run {
         Ok(())
     }
 
-    /// Returns true if the final text of a step is its interrupted reply. An interrupted reply is already part of the
+    /// Returns true if the final text of a step is an interrupted reply. An interrupted reply is already part of the
     /// conversation.
     pub(super) fn ends_with_what_was_cut(step: &Step, text: &str) -> bool {
         let last = step.entries.iter().rev().find(|entry| matches!(entry, Entry::Turn { .. }));
@@ -254,7 +258,7 @@ impl Run {
         self.steps.get(step).is_some_and(|step| step.stopped)
     }
 
-    /// Returns the model calls that a person has stopped and that have not returned.
+    /// Returns the model calls that a person has stopped but that have not yet returned.
     pub(super) fn models_stopping(&self) -> impl Iterator<Item = super::ActionId> {
         self.steps.open().filter(|(_, step)| step.stopped).filter_map(|(id, step)| match step.model {
             ModelCall::Running { attempt, .. } => Some(Action::model_id(id, step.turn, attempt)),
@@ -262,7 +266,7 @@ impl Run {
         })
     }
 
-    /// Returns true if the action continues despite an interruption. Only a commit that has begun continues.
+    /// Returns true if an interruption does not stop the action. Only a commit that has begun continues.
     pub(super) fn goes_on_interrupted(&self, action: &Action) -> bool {
         match action {
             Action::CallTool { call, .. } => self.calls.get(call).is_some_and(|call| call.trial.commits > 0),
@@ -270,7 +274,7 @@ impl Run {
         }
     }
 
-    /// Returns true if the step is a round after which the person gets no turn.
+    /// Returns true if the step is a round after which the person does not get a turn.
     fn ends_without_turn(&self, step: &Step) -> bool {
         let copilot = self.phase(&step.phase).and_then(|phase| phase.kind.copilot());
         step.round.is_some() && copilot.is_some_and(|copilot| !copilot.conversational)
@@ -285,7 +289,7 @@ impl Run {
             CallState::Started { .. } if is_command => StopEffect::WhenItsProcessEnds,
             CallState::Started { .. } if self.writes(&call.tool) => StopEffect::Untouched,
             CallState::Started { .. } => StopEffect::Abandoned,
-            // The commit may have written some of the changes already.
+            // The commit may already have written some of the changes.
             CallState::Authorised if call.trial.commits > 0 => StopEffect::Untouched,
             CallState::Proposed | CallState::Gated(_) | CallState::Authorised => {
                 if call.trial.running.is_some() {
@@ -298,7 +302,7 @@ impl Run {
     }
 }
 
-/// Returns true if a person ended the interrupted work by choosing `done`.
+/// Returns true if a person chose `done` to end the interrupted work.
 pub(super) fn ended_by_person(interrupt: &Interrupt) -> bool {
     let chosen = interrupt.resolution.as_ref().and_then(|resolution| resolution.option.as_deref());
     interrupt.opened.about == About::Interruption && chosen == Some("done")

@@ -1,4 +1,4 @@
-//! Functions that look something up in the state of a run, and need only the state and the workflow.
+//! Functions that look up values in the state of a run. They need only the state and the workflow.
 
 use std::sync::LazyLock;
 
@@ -28,7 +28,7 @@ impl Run {
         matches!(self.spec(&call.tool).map(|spec| &spec.runs), Some(Runs::Client { .. }))
     }
 
-    /// Returns true if this process runs the tool. False if a client runs the tool, or a call of the tool opens an
+    /// Returns true if this process runs the tool. False if a client runs the tool, or if a call of the tool opens an
     /// interrupt or begins a phase.
     pub fn runs_here(&self, tool: &str) -> bool {
         matches!(self.spec(tool).map(|spec| &spec.runs), Some(Runs::Here { .. }))
@@ -38,7 +38,7 @@ impl Run {
         self.rounds.get(phase).map_or(&NO_ROUNDS, |rounds| &**rounds)
     }
 
-    /// Returns the first open interrupt, other than `than`, that holds the whole run.
+    /// Returns the first open interrupt that holds the whole run. Leaves out the interrupt `than`.
     pub(super) fn held_by_another(&self, than: &InterruptId) -> Option<InterruptId> {
         let holds = |each: &Interrupt| matches!(each.opened.about, About::Interruption | About::Hold);
         let mut open = self.open_interrupts().filter(|(id, each)| *id != than && holds(each));
@@ -49,7 +49,7 @@ impl Run {
         self.plans.get(&control.plan)?.settled().map(|plan| &**plan)
     }
 
-    /// Returns the subtask that the step with this id carries out, in a phase that carries out a plan.
+    /// Returns the subtask that the step with this id carries out. The phase must be a phase that carries out a plan.
     pub(super) fn part_to_carry_out(&self, phase: &str, step: &str) -> Option<PlanPart> {
         let phase = self.phase(phase)?;
         let plan = self.settled(phase.kind.control()?)?;
@@ -64,7 +64,7 @@ impl Run {
         self.calls.keys().find(|call| step_ids::judging(call) == step).cloned()
     }
 
-    /// Returns the settings of smart approval, combined from the workflow and the run.
+    /// Returns the settings of smart approval, combined from the settings of the workflow and of the run.
     pub(super) fn smart(&self) -> Option<Smart> {
         let own = self.definition.gates.smart.clone();
         let added = self.config().and_then(|config| config.gates.smart.clone());
@@ -74,7 +74,7 @@ impl Run {
         }
     }
 
-    /// Returns the model that requests of this step name.
+    /// Returns the name of the model that requests of this step use.
     pub fn model_of(&self, id: &str) -> Option<String> {
         let step = self.steps.get(id)?;
         let own = match step.role {
@@ -95,7 +95,7 @@ impl Run {
     }
 }
 
-/// Adds the run's keywords to the workflow's keywords. The run's judge applies only if the workflow has no judge.
+/// Adds the run's keywords to the workflow's keywords. Uses the run's judge only if the workflow has no judge.
 fn together(mut own: Smart, added: Smart) -> Smart {
     let new: Vec<String> = added.keywords.into_iter().filter(|word| !own.keywords.contains(word)).collect();
     own.keywords.extend(new);

@@ -7,23 +7,23 @@ use crate::plan::{self, Plan};
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// Skips a step without a result. The reason becomes a note for later steps. If the step must produce a plan, the
-    /// phase fails (contract A8).
+    /// Skips a step without a result. The person's reason becomes a note for later steps. If the step must produce a
+    /// plan, the phase fails (contract A8).
     pub(super) fn skip_step(&mut self, interrupt: &Interrupt, step: &str, text: &str, why: &str) {
         if self.run.must_plan(step) {
             let text = format!("`{step}` was skipped, so there is no plan{why}");
             return self.fail_phase(&self.run.phase_of_step(step), "no_plan", text);
         }
         self.close_step(step, StepEnd::Skipped, text);
-        // Requests of later steps contain the outcome of each subtask anyway, so no note is needed.
+        // Requests of later steps contain the outcome of each subtask in any case, so no note is needed.
         let is_subtask = self.run.steps.get(step).is_some_and(|step| step.role == StepRole::Subtask);
         if !is_subtask && !text.trim().is_empty() {
             self.guide(interrupt, step, &format!("It was skipped: {}", text.trim()));
         }
     }
 
-    /// Accepts a person's text as the result of a step. The result of a planner is a plan, and goes through the same
-    /// checks as every plan from a person.
+    /// Accepts a person's text as the result of a step. The result of a planner is a plan. It goes through the same
+    /// checks as every plan that a person writes.
     pub(super) fn give_result(&mut self, step: &str, text: &str) {
         let planner = self.run.steps.get(step).filter(|step| step.role == StepRole::Planner);
         let Some(phase) = planner.map(|step| step.phase.clone()) else {
@@ -41,7 +41,8 @@ impl Draft<'_> {
                     self.settle_plan(&phase);
                 }
             }
-            // Texts from a person were checked before, so only an expiry without a text gets here.
+            // Texts from a person were checked earlier. This branch is therefore reached only if the interrupt expired
+            // without a text.
             Err(_) if must_plan => {
                 let text = format!("`{step}` failed, and nobody gave a plan");
                 self.fail_phase(&phase, "no_plan", text);
@@ -52,7 +53,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Checks that a person's result for a planner contains a plan, in any form that a planner may use.
+    /// Checks that a person's result for a planner contains a plan, in any of the forms that a planner may use.
     pub(super) fn check_given(&self, interrupt: &Interrupt, offer: &Offer, given: &Decision) -> Vec<Problem> {
         let About::Failure(id) = &interrupt.opened.about else { return Vec::new() };
         let must = offer.effect == Effect::Respond && self.must_plan(id);

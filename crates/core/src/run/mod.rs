@@ -1,9 +1,8 @@
-//! A run: one execution that is recorded in the journal, as a state machine without I/O.
+//! A run: one execution that the journal records, as a state machine without I/O.
 //!
-//! `handle` decides, which means that it returns the events and the next state and changes nothing. Only `apply`
-//! changes the state. `apply` cannot fail, and works the same for live runs and for replays. `actions` and
-//! `next_deadline` derive the next work from the state. `state.rs` contains the state, `fact/` the events, and
-//! `advance.rs` the follow-up events.
+//! `handle` decides: it returns the events and the next state, and changes nothing. Only `apply` changes the state.
+//! `apply` cannot fail, and works the same for live runs and for replays. `actions` and `next_deadline` derive the next
+//! work from the state. `state.rs` contains the state, `fact/` the events, and `advance.rs` the follow-up events.
 
 mod action;
 mod advance;
@@ -106,22 +105,22 @@ use crate::text::readable;
 use crate::time::Timestamp;
 use crate::tool;
 
-/// Code of a command that the sandbox stopped, because the command exceeded its permitted effect.
+/// Result code of a command that the sandbox stopped, because the command exceeded its permitted effect.
 const CONFINED: &str = "confined";
-/// Code of a command that created guarded files. The code is also used if the files could not be moved away.
+/// Result code of a command that created guarded files. The code also applies if the files could not be moved away.
 const SET_ASIDE: &str = "set_aside";
 
-/// State of a run. All code may read the fields; only [`Run::apply`] writes them.
+/// State of a run. All code may read the fields. Only [`Run::apply`] writes the fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     pub id: RunId,
     pub definition: Arc<Definition>,
-    /// Number of applied events.
+    /// Number of events applied so far.
     pub seq: u64,
     pub last_at: Timestamp,
-    /// Content of the first event. `None` before the first event.
+    /// Content of the run's first event. `None` before the first event.
     pub started: Option<Arc<Started>>,
-    /// Epoch of the last process that started work of the run or took it over.
+    /// Epoch of the last process that started work of the run or took the run over.
     pub epoch: u64,
     /// True if a person paused the run.
     pub paused: bool,
@@ -129,40 +128,40 @@ pub struct Run {
     pub paused_at: Option<Timestamp>,
     /// True if the session of the run is suspended.
     pub suspended: bool,
-    /// Interrupt that holds the whole run. Either a person interrupted the run and has the turn, or a service
-    /// requested a review.
+    /// Interrupt that holds the whole run. It is open because a person interrupted the run and has the turn, or because
+    /// a service requested a review.
     pub interrupted: Option<InterruptId>,
     pub ended: Option<Arc<RunEnd>>,
-    /// Started phases. The value is `Some` once the phase has ended.
+    /// Phases that have started. The value of a phase is `Some` after the phase has ended.
     pub phases: SharedMap<String, Option<StepEnd>>,
     pub steps: OpenMap<String, Step>,
     /// Plans of planning phases.
     pub plans: SharedMap<String, Planned>,
     /// Rounds of copilot phases.
     pub rounds: SharedMap<String, Arc<Rounds>>,
-    /// Phases that calls began, by phase id.
+    /// Phases that tool calls began, by phase id.
     pub called: SharedMap<String, Arc<StartedPhase>>,
     pub calls: OpenMap<String, Call>,
     pub interrupts: OpenMap<InterruptId, Interrupt>,
-    /// Number of calls proposed so far. The next call gets the next number.
+    /// Number of calls proposed so far. The next call gets the number after it.
     pub proposed: u32,
-    /// Totals over all steps.
+    /// Usage of the run, summed over all steps.
     pub spent: Spent,
-    /// Outputs released by reviews, `{title, content}`, in order.
+    /// Outputs that reviews released, each as `{title, content}`, in the order of their release.
     pub released: SharedList<Value>,
-    /// Texts for steps that start later: messages to the run, guidance about steps, and notices about undos.
+    /// Texts for steps that start later: messages to the run, guidance about steps, and notices of undos.
     pub messages: SharedList<Arc<str>>,
-    /// Undos that were reported to the agents, each with the message to the agents.
+    /// Undos that the agents were told about, each with the text that the agents got.
     pub undone: SharedMap<RunId, Arc<str>>,
-    /// Conversation before this run, in the form of
+    /// Conversation of the session before this run, in the form of
     /// [`conversation::render_history`](crate::conversation::render_history). No event of the run contains this
-    /// conversation; the loader of a live run reads it from earlier runs.
+    /// conversation. The loader of a live run reads it from earlier runs.
     pub earlier: Option<Arc<str>>,
-    /// Sequence number up to which the content of all events is erased.
+    /// Sequence number of the last event whose content is erased. The content of all earlier events is erased, too.
     pub erased_to: u64,
-    /// Set once the content of the whole run is erased.
+    /// Set after the content of the whole run has been erased.
     pub erased: Option<Erasure>,
-    /// Set while a legal hold forbids the erasure of the run's content.
+    /// Legal hold that forbids the erasure of the run's content, if one is in effect.
     pub held: Option<LegalHold>,
 }
 
@@ -172,7 +171,7 @@ pub struct Started {
     pub session: SessionId,
     pub config: Config,
     pub origin: Origin,
-    /// True if the run is, or was, the front run of its session's conversation.
+    /// True if the run is, or once was, the front run of its session's conversation.
     pub front: bool,
     pub input: Value,
     pub at: Timestamp,
@@ -184,8 +183,8 @@ pub struct RunEnd {
     pub reason: String,
     pub seq: u64,
     pub at: Timestamp,
-    /// Sequence number of the event that contains the text and the result of the run. This is the event that ended
-    /// the run or, if an answer in the result was erased later, the event of the erasure.
+    /// Sequence number of the event that contains the text and the result of the run. It is the event that ended the
+    /// run. If an answer in the result was erased later, it is the event of the erasure.
     pub told: u64,
     pub text: Option<String>,
     pub result: Value,
@@ -204,12 +203,12 @@ pub struct Erasure {
 pub struct LegalHold {
     pub by: String,
     pub at: Timestamp,
-    /// Reason that was given. `None` once the reason is erased.
+    /// Reason for the legal hold. `None` if no reason was given or the reason is erased.
     pub reason: Option<String>,
 }
 
 impl LegalHold {
-    /// Returns the reason as the end of a sentence that already names the person and the time.
+    /// Returns the reason in parentheses, for the end of a sentence that names the person and the time.
     pub(super) fn why(&self) -> String {
         self.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
     }
@@ -252,7 +251,7 @@ impl Run {
         self.interrupts.open()
     }
 
-    /// Returns true if the agents got this text as the notice of an undo. A person did not write such a text.
+    /// Returns true if `told` is the text of a notice about an undo, which no person wrote.
     pub(crate) fn is_of_an_undo(&self, told: &str) -> bool {
         self.undone.values().any(|undone| **undone == *told)
     }
@@ -275,8 +274,8 @@ impl Run {
         self.started.as_ref().is_some_and(|started| started.front)
     }
 
-    /// Returns the agent that talks to the person: the active worker or planner, or else the agent that the workflow
-    /// begins with. Agents that carry out a plan, judge, or improve a text do not talk to the person.
+    /// Returns the agent that talks to the person: the active worker or planner, or else the agent with which the
+    /// workflow begins. Agents that carry out a plan, judge, or improve a text do not talk to the person.
     pub fn agent_in_front(&self) -> Option<&str> {
         let talks = |step: &&Step| matches!(step.role, StepRole::Worker | StepRole::Planner);
         let at_work = self.steps.open().map(|(_, step)| step).find(talks).filter(|_| self.ended.is_none());
@@ -293,7 +292,8 @@ impl Run {
     }
 
     pub fn replaces_a_plan(&self, interrupt: &Interrupt) -> bool {
-        // A planner proposes a plan from a step. A person who replaces a plan has no step.
+        // If a planner proposes the plan, the interrupt has a step. If a person replaces the plan, the interrupt has no
+        // step.
         let About::Plan(phase) = &interrupt.opened.about else { return false };
         interrupt.opened.step.is_none() && self.plans.get(phase).is_some_and(|plan| plan.settled.is_some())
     }
@@ -313,7 +313,7 @@ impl Run {
         self.definition.tools.get(tool)
     }
 
-    /// Returns true if a tool may change something. Unknown tools are assumed to change something.
+    /// Returns true if a tool may change something. An unknown tool is assumed to change something.
     fn writes(&self, tool: &str) -> bool {
         match self.spec(tool).map(|spec| &spec.runs) {
             Some(tool::Runs::Here { effect, .. } | tool::Runs::Client { effect, .. }) => {
@@ -327,14 +327,14 @@ impl Run {
     }
 
     /// Returns how to recover a call that was running when its process stopped. A commit is continued, because the
-    /// files show which writes are missing.
+    /// files show which writes are still missing.
     fn on_crash(&self, call: &Call) -> tool::OnCrash {
         if call.committing().is_some() {
             return tool::OnCrash::Rerun;
         }
         match self.spec(&call.tool).map(|spec| &spec.runs) {
             Some(tool::Runs::Here { on_crash, .. }) => *on_crash,
-            // A client runs the call, so a stop of this process does not affect it.
+            // A client runs the call, so the stop of this process does not affect the call.
             Some(
                 tool::Runs::Client { .. }
                 | tool::Runs::Opens(_)

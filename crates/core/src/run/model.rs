@@ -1,4 +1,4 @@
-//! Model calls of a step: starts, replies, failures. Only this module decides that a call is retried.
+//! Model calls of a step: starts, replies and failures. Only this module decides to retry a model call.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ impl Draft<'_> {
             return;
         }
         let Some(step) = self.run.steps.get(id) else { return };
-        // A call that still waits for its retry time does not start.
+        // A model call that still waits for its retry time does not start.
         if step.turn != turn || step.retry_at.is_some_and(|at| at > self.now()) {
             return;
         }
@@ -35,7 +35,7 @@ impl Draft<'_> {
         );
     }
 
-    /// Returns the attempt of this turn that is in progress.
+    /// Returns the attempt of the model call that is in progress in this turn.
     pub(super) fn awaited(&self, step: &str, turn: u32) -> Result<u32, Rejection> {
         match self.run.steps.get(step) {
             Some(step) if step.turn == turn => match step.model {
@@ -96,7 +96,8 @@ impl Draft<'_> {
             })
             .collect();
         self.more_than_one_handoff(&calls, &mut problems);
-        // The reply was complete before the stop took effect. The calls of the reply do not start.
+        // The reply was complete before the stop of the model call took effect. The tool calls of the reply do not
+        // start.
         let calls = calls.iter().map(|(id, _)| id);
         if is_stopped {
             for id in calls {
@@ -104,7 +105,7 @@ impl Draft<'_> {
             }
             return Ok(());
         }
-        // Skipping a question that was already asked is not a failure of the work.
+        // It is not a failure of the work if a repeated question is skipped.
         let end = if are_returned { CallEnd::Skipped } else { CallEnd::Failed };
         for (id, problem) in calls.zip(problems) {
             if let Some((code, text)) = problem {
@@ -115,7 +116,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Returns the reason why a call cannot be inspected: a code, and a text for the model.
+    /// Returns the reason why a call cannot be inspected: a code, and a text that the model gets.
     fn unusable(&self, step: &str, n: usize, call: &RequestedCall) -> Option<(&'static str, String)> {
         if n >= limits::CALLS_PER_REPLY {
             let text = format!("not run: a reply may hold at most {} calls", limits::CALLS_PER_REPLY);
@@ -159,8 +160,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Rejects all hand-offs of a reply except the first. If one of the hand-offs ends the work, all are rejected:
-    /// otherwise the texts of the rejected hand-offs, such as undone items, would be lost.
+    /// Rejects all hand-offs of a reply except the first. If one of the hand-offs ends the work, all hand-offs are
+    /// rejected, because the texts of the rejected hand-offs, such as undone items, would otherwise be lost.
     fn more_than_one_handoff(
         &self,
         calls: &[(String, RequestedCall)],
@@ -187,7 +188,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns a problem if an incomplete reply ends the work. The missing part might have contained more.
+    /// Returns a problem if a reply that is incomplete ends the work. The missing part of the reply might have
+    /// contained further work.
     fn cut_end(&self, call: &RequestedCall, stop: Stop) -> Option<(&'static str, String)> {
         let flaw = stop.flaw()?;
         let text = format!("not finished: your reply {}. Continue, or repeat it", flaw.says());
@@ -206,7 +208,7 @@ impl Draft<'_> {
         let form_refused = matches!(step.role, StepRole::Overseer | StepRole::Router)
             && failure.kind == FailureKind::Rejected
             && step.last_failure.is_none();
-        // The model's window is smaller than configured, so a shorter request is sent.
+        // The model's window is smaller than the configured size, so a shorter request is sent.
         let narrower = if failure.kind == FailureKind::TooLong && step.failures == 0 {
             self.run.narrower(id)
         } else {
@@ -242,7 +244,7 @@ fn value(arguments: &Arguments) -> Value {
     }
 }
 
-/// Returns schema problems as a text for the model.
+/// Formats schema problems as a text for the model.
 pub(super) fn describe_problems(problems: &[schema::Problem]) -> String {
     let lines = problems.iter().map(|problem| {
         let at = if problem.pointer.is_empty() { "the arguments" } else { &problem.pointer };

@@ -36,7 +36,7 @@ impl Run {
         let mut taken = self.writer().is_some();
         for (id, call) in open {
             let is_due = call.state == CallState::Authorised && !self.waits_its_turn(id, call);
-            // The trial of a call is a separate action that comes first.
+            // The trial of a call is a separate action that comes before the call itself.
             if !is_due || self.is_held(call) || (call.trial.is_stale && !call.look_again) {
                 continue;
             }
@@ -68,7 +68,7 @@ impl Run {
         actions
     }
 
-    /// Returns the actions whose results are still accepted. The driver may drop all other actions.
+    /// Returns the actions whose results the run still accepts. The driver may drop all other actions.
     pub fn awaited(&self) -> BTreeSet<ActionId> {
         if self.ended.is_some() {
             return BTreeSet::new();
@@ -78,7 +78,8 @@ impl Run {
         awaited
     }
 
-    /// Returns true if a call may start now: earlier calls have ended, and no other call is writing to the workspace.
+    /// Returns true if a call may start now. Earlier calls must have ended, and no other call may be writing to the
+    /// workspace.
     pub(super) fn may_start(&self, id: &str) -> bool {
         let Some(call) = self.calls.get(id) else { return false };
         !self.is_paused()
@@ -89,9 +90,9 @@ impl Run {
             && (!self.writes(&call.tool) || self.writer().is_none())
     }
 
-    /// Returns true if a released call must wait because a question is open or its step is blocked.
+    /// Returns true if a released call must wait, because a question is open or the step of the call is blocked.
     pub(super) fn is_held(&self, call: &Call) -> bool {
-        // A commit that has begun is completed even if a question is open.
+        // A commit that has begun is completed even while a question is open.
         let waits = call.trial.commits == 0 && self.is_held_by_a_question(&call.step);
         waits || self.is_blocked(&call.step)
     }

@@ -1,9 +1,9 @@
-//! Order of the calls of one reply. A call may depend on the calls that the agent wrote before it.
+//! Order of the calls in one reply. A call may depend on the calls that the agent wrote before it.
 //!
-//! A call that writes starts when all calls before it have ended. A call that reads starts when all writing calls
-//! before it have ended. Reads therefore run in parallel, and a call that waits for a person delays the calls after
-//! it. A call waits only for earlier calls, so cycles cannot occur. Tools that ask, hand-offs and client calls are
-//! ordered elsewhere.
+//! A writing call starts when all calls before it have ended. A reading call starts when all writing calls before it
+//! have ended. Reading calls therefore run in parallel, and a call that waits for a person delays all calls after it. A
+//! call waits only for earlier calls, so calls cannot wait for each other. Other modules order calls to tools that ask
+//! people, hand-offs, and client calls.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::envelope::Content;
 use crate::interrupt::{Cause, Outcome};
 use crate::tool::Runs;
 
-/// Missing path in the workspace that a call needs.
+/// Path that a call needs and that does not exist in the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingPath {
     /// Missing path, relative to the workspace.
@@ -25,16 +25,16 @@ pub struct MissingPath {
 /// Kind of earlier call that would create the missing path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
-    /// A file tool that writes this file. A command that writes may create the file, too.
+    /// A file tool that writes exactly this file. A command that writes may also create the file.
     WritingIt,
-    /// A file tool that writes this file, or a file below this path. A command that writes may create the path, too.
+    /// A file tool that writes this path or a file below it. A command that writes may also create the path.
     WritingBelow,
     /// Only a command that writes can create the path.
     Command,
 }
 
 impl Draft<'_> {
-    /// Defers a call that cannot run yet. The call is inspected again when the calls before it have ended.
+    /// Defers a call that cannot run yet. The call is inspected again after the calls before it have ended.
     pub(super) fn defer(&mut self, id: &str, call: &Call) {
         if let CallState::Gated(interrupt) = &call.state {
             self.resolve(interrupt, Outcome::Superseded, None, Cause::Superseded);
@@ -54,7 +54,7 @@ impl Run {
         self.earlier(id, call).any(|(_, other)| !other.is_ended() && (writes || self.writes(&other.tool)))
     }
 
-    /// Returns true if an unfinished earlier call of the same reply may create the path that this call needs.
+    /// Returns true if an earlier call of the same reply has not ended and may create the path that this call needs.
     pub fn may_be_provided(&self, id: &str, call: &Call, lack: &MissingPath) -> bool {
         let lacked = names(&lack.path);
         self.earlier(id, call).filter(|(_, other)| !other.is_ended() && self.writes(&other.tool)).any(
@@ -72,13 +72,13 @@ impl Run {
         )
     }
 
-    /// Returns true if an inspection found that the call must wait for earlier calls. Until then, the call is not
-    /// inspected again.
+    /// Returns true if an inspection found that the call must wait for earlier calls. The call is not inspected again
+    /// before the earlier calls have ended.
     pub(super) fn is_deferred(&self, id: &str, call: &Call) -> bool {
         call.deferred && self.waits_its_turn(id, call)
     }
 
-    /// Returns the earlier calls of the same reply that this process runs, in their order.
+    /// Returns the earlier calls of the same reply that this process runs, in the order of the reply.
     fn earlier<'r>(&'r self, id: &'r str, call: &Call) -> impl Iterator<Item = (&'r str, &'r Call)> {
         let entries = self.steps.get(&call.step).map(|step| step.entries.iter().rev());
         let reply = entries.into_iter().flatten().find_map(|entry| match entry {
@@ -92,7 +92,8 @@ impl Run {
         })
     }
 
-    /// Returns the writing calls before this call, in their order, for the card: `[{call_id, title, became?}]`.
+    /// Returns the writing calls before this call, in the order of the reply. The card shows them as `[{call_id, title,
+    /// became?}]`.
     pub(super) fn after(&self, id: &str, call: &Call) -> Vec<Value> {
         let before = self.earlier(id, call).filter(|(_, other)| self.writes(&other.tool));
         let told = before.map(|(id, other)| {
@@ -106,7 +107,7 @@ impl Run {
     }
 }
 
-/// Returns the components of a path, relative to the workspace.
+/// Returns the components of a path that is relative to the workspace.
 fn names(path: &str) -> Vec<&str> {
     path.split('/').filter(|name| !matches!(*name, "" | ".")).collect()
 }

@@ -1,7 +1,7 @@
-//! Marks on a card: changes to paths that the task of a call does not mention.
+//! Marks on a card for *outside changes*: changes to paths that the task of a call does not mention.
 //!
 //! The marks are computed when the card is made, from the task of the step and the messages of people. A mark changes
-//! neither votes nor releases. [`mentioned_paths`] contains the rule.
+//! neither votes nor releases. The module [`mentioned_paths`] decides whether a text mentions a path.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::changeset::{self, Change};
 use crate::mentioned_paths;
 
 impl Run {
-    /// Marks each outside change in the card's payload, and adds the number of outside changes.
+    /// Marks each outside change in the payload of the card, and adds the number of outside changes.
     pub(super) fn mark_outside(&self, call: &Call, payload: &mut Value) {
         if self.is_worked_out(call) {
             return;
@@ -44,8 +44,8 @@ impl Run {
         }
     }
 
-    /// Returns the changes to paths that the task does not mention. Ignored files are never included, and git's
-    /// internal files only if the card lists them, because tasks do not mention these files.
+    /// Returns the changes to paths that the task does not mention. Ignored files are never included, because tasks do
+    /// not mention them. For the same reason, git's internal files are included only if the card lists them.
     fn outside<'f>(
         &self,
         call: &Call,
@@ -64,7 +64,7 @@ impl Run {
     }
 
     /// Returns the texts that define the task of a step: texts from people, and the subtasks of the settled plan.
-    /// Texts of agents are left out.
+    /// Leaves out texts of agents.
     fn words_of_task(&self, step: &Step) -> Vec<String> {
         let mut texts = vec![self.task().into_owned()];
         let is_called = self.called.contains_key(&step.phase);
@@ -78,7 +78,7 @@ impl Run {
         }
         let is_a_word = |text: &&std::sync::Arc<str>| !self.is_of_an_undo(text);
         texts.extend(self.messages.iter().filter(is_a_word).map(ToString::to_string));
-        // In all other roles, notes may contain the judgements of agents.
+        // Steps of all other roles may have notes that contain judgements of agents.
         if matches!(step.role, StepRole::Worker | StepRole::Subtask) {
             for entry in &step.entries {
                 match entry {
@@ -108,7 +108,7 @@ impl Run {
         plan.subtasks.iter().find(|subtask| subtask.id == id).map(|subtask| subtask.description.clone())
     }
 
-    /// Returns the text that a person gave as the result of a call. `None` if the result is from elsewhere.
+    /// Returns the text that a person gave as the result of a call. `None` if a person did not give the result.
     fn answer_to(&self, id: &str) -> Option<String> {
         let call = self.calls.get(id)?;
         let is_answer = call.state == CallState::Ended(CallEnd::Answered);

@@ -1,8 +1,8 @@
-//! Progress of a subtask, derived from its step and its run.
+//! Progress of a subtask, derived from the subtask's step and from the run.
 
 use super::{CallState, Run, Step, StepEnd};
 
-/// Progress of a subtask. Once the run has ended, the progress no longer changes.
+/// Progress of a subtask. The progress no longer changes after the run has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     Pending,
@@ -19,7 +19,7 @@ pub enum Progress {
 }
 
 impl Run {
-    /// Returns the progress of a subtask of this planning phase.
+    /// Returns the progress of a subtask from the plan of this planning phase.
     pub fn progress(&self, planning: &str, subtask: &str) -> Progress {
         let is_over = self.ended.is_some();
         match self.step_of_subtask(planning, subtask) {

@@ -1,8 +1,8 @@
-//! Read-only view of a run: the subtask of each step, its attempts and its activity, and the questions and decisions
-//! of people. The API, the terminal and the browser show these values and compute nothing themselves.
+//! Read-only view of a run: the subtask of each step, the attempts and the activity of each step, and the questions and
+//! decisions of people. The API, the terminal and the browser show these values and compute no values themselves.
 //!
-//! Every value depends only on the state of the run. A replay up to the same sequence number yields the same values
-//! as a live run. This module changes nothing and decides nothing.
+//! Every value depends only on the state of the run. A replay up to a sequence number therefore yields the same values
+//! as the live run had at that number. This module changes nothing and decides nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Effect, Interrupt, Kind, Opened, Outcome};
 use crate::plan::{Plan, Subtask};
 
-/// Subtask of the plan that is being carried out.
+/// Subtask of the plan that agents are carrying out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part<'r> {
-    /// Planning phase of the plan.
+    /// Planning phase to which the plan belongs.
     pub planning: &'r str,
     pub subtask: &'r Subtask,
-    /// Position in the plan, from 1.
+    /// Position of the subtask in the plan, from 1.
     pub number: usize,
     /// Total number of subtasks in the plan.
     pub of: usize,
@@ -31,17 +31,18 @@ pub enum StepActivity {
     Running,
     /// The run is paused.
     Paused,
-    /// The step waits for a person's decision, or has not ended yet although a person decided to stop or skip the step.
+    /// The step waits for a person's decision. Also applies if a person decided to stop or skip the step, but the step
+    /// has not ended yet.
     Waiting,
     Ended(StepEnd),
-    /// The run ended while a person was being asked about the step's failure or limit.
+    /// The run ended while a person was asked about the failure or the limit of the step.
     Failed,
     /// The run ended while the step was running.
     Cancelled,
 }
 
 impl Step {
-    /// Returns the number of attempts so far. 0 if the agent has not been asked yet.
+    /// Returns the number of attempts of the step so far. 0 if the agent has not been asked yet.
     pub fn attempts(&self) -> u32 {
         let again = self.retries + self.redos;
         u32::from(self.begun || again > 0) + again
@@ -50,7 +51,7 @@ impl Step {
 
 impl Run {
     /// Returns true if the interrupt asks a person. A checkpoint that is approved without asking also opens an
-    /// interrupt, but resolves it in the same append.
+    /// interrupt, but the same append resolves that interrupt.
     pub fn asks(&self, opened: &Opened) -> bool {
         let About::Phase(phase) = &opened.about else { return true };
         match self.phase(phase).map(|phase| &phase.kind) {
@@ -72,7 +73,7 @@ impl Run {
         self.open_interrupts().filter(|(_, interrupt)| self.asks(&interrupt.opened))
     }
 
-    /// Returns the interrupts that people decided or that expired, in the order of resolution.
+    /// Returns the interrupts that people decided or that expired, in the order in which they were resolved.
     pub fn decided(&self) -> Vec<&Interrupt> {
         let by_people = |each: &&Interrupt| {
             let cause = each.resolution.as_ref().map(|resolution| &resolution.cause);
@@ -83,7 +84,7 @@ impl Run {
         decided
     }
 
-    /// Returns the interrupt through which a client got a call to run. `None` if no client has the call.
+    /// Returns the interrupt that gave a call to a client to run. `None` if no client has the call.
     pub fn handed_out(&self, call: &str) -> Option<&Interrupt> {
         let CallState::WithClient(id) = &self.calls.get(call)?.state else { return None };
         self.interrupts.get(id).map(|each| &**each).filter(|each| each.is_open())
@@ -105,8 +106,8 @@ impl Run {
         resolution.is_some_and(|resolution| resolution.outcome == Outcome::Approved)
     }
 
-    /// Returns the subject of the interrupt with which a person ended a step whose agent had more to do: a limit, or
-    /// a refused end.
+    /// Returns the subject of the interrupt with which a person ended a step whose agent had more to do. The subject is
+    /// a limit, or a reply that did not end the step.
     pub fn stopped_at(&self, step: &str) -> Option<&About> {
         let stopped = self.interrupts.values().filter(|each| super::phase::stopped_short(each));
         let mut abouts = stopped.map(|each| &each.opened.about);
@@ -126,7 +127,7 @@ impl Run {
         })
     }
 
-    /// Returns the subtask of the current plan that a step carries out.
+    /// Returns the subtask of the current plan that the step carries out.
     pub fn part(&self, step: &str) -> Option<Part<'_>> {
         let step = self.steps.get(step)?;
         let id = step.subtask.as_ref()?;
@@ -136,15 +137,15 @@ impl Run {
         Some(Part { planning, subtask: &plan.subtasks[at], number: at + 1, of: plan.subtasks.len() })
     }
 
-    /// Returns the maximum number of attempts of a step: the attempts of its agent, plus the redos that people may
-    /// request.
+    /// Returns the maximum number of attempts of a step: the attempts that the limits allow its agent, plus the redos
+    /// that people may ask for.
     pub fn attempts_allowed(&self, step: &str) -> u32 {
         let limits = self.limits(step);
         limits.attempts.max(1) + limits.redos
     }
 
-    /// Returns a settled plan and its planning phase. If several plans are settled, returns the plan whose phase
-    /// comes last in the workflow.
+    /// Returns a settled plan and its planning phase. If several plans are settled, returns the plan whose planning
+    /// phase comes last in the workflow.
     pub fn plan_at_work(&self) -> Option<(&str, &Arc<Plan>)> {
         let settled = |phase: &Phase| self.plans.get(&phase.id)?.settled();
         self.all_phases().rev().find_map(|phase| Some((phase.id.as_str(), settled(phase)?)))
@@ -164,8 +165,8 @@ impl Run {
         }
     }
 
-    /// Returns the steps that wait for a person, or whose last question a person answered by stopping or skipping the
-    /// step. A stopped or skipped step stays in the set until it ends.
+    /// Returns the steps that wait for a person, and the steps that a person decided to stop or skip. A stopped or
+    /// skipped step stays in the set until the step ends.
     pub fn waiting(&self) -> BTreeSet<&str> {
         let mut last: BTreeMap<&str, (u64, bool)> = BTreeMap::new();
         for interrupt in self.interrupts.values() {
@@ -184,7 +185,7 @@ impl Run {
         last.into_iter().filter(|(_, (_, waits))| *waits).map(|(step, _)| step).collect()
     }
 
-    /// Returns the activity of a step. `waiting`: the result of [`Run::waiting`].
+    /// Returns the activity of a step. `waiting`: the value that [`Run::waiting`] returned.
     pub fn activity(&self, id: &str, step: &Step, waiting: &BTreeSet<&str>) -> StepActivity {
         match step.end {
             Some(end) => StepActivity::Ended(end),

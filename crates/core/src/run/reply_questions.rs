@@ -1,6 +1,6 @@
-//! Questions in replies (contract C8). Each question in a reply becomes a call of an asking tool, so all later code
-//! handles the question like a tool call. The agent does not know the tool, so the agent's next request shows the
-//! questions and their answers as text.
+//! Questions in replies (contract C8). Each question in a reply becomes a call of a tool that asks people, so all later
+//! code handles the question like a tool call. The agent does not know this tool. The agent's next request therefore
+//! shows the questions and their answers as text.
 
 use serde_json::{Value, json};
 
@@ -19,19 +19,19 @@ impl Run {
         self.spec(tool).is_some_and(|spec| spec.runs == Runs::Opens(Opens::Question))
     }
 
-    /// Returns true if agents ask in their replies instead of calling this tool.
+    /// Returns true if agents ask questions in their replies instead of calling this tool.
     pub(super) fn is_asked_in_replies(&self, tool: &str) -> bool {
         self.definition.asking.form == Form::Reply && self.is_question_tool(tool)
     }
 
-    /// Returns the tool that the questions in a step's replies become calls of.
+    /// Returns the tool whose calls represent the questions in a step's replies.
     pub(super) fn asks_by(&self, step: &Step) -> Option<&str> {
         let agent = self.definition.agents.get(&step.agent).filter(|_| may_return_questions(step.role))?;
         agent.tools.iter().map(String::as_str).find(|tool| self.is_asked_in_replies(tool))
     }
 
-    /// Turns a reply that contains only questions into calls. The texts of the questions become arguments. Returns
-    /// false for all other replies.
+    /// Turns a reply that contains only questions into calls. The texts of the questions become the arguments of the
+    /// calls. Returns false if the reply contains anything else.
     pub(super) fn as_calls(&self, step: &str, reply: &mut Reply) -> bool {
         let tool = self.steps.get(step).and_then(|step| self.asks_by(step));
         let Some(tool) = tool.filter(|_| reply.calls.is_empty() && reply.stop.flaw().is_none()) else {
@@ -44,8 +44,8 @@ impl Run {
         true
     }
 
-    /// Returns the reason why a question in a reply is not asked again, because the conversation already contains
-    /// its outcome.
+    /// Returns the reason why a question in a reply is not asked again: the conversation already contains the outcome
+    /// of the same question.
     pub(super) fn asked_before(&self, step: &str, arguments: &Value) -> Option<(&'static str, String)> {
         let text = |arguments: &Value| arguments["message"].as_str().map(history::question_key);
         let same = |call: &Call| {
@@ -59,7 +59,7 @@ impl Run {
         self.calls.values().any(same).then(|| ("asked_before", told.to_owned()))
     }
 
-    /// Returns the flaw in the questions of a reply without calls. `None` if the reply can be used.
+    /// Returns the flaw in the questions of a reply without calls. `None` if the reply is usable.
     pub(super) fn returned_flaw(&self, step: &Step, text: &str) -> Option<(Flaw, String)> {
         let asking = self.definition.asking;
         if asking.form != Form::Reply || !may_return_questions(step.role) {
@@ -80,7 +80,7 @@ impl Run {
         }
     }
 
-    /// Returns the text of a reply without calls in the form that other agents and people read.
+    /// Returns the text of a reply without calls, in the form that other agents and people read.
     pub(super) fn content_of(&self, step: &Step, text: &str) -> String {
         if self.definition.asking.form == Form::Reply
             && may_return_questions(step.role)
@@ -91,7 +91,7 @@ impl Run {
         text.to_owned()
     }
 
-    /// Returns the instructions that explain to the agent how to ask in its replies.
+    /// Returns the instructions that explain to the agent how to ask questions in its replies.
     pub(super) fn told_to_return_questions(&self, step: &Step) -> Option<String> {
         self.asks_by(step).filter(|_| self.definition.asking.enabled)?;
         let form = r#"{"questions": [{"id": "q1", "message": "…", "context": "…"}]}"#;
@@ -106,8 +106,8 @@ impl Run {
         ))
     }
 
-    /// Returns a turn of questions as two messages: the questions as the agent wrote them, and the outcome of each
-    /// question. `None` if the turn is not one of questions.
+    /// Returns a turn that consists of questions as two messages: the questions as the agent wrote them, and the
+    /// outcome of each question. `None` if the turn does not consist of questions.
     pub(super) fn returned_turn(&self, agent: &str, calls: &[(&String, &Call)]) -> Option<[Message; 2]> {
         let asks = !calls.is_empty() && calls.iter().all(|(_, call)| self.is_asked_in_replies(&call.tool));
         asks.then(|| {
@@ -122,7 +122,7 @@ impl Run {
         })
     }
 
-    /// Returns the outcome of a single question as a message of its own.
+    /// Returns the outcome of a single question as a separate message.
     pub(super) fn returned_answer(&self, call: &Call) -> Option<String> {
         self.is_asked_in_replies(&call.tool)
             .then(|| format!("Earlier you asked, with this outcome:\n\n{}", answered(call)))
@@ -134,7 +134,8 @@ fn answered(call: &Call) -> String {
     format!("Question {}: {}\nAnswer: {}", words("id"), words("message"), result_text(call))
 }
 
-/// Returns true if replies of this role may contain questions. Judges and helpers reply in formats without questions.
+/// Returns true if replies of this role may contain questions. Judges and helper steps reply in formats that have no
+/// questions.
 fn may_return_questions(role: StepRole) -> bool {
     super::ending::may_not_ask(role)
 }

@@ -1,4 +1,5 @@
-//! Requests to the provider, computed from the state: every call has its result, and ids are Holdshort's own.
+//! Requests to the provider, computed from the state of the run. In a request, every call has its result, and all ids
+//! are Holdshort's own.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,7 @@ use crate::message::{self, Declaration, Message, Request};
 use crate::tool::Spec;
 
 impl Run {
-    /// Returns the request of the step's next model call.
+    /// Returns the request for the step's next model call.
     pub fn request(&self, id: &str) -> Option<Request> {
         let step = self.steps.get(id)?;
         match step.role {
@@ -28,7 +29,7 @@ impl Run {
         }
     }
 
-    /// Returns the request before it is shortened to fit the window of the model.
+    /// Returns the complete request, before it is shortened to fit into the window of the model.
     pub(super) fn whole_request(&self, id: &str, step: &Step) -> Option<Request> {
         let agent = self.definition.agents.get(&step.agent)?;
         let mut system = format!("Agent: {}\n\n{}", step.agent, agent.instructions.trim_end());
@@ -70,7 +71,7 @@ impl Run {
         Some(Request { agent: step.agent.clone(), model, messages, tools, response_schema: None })
     }
 
-    /// Returns these entries of a step as messages. Every call has its result.
+    /// Returns these entries of a step as messages, with a result for every call.
     pub(super) fn conversation<'e>(&self, entries: impl Iterator<Item = &'e Entry>) -> Vec<Message> {
         let mut messages = Vec::new();
         for entry in entries {
@@ -106,8 +107,9 @@ impl Run {
         messages
     }
 
-    /// Returns the tools that other agents called, for an agent without tools. Some providers reject a history with
-    /// calls if no tool is declared. If the agent calls one of these tools, the call is rejected as unknown.
+    /// Returns the tools that other agents called, for an agent that has no tools itself. Some providers reject a
+    /// history with calls if the request declares no tool. If the agent calls one of the returned tools, the call is
+    /// rejected as unknown.
     fn called_before(&self, messages: &[Message]) -> Vec<Declaration> {
         let called: BTreeSet<&str> = messages
             .iter()
@@ -133,10 +135,10 @@ fn declaration(spec: &Spec) -> Declaration {
     }
 }
 
-/// Returns the entries of a step. From the messages before its start, only the newest that fit the limit are kept.
-/// The selection goes from the newest to the oldest message and ends at the first message that does not fit. A
-/// later correction of a text is therefore never lost while the text is kept. The newest message is kept at any
-/// length, because a person's decision must not be cut (contract A15).
+/// Returns the entries of a step. Keeps only the newest of the messages from before the start of the step, as many as
+/// fit within the limit. The selection goes from the newest to the oldest message and stops at the first message that
+/// does not fit. If a text is kept, all later corrections of the text are therefore kept, too. The newest message is
+/// kept at any length, because a person's decision must not be cut (contract A15).
 fn remembered(step: &Step) -> Vec<&Entry> {
     let mut room = limits::NOTES_CHARS;
     let mut told: Vec<&Entry> = Vec::new();
@@ -172,7 +174,7 @@ pub(super) fn result_text(call: &Call) -> String {
     }
 }
 
-/// Returns the message to a planner whose plan a person rejected.
+/// Returns the message that a planner gets after a person rejected its plan.
 pub fn another_plan(text: &str) -> String {
     format!("A person wants another plan: {text}")
 }

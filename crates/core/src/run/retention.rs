@@ -8,9 +8,9 @@ use crate::limits::ERASED_AT_ONCE;
 use crate::system::freeze;
 
 impl Draft<'_> {
-    /// Erases the next part of the content of an ended run. The first part is the answers of people, including
-    /// answers that are stored per subject; the content of events follows. Emits no event if no content is left. The
-    /// driver erases the content that the fact names after the fact is committed.
+    /// Erases the next part of the content of an ended run. First erases the answers of people, including answers that
+    /// are stored per subject, and then the content of events. Emits no event if no content is left. After the fact is
+    /// committed, the driver erases the content that the fact names.
     pub(super) fn erase_content(&mut self, because: ErasureReason) -> Result<(), Rejection> {
         if self.run.ended.is_none() {
             return Err(Rejection::NotEnded);
@@ -29,8 +29,8 @@ impl Draft<'_> {
             if from <= to {
                 let is_last = to == self.run.seq;
                 self.emit(Fact::ContentErased { from, to, because }, Content::none());
-                // The first event contains the task of the run, so people can identify the run until its content is
-                // erased last.
+                // The first event contains the task of the run, by which people identify the run. The content of the
+                // first event is therefore erased last.
                 if is_last {
                     self.emit(Fact::ContentErased { from: 1, to: 1, because }, Content::none());
                 }
@@ -42,8 +42,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Places a legal hold. If the run is already on hold, the same reason changes nothing, and a different reason is
-    /// rejected.
+    /// Places a legal hold. If the run is already on hold for the same reason, nothing changes. If it is on hold for a
+    /// different reason, the hold is rejected.
     pub(super) fn place_legal_hold(&mut self, reason: String) -> Result<(), Rejection> {
         let problems = freeze::check_reason(&reason);
         if !problems.is_empty() {

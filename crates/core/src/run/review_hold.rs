@@ -1,8 +1,8 @@
 //! Holds: a service stops a native run until a person has reviewed the run (contract D2). A hold is a single `review`
-//! about the whole run.
+//! interrupt about the whole run.
 //!
 //! Work in progress completes and keeps its results. No further work begins before the release. A hold only delays a
-//! run, so an actor who may ask people may hold every run.
+//! run. An actor who may ask people may therefore hold every run.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ use crate::limits;
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// Holds the run. If a review of the run is already open, the finding is added to that review, once.
+    /// Holds the run. If a review of the run is already open, the finding of this hold is added to that review once.
     pub(super) fn hold(&mut self, hold: Hold) -> Result<(), Rejection> {
         if self.run.started.as_ref().is_none_or(|started| started.origin != Origin::Native) {
             let why = "its agent runs in another system, and only that system can hold it";
@@ -54,7 +54,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Adds a finding to an open review as a comment that the approvers can read. No second review is opened.
+    /// Adds a finding to an open review as a comment that the approvers can read, instead of opening a second review.
     fn add_finding(&mut self, review: &Interrupt, title: &str, payload: &Value) -> Result<(), Rejection> {
         let found = json!({ "title": title, "payload": payload });
         let text = Comment::describe_finding(&found);
@@ -67,12 +67,13 @@ impl Draft<'_> {
             return Err(Rejection::Limit { name: "comments", limit: limits::COMMENTS as u64 });
         }
         let interrupt = review.opened.interrupt.clone();
-        // The finding is also stored as data, because withheld fields cannot be removed from a text.
+        // The finding is also stored as data, because a withheld field can be removed from data but not from a text.
         self.emit(Fact::CommentAdded { interrupt }, Content { text: Some(text), data: found });
         Ok(())
     }
 
-    /// Approves a review without asking, because reviews are switched off. The journal records that a review was due.
+    /// Approves a review without asking a person, because reviews are switched off. The journal records that a review
+    /// was due.
     pub(super) fn let_through(&mut self, interrupt: &InterruptId) -> Offer {
         let opened = self.run.interrupts.get(interrupt).map(|each| (**each).clone());
         let offered = opened.and_then(|each| each.offers("approve").cloned());

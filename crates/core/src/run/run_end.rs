@@ -1,21 +1,22 @@
-//! Options that end the run although their effect usually does not, and the reverse. An interrupt records them when it
-//! opens, so that every client can warn before a decision. The decisions themselves are in `decide/`.
+//! Exceptions to the table of effects: options that end the run although their effect usually does not, and options
+//! that do not end the run although their effect usually does. An interrupt records the exceptions when it opens, so
+//! that every client can warn people before a decision. The modules in `decide/` apply the decisions.
 
 use super::Run;
 use crate::interrupt::{About, Effect, HeldWork};
 
 impl Run {
-    /// Returns true if an option with this effect ends the run contrary to the table of effects, false if the option
-    /// contrary to that table does not end the run, and `None` if the table is right.
+    /// Compares an option with this effect to the table of effects. Returns true if the option ends the run contrary to
+    /// the table, false if it does not end the run contrary to the table, and `None` if the table is right.
     pub(super) fn unusual_end(&self, about: &About, effect: Effect) -> Option<bool> {
         let ends = self.ends_by(about, effect);
         (ends != (effect.work() == HeldWork::Ended)).then_some(ends)
     }
 
-    /// Returns true if a decision with this effect, on an interrupt that is about to open, ends the run as failed or
-    /// cancelled.
+    /// Returns true if a decision with this effect ends the run as failed or cancelled. The interrupt of the decision
+    /// is about to open.
     fn ends_by(&self, about: &About, effect: Effect) -> bool {
-        // A failed phase ends the run, unless a call began the phase.
+        // If a phase fails, the run ends, unless a call began the phase.
         let fails = |phase: &str| !self.called.contains_key(phase);
         let leaves_no_plan = |step: &str| {
             let phase = self.phase_of_step(step);
@@ -25,7 +26,7 @@ impl Run {
         match (about, effect) {
             (About::Phase(phase), Effect::FailRun) => fails(phase),
             (About::Plan(phase), Effect::FailRun) => {
-                // After a rejected replacement, the earlier plan is carried out.
+                // After a person rejects a replacement plan, the earlier plan is carried out.
                 fails(phase) && self.plans.get(phase).is_none_or(|plan| plan.settled.is_none())
             }
             (About::Plan(phase), Effect::Replan) => {

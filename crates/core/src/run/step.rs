@@ -1,4 +1,4 @@
-//! Lifecycle of a step: the turns of one agent, the gates around the step, and its end.
+//! Lifecycle of a step: the turns of one agent, the gates before and after the step, and the end of the step.
 
 use serde_json::json;
 
@@ -16,8 +16,8 @@ use crate::text::clip;
 struct Failure {
     reason: &'static str,
     text: String,
-    /// Number of failures that led to the reason: failed model calls in a row, unusable plans in a row, or failed
-    /// calls of one reply.
+    /// Number of failures that led to the reason. Counts failed model calls in a row, unusable plans in a row, or the
+    /// failed calls of one reply.
     failures: u32,
 }
 
@@ -94,8 +94,7 @@ impl Draft<'_> {
         self.run.wants_model(id) && self.make_room(id)
     }
 
-    /// Advances a step that is closing. If its work in progress returns without a result, the work is not started
-    /// again.
+    /// Advances a step that is closing. If work in progress returns without a result, the work is not started again.
     fn advance_closing(&mut self, id: &str, step: &Step, end: StepEnd) -> bool {
         let before = self.written();
         if self.settle(id) {
@@ -104,8 +103,8 @@ impl Draft<'_> {
         self.written() > before
     }
 
-    /// Handles the agent's final text. The text goes to the gate after the step if there is one, or else ends the
-    /// step.
+    /// Handles the agent's final text. If the step has a gate after it, the text goes to that gate. Otherwise the text
+    /// ends the step.
     fn step_answered(&mut self, id: &str, step: &Step, text: &str) {
         let worry = self.run.worry_about_result(step, text);
         if self.run.asks_after(id, step) || worry.is_some() {
@@ -123,8 +122,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Closes a step. The step ends immediately if no work is in progress. Otherwise the step ends when its work
-    /// has returned, because the outcome of a started call must be known first.
+    /// Closes a step. If no work is in progress, the step ends immediately. Otherwise the step ends after its work in
+    /// progress has returned, because the outcome of a started call must be known first.
     pub(super) fn close_step(&mut self, id: &str, end: StepEnd, text: &str) {
         if self.settle(id) {
             self.end_step(id, end, text);
@@ -134,7 +133,7 @@ impl Draft<'_> {
     }
 
     /// Skips the step's calls that have not started, and withdraws the interrupts of these calls. Returns true if no
-    /// work is in progress afterwards.
+    /// work of the step remains in progress.
     fn settle(&mut self, id: &str) -> bool {
         let calls: Vec<(String, CallState)> = self
             .run
@@ -169,7 +168,7 @@ impl Draft<'_> {
 
     fn end_step(&mut self, id: &str, end: StepEnd, text: &str) {
         self.emit(Fact::StepEnded { step: id.to_owned(), end }, Content::text(text));
-        // A copilot phase does not end with its step, because the next round or the person's turn follows.
+        // A copilot phase does not end with a step, because the next round or the person's turn follows the step.
         let only =
             self.run.steps.get(id).filter(|step| step.role == StepRole::Worker && step.round.is_none());
         if let Some(phase) = only.map(|step| step.phase.clone()) {
@@ -177,8 +176,9 @@ impl Draft<'_> {
         }
     }
 
-    /// Handles a reached limit. Rounds and tool calls get up to `continues` new budgets without asking. After that, a
-    /// person is asked for a new budget. If asking is switched off, the phase fails with the name of the limit.
+    /// Handles a limit that the step has reached. If the limit is on rounds or tool calls, up to `continues` new
+    /// budgets are granted without asking. After that, a person is asked for a new budget. If agents may not ask
+    /// people, the phase fails with the name of the limit.
     fn limit(&mut self, id: &str, limit: &str, value: u64) {
         self.emit(
             Fact::LimitReached { step: id.to_owned(), limit: limit.to_owned(), value },
@@ -208,7 +208,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Handles an unreachable model or repeated crashes: a person is asked, or the step fails.
+    /// Handles a model that cannot be reached, or repeated crashes. A person is asked, or the step fails.
     pub(super) fn step_failed(&mut self, id: &str) {
         let Some(step) = self.run.steps.get(id).cloned() else { return };
         let (reason, text) = match &step.last_failure {
@@ -218,8 +218,8 @@ impl Draft<'_> {
         self.failed_for(id, reason, text, step.failures);
     }
 
-    /// Handles a step that cannot continue: a person is asked, or the step fails. A failed subtask fails alone; any
-    /// other failed step fails the run.
+    /// Handles a step that cannot continue: a person is asked, or the step fails. If a subtask fails, only the subtask
+    /// fails. If any other step fails, the run fails.
     pub(super) fn failed_for(&mut self, id: &str, reason: &'static str, text: String, failures: u32) {
         let is = |role: StepRole| self.run.steps.get(id).is_some_and(|step| step.role == role);
         if is(StepRole::Overseer) {
@@ -269,8 +269,8 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Handles the output of an agent. A plan goes to its decision, ideas go to their judge, and all other texts are
-    /// final.
+    /// Handles the output of an agent. A plan goes to the person who decides on it, and ideas go to their judge. All
+    /// other texts are final.
     fn step_rests(&mut self, id: &str, step: &Step) -> bool {
         if let Some((flaw, about)) = self.run.flaw(id, step)
             && self.end_refused(id, step, flaw, &about)
@@ -300,7 +300,7 @@ impl Run {
         self.steps.get(step).map(|step| step.phase.clone()).unwrap_or_default()
     }
 
-    /// Returns the limits of the phase that the step belongs to.
+    /// Returns the limits of the phase to which the step belongs.
     pub(super) fn limits(&self, step: &str) -> Limits {
         self.steps
             .get(step)
@@ -308,8 +308,8 @@ impl Run {
             .map_or(self.definition.limits, |phase| phase.limits)
     }
 
-    /// Returns the gates around the step, from the workflow and the run. Plans and ideas have separate gates, so a
-    /// step that makes a plan or ideas has only the gate for errors.
+    /// Returns the gates before and after the step, from the workflow and the run. Plans and ideas have gates of their
+    /// own, so a step that makes a plan or ideas has only the gate for errors.
     pub(super) fn gates(&self, step: &str) -> StepGates {
         let Some(step) = self.steps.get(step) else { return StepGates::default() };
         let works = match step.role {
@@ -329,14 +329,15 @@ impl Run {
             before_step: works && (own.before_step || added.before_step),
             after_step: works && (own.after_step || added.after_step),
             unless_clean: own.unless_clean && !added.after_step,
-            // Helper steps have no gate for errors. If one fails, work continues without its result: a person judges
-            // instead of an overseer, rules replace a router, and requests are shortened without a summary.
+            // Helper steps have no gate for errors. If a helper step fails, the run continues without its result: a
+            // person judges instead of an overseer, rules replace a router, and requests are shortened without a
+            // summary.
             on_error: !step.role.is_aside() && (own.on_error || added.on_error),
         }
     }
 
-    /// Returns true if a person reviews the output of the step. With `unless_clean`, a review is needed only if the
-    /// step was repeated or one of its calls failed or was refused.
+    /// Returns true if a person reviews the output of the step. If the gate sets `unless_clean`, a review is needed
+    /// only if the step was repeated, or if one of its calls failed or was refused.
     fn asks_after(&self, id: &str, step: &Step) -> bool {
         let gates = self.gates(id);
         let refused = |call: &Call| call.state == CallState::Ended(CallEnd::Refused);
@@ -366,12 +367,12 @@ impl Run {
             && !self.is_held_by_a_question(id)
     }
 
-    /// Returns true if the step consists of a single call, without a model.
+    /// Returns true if the step consists of a single call that no model made.
     fn is_one_call(&self, step: &Step) -> bool {
         self.phase(&step.phase).is_some_and(|phase| matches!(phase.kind, PhaseKind::Call { .. }))
     }
 
-    /// Returns true if a second agent is judging the output of the step. The step continues after the judgement.
+    /// Returns true if a second agent is judging the output of the step. The step continues after that judgement.
     fn is_being_judged(&self, step: &Step) -> bool {
         matches!(step.role, StepRole::Planner | StepRole::Maker)
             && self.steps.open().any(|(_, other)| other.role == StepRole::Judge && other.phase == step.phase)
@@ -398,8 +399,8 @@ impl Run {
             .then_some(("failed_calls", limits::FAILED_CALLS.into()))
     }
 
-    /// Returns the number of replies in a row that had a failed call and no successful call, since the last new
-    /// budget. Calls that a person refused or answered are ignored.
+    /// Returns the number of consecutive replies that had a failed call and no successful call, since the last new
+    /// budget. Ignores calls that a person refused or answered.
     fn failed_in_a_row(&self, step: &Step) -> u32 {
         let turns = step.entries.iter().rev().filter_map(|entry| match entry {
             Entry::Turn { calls, .. } => Some(calls),
@@ -416,7 +417,7 @@ impl Run {
         failed
     }
 
-    /// Returns the failed calls of a subtask's last turn. `None` if the workflow asks nobody about failures, or if a
+    /// Returns the failed calls of a subtask's last turn. `None` if the workflow asks no person about failures, or if a
     /// person has already decided on these failures.
     fn failed_call(&self, id: &str, step: &Step) -> Option<Failure> {
         let asked = step.role == StepRole::Subtask
@@ -437,7 +438,7 @@ impl Run {
         Some(Failure { reason: "tool_failed", text: told.join("\n"), failures })
     }
 
-    /// Returns true if the agent has finished its final text or a plan, which other steps use.
+    /// Returns true if the agent has finished its final text, or a plan that other steps use.
     fn rests(&self, step: &Step) -> bool {
         if step.model != ModelCall::Idle {
             return false;
@@ -454,11 +455,11 @@ impl Run {
     }
 }
 
-/// Returns true if a call failed, false if it succeeded, and `None` if it did neither. A command that exits with a
-/// code other than 0 has failed, too.
+/// Returns true if a call failed, false if it succeeded, and `None` if its result shows neither. A command has failed
+/// if its exit code is not 0.
 pub(super) fn went_wrong(call: &Call) -> Option<bool> {
     match call.state {
-        // A person stopped the call, so its result does not tell if the call would have succeeded.
+        // A person stopped the call, so its result does not show whether the call would have succeeded.
         _ if call.stopped.is_some() => None,
         CallState::Ended(CallEnd::Failed) => Some(true),
         CallState::Ended(CallEnd::Done) => {

@@ -2,13 +2,14 @@
 
 use crate::definition::Phase;
 
-/// Returns the id of the step that sums up the turns of `step`. The id is unique, because names of phases contain no
+/// Returns the id of the step that summarises the turns of `step`. The id is unique, because names of phases contain no
 /// colon.
 pub(super) fn summarising(step: &str, until: u32) -> String {
     format!("summarise:{step}:{until}")
 }
 
-/// Returns the id of the step that the summary step `id` sums up. `None` if `id` is not the id of a summary step.
+/// Returns the id of the step whose turns the summarising step `id` summarises. `None` if `id` is not the id of a
+/// summarising step.
 pub(super) fn summarised(id: &str) -> Option<String> {
     Some(id.strip_prefix("summarise:")?.rsplit_once(':')?.0.to_owned())
 }

@@ -1,9 +1,9 @@
-//! Stops a single command during its trial or its run. The run continues, and the agent of the command gets a
-//! message.
+//! Stops a single command during its trial or during its run. The run continues, and the agent that called the command
+//! gets a message.
 //!
-//! `tool_stopped` is committed before any process is ended. The driver then ends the processes of the command, and
-//! their outcome ends the call. After a crash, or after a different call has written files that the command depends on,
-//! no outcome arrives; the call then ends without one. A stopped call never starts again.
+//! `tool_stopped` is committed before any process of the command is ended. The driver then ends the processes of the
+//! command, and their outcome ends the call. No outcome arrives after a crash, or after a different call has written
+//! files on which the command depends. The call then ends without an outcome. A stopped call never starts again.
 
 use serde_json::Value;
 
@@ -20,13 +20,13 @@ const TRIED: &str = "It ran only in a trial, so nothing has changed.";
 const STARTED: &str = "It ran in the workspace, and may have done a part of its work.";
 
 impl Run {
-    /// Returns the commands that a person can stop now, in the order of their proposals.
+    /// Returns the commands that a person can stop now, in the order in which they were proposed.
     pub fn stoppable_calls(&self) -> impl Iterator<Item = &str> {
         let may = |call: &Call| call.stopped.is_none() && self.stoppable(call).is_ok();
         self.open_calls().into_iter().filter(move |(_, call)| may(call)).map(|(id, _)| id.as_str())
     }
 
-    /// Returns the running actions (of calls and of models) that a person has stopped.
+    /// Returns the running tool calls and model calls that a person has stopped.
     pub fn stopping(&self) -> impl Iterator<Item = ActionId> {
         let calls =
             self.calls.open().filter(|(_, call)| call.stopped.is_some()).filter_map(|(id, call)| match call
@@ -45,7 +45,7 @@ impl Run {
         calls.chain(self.models_stopping())
     }
 
-    /// Checks that a person can stop the call now. The error is the reason why not.
+    /// Checks that a person can stop the call now. The error value is the reason why the call cannot be stopped.
     fn stoppable(&self, call: &Call) -> Result<(), &'static str> {
         match call.state {
             CallState::Ended(_) => Err("it has ended"),
@@ -64,7 +64,7 @@ impl Run {
 }
 
 impl Draft<'_> {
-    /// Stops a call. Stopping the call a second time changes nothing. If an interruption of the run is already ending
+    /// Stops a call. A second stop of the same call changes nothing. If an interruption of the run is already ending
     /// the call, the text becomes a message to the run.
     pub(super) fn stop_call(&mut self, id: &str, text: Option<String>) -> Result<(), Rejection> {
         let call = self.call(id).map_err(|_| Rejection::UnknownCall)?;
@@ -78,7 +78,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Ends a stopped call that had no effect, because it ran only in a trial or did not start.
+    /// Ends a stopped call that had no effect, because the call ran only in a trial or had not started.
     pub(super) fn end_stopped(&mut self, id: &str, call: &Call, printed: Option<String>) {
         self.supersede(call);
         let text = describe_stop(call, printed, TRIED);
@@ -95,8 +95,8 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(describe_stop(call, printed, STARTED)), data });
     }
 
-    /// Ends a stopped call that no longer runs. A stopped call no longer runs after a crash, or after a write to
-    /// files that the call depends on. Returns true if a call was ended.
+    /// Ends a stopped call whose command no longer runs. A command no longer runs after a crash, or after a write to
+    /// files on which the call depends. Returns true if a call was ended.
     pub(super) fn end_what_stopped(&mut self) -> bool {
         let is_idle = |call: &Call| {
             let waits =
@@ -114,7 +114,7 @@ fn code(call: &Call) -> &'static str {
     if call.interrupted { INTERRUPTED } else { STOPPED }
 }
 
-/// Returns the message about a stopped call for its agent.
+/// Returns the message that the agent gets about its stopped call.
 fn describe_stop(call: &Call, printed: Option<String>, happened: &str) -> String {
     let printed = printed.unwrap_or_else(|| "Its output is lost.".to_owned());
     let words = match call.stopped.as_deref() {
@@ -125,7 +125,7 @@ fn describe_stop(call: &Call, printed: Option<String>, happened: &str) -> String
     format!("{}\nA person stopped this command. {happened} {words}", printed.trim_end())
 }
 
-/// Returns the message to the agent about a call that had already ended when a person stopped it.
+/// Returns the message that the agent gets about a call that had already ended when a person stopped it.
 pub(super) fn told_late(call: &Call, printed: String) -> String {
     match call.stopped.as_deref() {
         None => printed,

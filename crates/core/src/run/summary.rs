@@ -1,4 +1,5 @@
-//! Summary of a run for the outside: its status, its next deadline, and its rows in the index of the store.
+//! Summary of a run for other parts of the server: its status, its next deadline, and its rows in the index of the
+//! store.
 
 use super::{Action, ActionId, Call, CallState, ModelCall, Origin, Run};
 use crate::history;
@@ -31,24 +32,24 @@ impl Run {
         }
     }
 
-    /// Returns true if work is in progress or about to begin.
+    /// Returns true if work of the run is in progress or about to begin.
     pub(super) fn is_busy(&self) -> bool {
         self.is_in_flight() || !self.actions().is_empty()
     }
 
-    /// Returns true if an action was started and has not returned.
+    /// Returns true if an action of the run was started and has not returned.
     fn is_in_flight(&self) -> bool {
         self.steps.open().any(|(_, step)| step.model != ModelCall::Idle)
             || self.calls_under_way().next().is_some()
             || self.trials_under_way().next().is_some()
     }
 
-    /// Returns the latest epoch in which an action of this run was started or adopted.
+    /// Returns the latest epoch in which a process started or adopted an action of this run.
     pub fn last_epoch(&self) -> u64 {
         self.started().map(|(_, epoch)| epoch).fold(self.epoch, u64::max)
     }
 
-    /// Returns the actions that were started and have not returned, each with the epoch in which it was started.
+    /// Returns the actions that were started and have not returned, each with the epoch of its start.
     pub fn started(&self) -> impl Iterator<Item = (ActionId, u64)> {
         let calls =
             self.calls_under_way().map(|(id, call, epoch)| (Action::tool_id(id, call.attempt), epoch));
@@ -86,7 +87,7 @@ impl Run {
         })
     }
 
-    /// Returns true if an action was started in an older epoch, so this process must adopt the action.
+    /// Returns true if an action was started in an older epoch. This process must then adopt the action.
     pub fn needs_adoption(&self, epoch: u64) -> bool {
         self.ended.is_none()
             && (self.models_to_adopt(epoch).next().is_some()
@@ -106,20 +107,21 @@ impl Run {
         older.map(|(id, call, _)| (id, call.attempt))
     }
 
-    /// Returns the next time at which the run must act without an input. At that time, an interrupt expires or a
-    /// retry is due.
+    /// Returns the next time at which the run must act without an input, because an interrupt expires or a retry is
+    /// due.
     pub fn next_deadline(&self) -> Option<Timestamp> {
         if self.ended.is_some() {
             return None;
         }
         let expiries = self.open_interrupts().flat_map(|(_, interrupt)| interrupt.deadlines());
-        // A retry that is blocked for a different reason has no deadline. The retry starts when the block ends.
+        // A retry that waits for anything other than its time has no deadline. The retry starts when the run no longer
+        // blocks it.
         let retries = self.steps.open().filter(|(id, _)| self.wants_model(id));
         let retries = retries.filter_map(|(_, step)| step.retry_at);
         expiries.chain(retries).min()
     }
 
-    /// Returns the run's row. `None` before its first event.
+    /// Returns the run's row for the index of the store. `None` before the run's first event.
     pub fn row(&self) -> Option<RunRow> {
         let started = self.started.as_ref()?;
         let waits_for_time = |action: &super::Action| match action {
@@ -150,8 +152,8 @@ impl Run {
         })
     }
 
-    /// Returns this run's contribution to the row of its session. `None` before the run's first event. The end of the
-    /// run updates the session's last activity only if the session `expires`.
+    /// Returns this run's contribution to the row of its session. `None` before the run's first event. If the session
+    /// `expires`, the end of the run updates the session's last activity.
     pub fn session_row(&self, expires: bool) -> Option<SessionRow> {
         let started = self.started.as_ref()?;
         let ended = self.ended.as_ref().filter(|_| expires);
@@ -159,7 +161,7 @@ impl Run {
         Some(SessionRow::from_run(started.session.clone(), started.at, last_at))
     }
 
-    /// Returns the rows of the interrupts with these ids.
+    /// Returns the rows of the interrupts with these ids, for the index of the store.
     pub fn interrupt_rows<'a>(&self, ids: impl IntoIterator<Item = &'a InterruptId>) -> Vec<InterruptRow> {
         let Some(started) = &self.started else { return Vec::new() };
         ids.into_iter()
@@ -181,12 +183,12 @@ impl Run {
             .collect()
     }
 
-    /// Returns the subject under which answers to the run's questions are stored.
+    /// Returns the subject under which people's answers to the run's questions are stored.
     pub fn kept_for(&self) -> Option<&str> {
         history::subject(&self.started.as_ref()?.input)
     }
 
-    /// Returns one row per answered question among these interrupts.
+    /// Returns one row for each of these interrupts that is an answered question.
     pub fn answer_rows<'a>(&self, ids: impl IntoIterator<Item = &'a InterruptId>) -> Vec<AnswerRow> {
         let Some(subject) = self.kept_for() else { return Vec::new() };
         let asked = ids.into_iter().filter_map(|id| self.interrupts.get(id));
@@ -198,7 +200,7 @@ impl Run {
         let vote = interrupt.settled_by()?;
         let source = vote.from.clone();
         let (given, question) = (interrupt.answer_kept(), interrupt.question());
-        // Some stores cannot store NUL in a text column.
+        // Some stores cannot store the character NUL in a text column.
         let readable = |text: &str| text.replace('\0', "\u{fffd}");
         let answer = given.as_ref().map(AnswerContent::render).unwrap_or_default();
         let is_kept = given.is_some();

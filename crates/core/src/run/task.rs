@@ -1,4 +1,4 @@
-//! Text of a step's task: the run's task, the text of the phase, earlier results, and the step's own part.
+//! Text of a step's task: the run's task, the text of the phase, earlier results, and the part that the step does.
 
 use super::{Run, Step, StepEnd, StepRole};
 use crate::definition::{IdeaGeneration, Phase};
@@ -35,7 +35,7 @@ impl Run {
         }
     }
 
-    /// Returns the text that a person may replace before the step starts: the step's own part of the task.
+    /// Returns the part of the task that the step does. A person may replace this text before the step starts.
     pub(super) fn work_of(&self, id: &str) -> String {
         let Some(step) = self.steps.get(id) else { return String::new() };
         match (step.role, &step.input) {
@@ -57,10 +57,10 @@ impl Run {
         }
     }
 
-    /// Returns the run's task, the text of the phase, and the results of the phases before it.
+    /// Returns the run's task, the text of the phase, and the results of earlier phases that the phase needs.
     pub(super) fn background(&self, phase: &Phase) -> String {
         let mut text = self.earlier.as_deref().unwrap_or_default().to_owned();
-        // For a phase that a call begins, the request of the call is the task.
+        // If a call begins the phase, the text of the call is the task.
         let is_called =
             self.called.contains_key(&phase.id) && phase.input.as_ref().is_some_and(|it| !it.is_empty());
         if is_called {
@@ -84,7 +84,7 @@ impl Run {
         }
     }
 
-    /// Returns the task as the improver reworded it, or else the original task, followed by the texts of the phase.
+    /// Returns the task as the improver reworded it, or else the original task. The texts of the phase follow.
     fn improved(&self, phase: &Phase) -> String {
         let step = self.steps.get(&super::phase::improver(&phase.id));
         let done = step.filter(|step| step.end == Some(StepEnd::Completed));
@@ -99,7 +99,7 @@ impl Run {
         }
     }
 
-    /// Returns the text that the judging agent must judge.
+    /// Returns the text that the judge of the phase must judge.
     fn to_judge(&self, phase: &Phase) -> String {
         let judged = self
             .steps
@@ -120,7 +120,8 @@ impl Run {
         )
     }
 
-    /// Returns the task of a subtask: the run's task, the plan, the results so far, and the subtask itself.
+    /// Returns the task of a step that carries out a subtask: the run's task, the plan, the results so far, and the
+    /// subtask.
     fn part_of(&self, phase: &Phase, step: &Step, subtask: &str) -> String {
         let Some(control) = phase.kind.control() else { return String::new() };
         let mut text = self.background(phase);

@@ -1,5 +1,6 @@
-//! Reminders, escalations and snoozes of interrupts that wait for a decision. Each reminder, escalation and end of a
-//! snooze is a deadline of the run. An overdue deadline takes effect once, at the next check of the deadlines.
+//! Reminders, escalations and snoozes of interrupts that wait for a decision. Each reminder, each escalation and each
+//! end of a snooze is a deadline of the run. An overdue deadline takes effect once, when the deadlines are next
+//! checked.
 
 use std::collections::BTreeSet;
 
@@ -13,15 +14,15 @@ use crate::interrupt::{DueEvent, Escalation, Interrupt, ReminderReason};
 use crate::time::Timestamp;
 
 impl Draft<'_> {
-    /// Returns true if a freeze holds the interrupt. During the freeze no deadline of the interrupt expires. Overdue
-    /// deadlines expire when the freeze is lifted.
+    /// Returns true if a freeze holds the interrupt. During the freeze no deadline of the interrupt takes effect.
+    /// Overdue deadlines take effect when the freeze is lifted.
     pub(super) fn is_held(&self, interrupt: &Interrupt) -> bool {
         let agent = interrupt.opened.agent.as_deref();
         agent.is_some_and(|agent| self.cx.system.freezes.of_agent(agent).is_some())
     }
 
-    /// Sends due reminders, escalates, and ends snoozes. Several overdue reminders or escalations have a single
-    /// effect; the next reminder and the next escalation are timed from now.
+    /// Sends due reminders, escalates, and ends snoozes. Several overdue reminders or escalations take effect as one.
+    /// The next reminder and the next escalation are then timed from now.
     pub(super) fn keep_waiting(&mut self) {
         if self.run.freeze(self.cx.system).is_some() {
             return;
@@ -61,8 +62,8 @@ impl Draft<'_> {
         let now = self.now();
         let over = interrupt.snoozes.iter().filter(|(_, until)| **until <= now).map(|(id, _)| id.clone());
         let waited_for = self.waited_for(interrupt);
-        // An admin may decide on every interrupt. Even if nobody waits for the admin's vote, the admin may have
-        // snoozed the interrupt.
+        // An admin may decide on every interrupt. Even if the interrupt does not need the admin's vote, the admin may
+        // have snoozed the interrupt.
         let sits = |id: &String| !self.cx.system.people.is_barred(id);
         let (to, gone): (BTreeSet<String>, BTreeSet<String>) =
             over.partition(|id| waited_for.contains(id) || sits(id));
@@ -91,8 +92,8 @@ impl Draft<'_> {
         );
     }
 
-    /// Escalates to the next escalation step that reaches a person. If no step reaches a person, admins and operators
-    /// are asked.
+    /// Escalates to the next escalation step that reaches a person. If no remaining step reaches a person, admins and
+    /// operators are asked.
     fn ask_others(&mut self, interrupt: &Interrupt) {
         let (cx, starter, now) = (self.cx, self.run.starter().map(str::to_owned), self.now());
         let (people, starter) = (&cx.system.people, starter.as_deref());
@@ -160,7 +161,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Snoozes an interrupt only for the sender, or ends the sender's snooze.
+    /// Snoozes an interrupt for the sender only, or ends the sender's snooze.
     pub(super) fn snooze(&mut self, id: &InterruptId, until: Option<Timestamp>) -> Result<(), Rejection> {
         if self.interrupt(id)?.check_snooze(&self.voter(), until)? {
             let by = self.cx.actor.id.clone();

@@ -1,5 +1,5 @@
-//! Totals of a run so far: work done, token usage and cost. The totals are shown when the run fails or reaches a
-//! limit, so that a person can decide if a retry is worthwhile.
+//! Totals of a run so far: work done, token usage and cost. When the run fails or reaches a limit, people see the
+//! totals, so that they can decide whether a retry is worthwhile.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::pricing::{self, Cost, DEFAULT, ModelTerms, Price};
 use crate::time::{Timestamp, format_duration};
 
 impl Run {
-    /// Returns the totals so far, both as data for the payload and as text.
+    /// Returns the totals of the run so far, both as data for the payload and as text.
     pub(super) fn spent_so_far(&self, now: Timestamp) -> (Value, String) {
         let Spent { requests, calls, tokens, cost, .. } = self.spent;
         let done = |end: Option<StepEnd>| end == Some(StepEnd::Completed);
@@ -34,14 +34,15 @@ impl Run {
         (value, words)
     }
 
-    /// Returns the cost and currency of a reply to this step. `None` if the workflow has no price for the model.
+    /// Returns the cost and the currency of a reply to this step. `None` if the workflow has no price for the model
+    /// that answered.
     pub fn cost_of(&self, step: &str, answered: &str, usage: Usage) -> Option<(Cost, String)> {
         let terms = self.terms(self.model_of(step).as_deref(), Some(answered))?;
         terms.price.as_ref().map(|price| (price.cost(usage), price.currency.clone()))
     }
 
-    /// Returns the workflow's terms for a model. If the request named a model, these are the terms of the named
-    /// model. If the request named no model, returns the terms of the model that answered, or else the default terms.
+    /// Returns the workflow's terms (price and window) for a model. If the request named a model, these are the terms
+    /// of that model. Otherwise they are the terms of the model that answered, or else the default terms.
     pub(super) fn terms(&self, named: Option<&str>, answered: Option<&str>) -> Option<&ModelTerms> {
         let models = &self.definition.models;
         match named {
@@ -54,7 +55,7 @@ impl Run {
         self.definition.models.values().filter_map(|terms| terms.price.as_ref())
     }
 
-    /// Returns the currency of all prices. `None` if the workflow has no prices.
+    /// Returns the currency in which the workflow states all its prices. `None` if the workflow has no prices.
     pub fn currency(&self) -> Option<&str> {
         self.prices().next().map(|price| price.currency.as_str())
     }

@@ -1,8 +1,8 @@
-//! Trials: a command first runs where it cannot change the workspace, and the gates vote on the changes that the
+//! Trials: a command first runs where it cannot change the workspace. The gates then vote on the changes that the
 //! command made there (design, part 4).
 //!
-//! A trial has no effect, so a lost trial is repeated. A later write by a different call makes a trial stale, and the
-//! trial is repeated, too. If the repeated trial makes the same changes, the release of the call stays valid.
+//! A trial has no effect, so a lost trial is repeated. A trial is also repeated if a different call writes to the
+//! workspace after it. If the repeated trial makes the same changes, the release of the call stays valid.
 
 use serde_json::{Value, json};
 
@@ -31,12 +31,12 @@ const UNDO_NOTE: &str =
     "Nothing has happened yet. You approve exactly the changes that are shown, and you can undo them later.";
 
 impl Run {
-    /// Returns the note on the card for the person who decides on a trial.
+    /// Returns the note on the card that explains the trial to the person who decides.
     pub(super) fn note_of(&self, call: &Call) -> &'static str {
         if self.is_worked_out(call) { UNDO_NOTE } else { NOTE }
     }
 
-    /// Returns the result of a call whose changes are committed.
+    /// Returns the result text of a call whose changes are committed.
     pub(super) fn result_text(&self, call: &Call, found: &CallChanges) -> String {
         if self.is_undo(call) { undo::describe_result(found) } else { found.text.to_string() }
     }
@@ -45,35 +45,35 @@ impl Run {
         call.tool == undo::TOOL && self.runs_here(&call.tool)
     }
 
-    /// Returns true if Holdshort computes the changes of a call without running anything, as for an undo or a merge.
-    /// False for a client's tool that has the same name.
+    /// Returns true if Holdshort computes the changes of a call without running anything, as it does for an undo or a
+    /// merge. False for a tool of a client that has the same name.
     pub(super) fn is_worked_out(&self, call: &Call) -> bool {
         self.is_undo(call) || (call.tool == merge::TOOL && self.runs_here(&call.tool))
     }
 
-    /// Returns true if the gates of a call vote on the changes that it made in a trial.
+    /// Returns true if the gates of a call vote on the changes that the call made in a trial.
     pub(super) fn is_tried(&self, call: &Call) -> bool {
         self.is_to_be_tried(call) && self.why_untried(call).is_none()
     }
 
-    /// Returns true if the workflow requires a trial of the call. A call that is known only to read needs no trial.
+    /// Returns true if the workflow requires a trial of the call. A call that certainly only reads needs no trial.
     fn is_to_be_tried(&self, call: &Call) -> bool {
         let may_write = self.command(call).map(holdshort_command::parse).is_some_and(|command| {
-            // The command line may contain code whose effects cannot be parsed. A trial shows these effects.
+            // The command line may contain code whose effects cannot be parsed. A trial shows what the code does.
             !command.is_read_only() || command.unclear.is_some()
         });
         self.definition.gates.trial && (may_write || self.is_worked_out(call))
     }
 
     /// Returns the reason why a command cannot run in a trial. With network access, or in an incomplete sandbox, a
-    /// command could have effects that a trial cannot discard.
+    /// command could have effects that cannot be discarded after the trial.
     fn why_untried<'c>(&self, call: &'c Call) -> Option<&'c str> {
         if self.is_worked_out(call) {
-            // An undo or a merge runs nothing in its trial, so a trial is always possible.
+            // A trial of an undo or a merge runs no command, so such a trial is always possible.
             return None;
         }
         if self.definition.network {
-            return Some("its commands reach the network, and data that was sent cannot be taken back");
+            return Some("commands of this run can reach the network, and sent data cannot be taken back");
         }
         if self.asks_before_trials() {
             return Some("a person decides before anything is executed");
@@ -88,8 +88,8 @@ impl Run {
         impossible.as_deref()
     }
 
-    /// Returns true if a person must decide before a command runs in a trial. The run can require this even if the
-    /// workflow does not.
+    /// Returns true if a person must decide before a command runs in a trial. The run can require this decision even if
+    /// the workflow does not.
     fn asks_before_trials(&self) -> bool {
         let gates = &self.definition.gates;
         let of_run =
@@ -97,13 +97,13 @@ impl Run {
         of_run || (gates.mandatory.contains(&Checkpoint::BeforeExecution) && !gates.trial_before_execution)
     }
 
-    /// Returns the text on the card that explains why the call had no trial, although the workflow requires trials.
+    /// Returns the text on the card that explains why the call had no trial although the workflow requires trials.
     pub(super) fn untried_reason<'c>(&self, call: &'c Call) -> Option<&'c str> {
         self.why_untried(call).filter(|_| self.is_to_be_tried(call))
     }
 
-    /// Returns true if a trial of the call is due. After the commit of a call has begun, the call gets no further
-    /// trial.
+    /// Returns true if a trial of the call is due. After the commit of a call has begun, no further trial of the call
+    /// is due.
     pub(super) fn wants_trial(&self, id: &str, call: &Call) -> bool {
         let begins = self.interrupted.is_none() && call.trial.running.is_none() && call.stopped.is_none();
         if !begins || !self.is_tried(call) || self.is_held_by_a_question(&call.step) {
@@ -121,14 +121,14 @@ impl Run {
         }
     }
 
-    /// Returns the reasons that make the changes risky, no matter what the gates allow.
+    /// Returns the reasons that make the changes risky, even if the gates allow the changes.
     pub(super) fn stakes_of_changes(found: &CallChanges) -> Vec<Reason> {
         stakes::of_deletions(found.changeset.as_deref().unwrap_or(&changeset::EMPTY))
     }
 }
 
 impl Run {
-    /// Returns the problems of an edit that selects the changes to keep.
+    /// Returns the problems of an edit that selects which changes of a trial to commit.
     pub(super) fn check_kept(&self, interrupt: &Interrupt, edit: &Value) -> Vec<Problem> {
         let kept = if let About::Call(id) = &interrupt.opened.about {
             self.calls.get(id).map_or_else(|| Err(not_tried()), |call| call.select_changes(edit)).map(drop)
@@ -151,8 +151,8 @@ impl Draft<'_> {
         self.emit(Fact::TrialStarted { call: id.to_owned(), attempt, epoch }, Content::none());
     }
 
-    /// Records a trial that was lost with its process. After several losses, the command is assumed to crash the
-    /// process.
+    /// Records that a trial was lost with its process. After several losses, Holdshort assumes that the command crashes
+    /// the process.
     pub(super) fn lose_trial(&mut self, id: &str, attempt: u32) {
         self.emit(Fact::TrialLost { call: id.to_owned(), attempt }, Content::none());
         let Ok(call) = self.call(id) else { return };
@@ -187,14 +187,15 @@ impl Draft<'_> {
         if self.run.is_worked_out(call) && yielded.changeset.is_empty() {
             let code = if self.run.is_undo(call) { "nothing_to_undo" } else { "nothing_to_merge" };
             self.supersede(call);
-            // An empty changeset is not an error: the files already have the wanted content, or a person has nothing
-            // to undo.
+            // An empty changeset is not an error. Either the files already have the wanted content, or the run changed
+            // nothing that could be undone.
             self.finish_call(id, CallEnd::Done, Some(code), yielded.text);
             return;
         }
         let TrialResult { changeset, layer, ask_because, text, data, card } = yielded;
         let digest = changeset.digest();
-        // A person who has seen the card has also seen the printed output, so the output must be the same, too.
+        // The card also shows the printed output. If a person has seen the card, the output of a repeated trial must
+        // also be the same.
         let was_seen = matches!(call.state, CallState::Gated(_))
             || matches!(call.authority, Some(Authority::Interrupt(_)));
         let is_as_before = call.found().is_some_and(|it| {
@@ -219,7 +220,7 @@ impl Draft<'_> {
                 self.emit(fact, content);
                 self.gate(id);
             }
-            // The changes are the same as the ones that a person sees or that were released.
+            // The changes are the same as the changes that a person sees on the card or has released.
             CallState::Gated(_) | CallState::Authorised if is_as_before => self.emit(fact, content),
             CallState::Gated(_)
             | CallState::Authorised
@@ -234,7 +235,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Sends the call to its gates without a trial. The card shows the reason.
+    /// Sends the call to the gates without a trial. The card shows why there was no trial.
     fn give_up_trial(&mut self, id: &str, call: &Call, why: String) {
         if self.run.is_worked_out(call) {
             self.supersede(call);
@@ -249,7 +250,7 @@ impl Draft<'_> {
         self.gate(id);
     }
 
-    /// Sends the call back to its gates with its current inspection.
+    /// Sends the call back to the gates with its current inspection.
     fn take_back(&mut self, id: &str, call: &Call) {
         self.supersede(call);
         self.give_back(id, ReturnReason::Changed, Vec::new());

@@ -1,5 +1,5 @@
 //! Undo: reverts the committed changes of a run. An undo is a separate run with a single call. A person reviews and
-//! releases its changes like the changes of any other call, and an undo can itself be undone.
+//! releases the changes of this call like the changes of any other call. An undo can itself be undone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,28 +22,28 @@ use crate::text::clip;
 use crate::tool::{Category, CommandEffect, Effect, OnCrash, Runs, Spec};
 use crate::web::Web;
 
-/// Workflow of runs that undo other runs.
+/// Name of the workflow for runs that undo other runs.
 pub const WORKFLOW: &str = "undo";
-/// Maximum length of the original run's task in the title of an undo, in bytes.
+/// Maximum number of bytes of the original run's task in the title of an undo.
 pub(super) const TASK_BYTES: usize = 120;
-/// Tool of the single call. No agent has this tool.
+/// Tool of the single call in an undo run. No agent has this tool.
 pub const TOOL: &str = "undo_changes";
 
 /// Input of an undo run, and arguments of its call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arguments {
-    /// Title that people see, made by [`Arguments::task`].
+    /// Title of the undo run that people see. [`Arguments::task`] makes the title.
     pub task: String,
     /// Run whose changes are reverted.
     pub run: RunId,
-    /// Sequence number of an event of that run. Changes after this event are reverted; 0 reverts all changes.
+    /// Sequence number of an event of the original run. Changes after this event are reverted. 0 reverts all changes.
     pub to: u64,
-    /// Digest of the [`Undo`] as canonical JSON. The journal stores that JSON under this digest, in the same way as it
-    /// stores the bytes of files.
+    /// Digest of the [`Undo`] as canonical JSON. The journal stores the JSON under this digest, as it stores the bytes
+    /// of files under their digests.
     pub changes: Digest,
-    /// Sequence number of the original run's last event when the undo was computed. 0 if an earlier version of
-    /// Holdshort computed the undo.
+    /// Sequence number of the original run's last event at the time when the undo was computed. 0 if an earlier version
+    /// of Holdshort computed the undo.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub seen: u64,
 }
@@ -54,8 +54,8 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl Arguments {
-    /// Returns the title of an undo: the first line of the original run's task, or the id of that run if it has no
-    /// task.
+    /// Returns the title of an undo: the first line of the original run's task. If the original run has no task, its id
+    /// is used.
     pub fn task(run: &Run, to: u64) -> String {
         let after = if to == 0 { String::new() } else { format!(" after event {to}") };
         let task = run.task();
@@ -68,7 +68,8 @@ impl Arguments {
         Self::from_input(&run.definition, &run.started.as_ref()?.input)
     }
 
-    /// Returns the arguments of the undo run that starts with this input. `None` if the workflow is not an undo.
+    /// Returns the arguments of the undo run that starts with this input. `None` if the workflow is not the undo
+    /// workflow.
     pub(super) fn from_input(workflow: &Definition, input: &Value) -> Option<Self> {
         if workflow.name != WORKFLOW {
             return None;
@@ -77,17 +78,18 @@ impl Arguments {
     }
 }
 
-/// Changes that revert the commits of a run, and the effects that cannot be reverted.
+/// Changes that revert the commits of a run, and a list of the effects that cannot be reverted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Undo {
     pub changeset: Changeset,
-    /// Paths that another program or a person changed between two commits of the run. An undo of these paths also
-    /// reverts those changes.
+    /// Paths that another program or a person changed between two commits of the run. The undo also reverts those other
+    /// changes to the paths.
     pub mixed: Vec<String>,
-    /// Calls with unknown changes: commands that ran without a trial, and calls with an unknown outcome.
+    /// Calls whose changes are unknown: commands that ran without a trial, and calls with an unknown outcome.
     pub unknown: Vec<String>,
-    /// Phases of the calls that made the changes. People who may approve calls of these phases may approve the undo.
+    /// Phases of the calls that made the changes. People who may approve the calls of these phases may approve the
+    /// undo.
     #[serde(default)]
     pub phases: BTreeSet<String>,
 }
@@ -115,7 +117,7 @@ pub enum NotUndone {
 }
 
 impl Run {
-    /// Returns the changes that undo all commits after the event `to`. The newest commit is reverted first.
+    /// Returns the changes that revert all commits after the event `to`. The newest commit is reverted first.
     pub fn undo(&self, to: u64) -> Result<Undo, NotUndone> {
         if to > self.seq {
             return Err(NotUndone::UnknownEvent);
@@ -138,7 +140,7 @@ impl Run {
         }
         let phase = |call: &Call| self.steps.get(&call.step).map(|step| step.phase.clone());
         let phases: Option<BTreeSet<String>> = done.iter().map(|(call, _)| phase(call)).collect();
-        // If the phase of a call is unknown, approvers are chosen as if all phases had made changes.
+        // If the phase of a call is unknown, approvers are chosen as if calls of all phases had made changes.
         let all = || self.definition.phases.iter().map(|phase| phase.id.clone()).collect();
         let phases = phases.unwrap_or_else(all);
         Ok(Undo { changeset, mixed, unknown, phases })
@@ -153,8 +155,8 @@ impl Run {
         done
     }
 
-    /// Returns the fact with which the session records that this undo reverted changes. `None` if `fact` does not end a
-    /// call that reverted changes.
+    /// Returns the fact that records in the session that this undo reverted changes. `None` if `fact` is not the end of
+    /// a call that reverted changes.
     pub(super) fn took_back(&self, fact: &Fact) -> Option<(session::Fact, Content)> {
         let Fact::ToolFinished { call, end: CallEnd::Done, .. } = fact else { return None };
         let call = self.calls.get(call).filter(|call| call.tool == TOOL)?;
@@ -164,7 +166,7 @@ impl Run {
         Some((fact, Content::text(as_before(changeset))))
     }
 
-    /// Returns true if a call is writing, or if its server stopped in the middle of a commit.
+    /// Returns true if a call is writing files, or if the server stopped in the middle of the call's commit.
     fn is_at_work(&self, call: &Call) -> bool {
         let is_begun = call.trial.commits > 0 && !call.is_ended();
         let is_doubted = matches!(call.state, CallState::Doubted(_));
@@ -172,17 +174,17 @@ impl Run {
         is_started || (is_begun && !is_doubted)
     }
 
-    /// Returns true if a call may change files of the workspace. The changeset of the call, if any, lists the
-    /// actual changes.
+    /// Returns true if a call may change files of the workspace. If the call has a changeset, the changeset lists the
+    /// changes that were actually made.
     fn may_write_files(&self, call: &Call) -> bool {
         self.runs_here(&call.tool) && self.writes(&call.tool) && call.effect != Some(CommandEffect::Reads)
     }
 }
 
 impl Undo {
-    /// Returns true if the undo has nothing left to revert, because no path still has the content that the run
-    /// wrote. `since`: earlier undos of the run, and the undos of those undos, in the order of their commits. If
-    /// the run wrote a path after an undo was computed, that undo is ignored for the path.
+    /// Returns true if the undo has nothing left to revert, because no path still has the content that the run wrote.
+    /// `since`: earlier undos of the run, and the undos of those undos, in the order of their commits. If the run wrote
+    /// a path again after one of these undos was computed, that undo is ignored for the path.
     pub fn is_taken_back(&self, of: &Run, since: &[&Run]) -> bool {
         let mut written: BTreeMap<&str, u64> = BTreeMap::new();
         for (call, found) in of.committed() {
@@ -216,7 +218,7 @@ impl Undo {
     }
 }
 
-/// Returns the result of a completed undo. The approver may have excluded some of its changes.
+/// Returns the result text of a completed undo. The approver may have excluded some of the changes.
 pub(super) fn describe_result(found: &CallChanges) -> String {
     let changes = found.changeset.as_deref().map(Changeset::changes).unwrap_or_default();
     let done = match changes.iter().filter(|change| change.is_of_content()).count() {
@@ -232,10 +234,10 @@ fn as_before(changeset: &Changeset) -> String {
     format!("These paths are in their earlier state again: {}.", some(&paths))
 }
 
-/// Returns the approvers of an undo of these phases' changes. Every approver must be able to release the calls of
-/// every phase. If all phases name approvers, the result is the people that every phase names, with the largest
-/// quorum; if no phase names approvers, only the quorum matters. In all other cases, the undo goes through the stages
-/// of all phases, one after the other.
+/// Returns the approvers of an undo of changes that were made in these phases. Every approver must be allowed to
+/// release the calls of every phase. If all phases name approvers, the result is the people whom every phase names,
+/// with the largest quorum. If no phase names approvers, the result has only the largest quorum. In all other cases,
+/// the undo goes through the stages of all phases, one after the other.
 pub(super) fn released_by(
     of: &Definition,
     phases: &BTreeSet<String>,
@@ -279,14 +281,15 @@ pub(super) fn released_by(
     }
     Ok(Some(Assignment {
         stages,
-        // A person who is an approver of two phases may vote for both. Stages of the same phase need different
-        // people if the phase requires different people.
+        // A person who is an approver of two phases may vote for both phases. If a phase requires different people for
+        // its stages, the stages of that phase need different people.
         distinct: assigned.iter().any(|one| one.distinct && one.stages.len() > 1),
         self_approval: assigned.iter().all(|one| one.self_approval),
     }))
 }
 
-/// Returns the workflow of an undo of these phases' changes. The single call of the workflow always asks a person.
+/// Returns the workflow of an undo of changes that were made in these phases. The workflow consists of one tool call,
+/// which a person must always approve.
 pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definition, NotUndone> {
     let input = json!({
         "type": "object",
@@ -319,14 +322,14 @@ pub(super) struct OneCall {
     pub workflow: &'static str,
     pub tool: &'static str,
     pub description: &'static str,
-    /// JSON Schema of the run's input. The arguments of the call are this input.
+    /// JSON Schema of the run's input. The input of the run is also the arguments of the call.
     pub input: Value,
-    /// Ids of the options, with their labels.
+    /// Ids of the options that the card offers, with their labels.
     pub labels: [(&'static str, &'static str); 3],
     pub assignment: Option<Assignment>,
 }
 
-/// Returns a workflow whose single call always asks a person.
+/// Returns a workflow that consists of one tool call, which a person must always approve.
 pub(super) fn one_call(wanted: OneCall) -> Definition {
     let OneCall { workflow, tool, description, input, labels, assignment } = wanted;
     let runs = Runs::Here { effect: Effect::Write, category: Category::FileWrite, on_crash: OnCrash::Ask };

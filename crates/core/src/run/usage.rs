@@ -1,4 +1,5 @@
-//! Inputs of an external agent about its earlier interrupts: the agent uses an approval, or withdraws a question.
+//! Inputs of an external agent about its earlier interrupts: the agent uses an approval, reports the result, or
+//! withdraws a question.
 
 use super::draft::Draft;
 use super::input::{Rejection, check_text};
@@ -11,20 +12,20 @@ use crate::interrupt::{About, Cause, ExecOutcome, Interrupt, Outcome, Refusal, U
 use crate::projection::Status;
 
 impl Draft<'_> {
-    /// Marks an approval as used. From this event on, the agent performs the approved action. An approval can be used
+    /// Marks an approval as used. After this event, the agent performs the approved action. An approval can be used
     /// only once.
     pub(super) fn use_approval(&mut self, id: &InterruptId, digest: Digest) -> Result<(), Rejection> {
         let asked = self.require_asked_elsewhere(id)?;
         asked.check_use(digest, self.now())?;
-        // The gates vote by the current rules, on the arguments as a person may have edited them. A rule that forbids
-        // the call overrides the approval.
+        // The gates vote according to the current rules, on the arguments as a person may have edited them. If a rule
+        // now forbids the call, the rule overrides the approval.
         let edit = asked.answer_from_votes().edit;
         let gated = self.run.gate_foreign(&asked, &edit, &self.session, self.cx.system, self.now(), None);
         let verdict = gated.map(|gated| gated.verdict);
         if matches!(verdict, Some(Verdict::Forbid(_))) {
             return Err(Unusable::NotApproved("a rule of the installation forbids it").into());
         }
-        // Only a rule or a grant had released the call, and that rule or grant no longer applies.
+        // No person released the call. Only a rule or a grant released it, and that rule or grant no longer applies.
         let resolution = asked.resolution.as_ref();
         let cause = resolution.filter(|each| each.decision.is_none()).map(|each| &each.cause);
         let by_itself = matches!(cause, Some(Cause::Rule { .. } | Cause::Grant(_)));
@@ -44,7 +45,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Records what became of the changes that an agent used. The first report counts; a repetition changes nothing.
+    /// Records if the agent wrote the changes whose approval it used. Only the first report counts, and a repetition
+    /// changes nothing.
     pub(super) fn report_exec(
         &mut self,
         id: &InterruptId,

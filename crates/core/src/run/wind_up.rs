@@ -1,4 +1,5 @@
-//! End of a run. Open calls and interrupts end before the run ends, and a failed run reports its work and its usage.
+//! End of a run. Open calls and interrupts end before the run ends. The text of a failed run reports the results and
+//! the usage so far.
 
 use super::draft::Draft;
 use super::{Call, CallEnd, CallState, Fact};
@@ -6,11 +7,11 @@ use crate::envelope::Content;
 use crate::interrupt::{Cause, Outcome};
 
 impl Draft<'_> {
-    /// Ends all open calls and interrupts, before the run itself ends.
+    /// Ends all open calls and interrupts of the run, before the run itself ends.
     pub(super) fn wind_up(&mut self) {
         let may_have_run = |call: &Call| match call.state {
             CallState::Ended(_) => None,
-            // A call that waits for a further start may have taken effect in its last start.
+            // A call that waits for another start may have taken effect in its last start.
             CallState::Proposed | CallState::Gated(_) | CallState::Authorised => {
                 Some(call.lost == Some(call.attempt))
             }
@@ -34,15 +35,15 @@ impl Draft<'_> {
         }
     }
 
-    /// Fails the run. Every failure uses this function, so every failure text ends with the results and the usage so
-    /// far.
+    /// Fails the run. Every failure of a run goes through this function, so every failure text ends with the results
+    /// and the usage so far.
     pub(super) fn fail_run(&mut self, reason: &str, text: impl Into<String>) {
         if self.is_over() {
             return;
         }
         self.wind_up();
         let mut text = text.into();
-        // The usage of an agent that runs elsewhere is unknown.
+        // The usage of an agent that runs in another system is unknown.
         if !self.run.definition.phases.is_empty() {
             let (_, spent) = self.run.spent_so_far(self.now());
             text = format!("{text}\n{spent}");

@@ -1,7 +1,7 @@
-//! Current work of a run, for people who watch it: who works since when, and who waits for what.
+//! Current work of a run, for people who watch the run: who works since when, and who waits for what.
 //!
-//! The work depends only on the state of the run. Steps that help a different step (a judge of calls, a router, a
-//! summariser) are not listed. The entry of the helped step also represents its helper steps.
+//! The work depends only on the state of the run. Steps that assist another step (overseer, router and summariser
+//! steps) are not listed. The entry of the assisted step also represents its helper steps.
 
 use super::{CallState, ModelCall, Run, Step};
 use crate::definition::{Phase, PhaseKind};
@@ -9,15 +9,15 @@ use crate::id::InterruptId;
 use crate::interrupt::Kind;
 use crate::time::Timestamp;
 
-/// Step that works or waits, or a phase that has not begun.
+/// Step that works or waits, or phase that has not begun.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Work<'r> {
     pub phase: &'r str,
-    /// `None` if the phase has no step at the moment.
+    /// Id of the step. `None` if the phase currently has no step.
     pub step: Option<&'r str>,
     pub agent: Option<&'r str>,
     pub doing: Doing<'r>,
-    /// `None` if the phase has not begun.
+    /// Time since which the step does this. `None` if the phase has not begun.
     pub since: Option<Timestamp>,
 }
 
@@ -27,23 +27,23 @@ pub enum Doing<'r> {
     Thinks,
     /// Calls of these tools are running.
     Acts(Vec<&'r str>),
-    /// The step continues without a person, either at once or after a retry delay of the model.
+    /// The step continues without a decision of a person, either at once or after the retry delay of its model.
     Begins,
     /// The step waits until a person decides on these interrupts.
     Asks(Vec<&'r InterruptId>),
-    /// Questions of the step are kept back until these agents also wait for an answer.
+    /// Questions of the step are kept back until the listed agents also wait for an answer.
     Gathers(Vec<&'r str>),
-    /// Questions of these agents are open. The step starts no work until they are answered.
+    /// Questions of the listed agents are open. The step starts no work until they are answered.
     Held(Vec<&'r str>),
-    /// The phase waits for these phases to end.
+    /// The phase waits until the listed phases have ended.
     Needs(Vec<&'r str>),
     /// The run is paused or interrupted by a person.
     Rests,
 }
 
 impl Run {
-    /// Returns the current work in the order of the phases. Within a phase, steps are ordered by their start. Empty
-    /// if the run has ended.
+    /// Returns the current work in the order of the phases. Within a phase, steps are in the order in which they
+    /// started. Empty if the run has ended.
     pub fn work(&self) -> Vec<Work<'_>> {
         if self.ended.is_some() || self.started.is_none() {
             return Vec::new();
@@ -117,7 +117,8 @@ impl Run {
         (Doing::Begins, step.model_at)
     }
 
-    /// Returns the agents of other steps that still work. Questions are kept back until these agents wait, too.
+    /// Returns the agents of other steps that still work. Questions are kept back until these agents also wait for an
+    /// answer.
     fn who_goes_on(&self, but: &str) -> Vec<&str> {
         let open = self.steps.open().filter(|(id, _)| *id != but);
         let going = open.filter(|(id, step)| {
@@ -131,7 +132,7 @@ impl Run {
     }
 }
 
-/// Returns the agent that begins the phase. `None` if the phase begins with no agent or with several.
+/// Returns the agent that begins the phase. `None` if no agent or several agents begin the phase.
 fn agent(phase: &Phase) -> Option<&str> {
     match &phase.kind {
         PhaseKind::OneShot { agent } => Some(agent),

@@ -1,8 +1,8 @@
-//! Satisfiability of a schema: detects schemas that no finite value satisfies, because each value would have to contain
+//! Satisfiability of a schema. Detects schemas that no finite value satisfies, because each value would have to contain
 //! a value of the same schema.
 //!
-//! A reported problem is certain, but not every unsatisfiable schema is detected. Ranges, patterns, conditions and
-//! listed values are assumed to be satisfiable.
+//! If a problem is reported, the schema is certainly not satisfiable. Some schemas that are not satisfiable are not
+//! detected, because ranges, patterns, conditions and listed values are assumed to be satisfiable.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 use super::Problem;
 use super::positions::{self, Holds};
 
-/// Returns the reason why no value satisfies the schema. Returns `None` if no such reason is found.
+/// Returns the reason why no value satisfies the schema. `None` if the search finds no reason.
 pub(super) fn refuse(all: &BTreeMap<String, &Value>) -> Option<Problem> {
     let mut schemas = Schemas { all, fitting: BTreeSet::new() };
-    // In the order of JSON pointers, inner schemas follow outer schemas. A pass in reverse order therefore finds
-    // most satisfiable schemas in a single pass.
+    // In the order of JSON pointers, inner schemas come after outer schemas. The reverse order therefore finds most
+    // satisfiable schemas in one pass.
     loop {
         let known = schemas.fitting.len();
         for at in all.keys().rev() {
@@ -46,7 +46,7 @@ pub(super) fn refuse(all: &BTreeMap<String, &Value>) -> Option<Problem> {
 
 struct Schemas<'s> {
     all: &'s BTreeMap<String, &'s Value>,
-    /// Schemas that are known to be satisfiable.
+    /// Schemas that have been shown to be satisfiable.
     fitting: BTreeSet<String>,
 }
 
@@ -55,8 +55,8 @@ impl Schemas<'_> {
         self.all.contains_key(at) && !self.fitting.contains(at)
     }
 
-    /// Returns a schema that must be satisfiable before the schema `at` can be satisfiable. Returns `at` if it can
-    /// never be satisfied.
+    /// Returns a schema that must be satisfiable before the schema `at` can be satisfiable. Returns `at` itself if no
+    /// value can satisfy it.
     fn lack(&self, at: &str) -> Option<String> {
         let map = match self.all.get(at)? {
             Value::Bool(false) => return Some(at.to_owned()),
@@ -97,7 +97,7 @@ impl Schemas<'_> {
         }
     }
 
-    /// Returns the schema of a required member that is not known to be satisfiable.
+    /// Returns the schema of a required member that has not been shown to be satisfiable.
     fn lack_of_object(&self, at: &str, map: &Map<String, Value>) -> Option<String> {
         let required = map.get("required").and_then(Value::as_array)?;
         let named = map.get("properties").and_then(Value::as_object);
@@ -114,7 +114,7 @@ impl Schemas<'_> {
         })
     }
 
-    /// Returns the schema of a required item that is not known to be satisfiable.
+    /// Returns the schema of a required item that has not been shown to be satisfiable.
     fn lack_of_array(&self, at: &str, map: &Map<String, Value>) -> Option<String> {
         let least = |keyword: &str| map.get(keyword).and_then(Value::as_u64);
         if map.contains_key("contains") && least("minContains") != Some(0) {
@@ -124,7 +124,7 @@ impl Schemas<'_> {
             }
         }
         let least = usize::try_from(least("minItems")?).unwrap_or(usize::MAX);
-        // Items at fixed positions come first, then the items after them. Draft 07 uses other keywords for both.
+        // First come items at fixed positions, then the items after them. Draft 07 has other keywords for both.
         let (placed, behind) = match map.get("items") {
             Some(Value::Array(_)) => (parts(at, map, "items"), "additionalItems"),
             Some(_) | None => (parts(at, map, "prefixItems"), "items"),
@@ -134,7 +134,7 @@ impl Schemas<'_> {
     }
 }
 
-/// Returns the JSON pointers of the schemas in the list of a keyword.
+/// Returns the JSON pointers of the schemas that a keyword lists.
 fn parts(at: &str, map: &Map<String, Value>, keyword: &str) -> Vec<String> {
     let list = map.get(keyword).filter(|value| value.is_array());
     let under = list.map(|list| positions::under(keyword, Holds::List, list)).unwrap_or_default();

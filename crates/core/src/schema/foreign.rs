@@ -1,9 +1,9 @@
-//! Schemas that agents and clients send: accepts or rejects a schema. This module never checks a value against a
+//! Schemas that agents and clients send. Accepts or rejects a schema. This module never checks a value against a
 //! schema.
 //!
-//! Libraries write types as definitions that refer to each other (`$ref`, `$defs`). References within the same schema
-//! are followed. This module limits the cost that depends only on the schema; `work` limits the cost that also depends
-//! on the value.
+//! Libraries write types as definitions that refer to each other (`$ref`, `$defs`). This module follows references
+//! within the same schema. It limits the cost of a check as far as the cost depends on the schema alone. The module
+//! `work` limits the cost that also depends on the value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,17 +12,18 @@ use serde_json::Value;
 use super::positions::{self, Applies, KEYWORDS, target};
 use super::{Problem, filled, options};
 
-/// Maximum bytes of a schema that an agent sends with a question. A larger schema would take too long to check.
+/// Maximum number of bytes of a schema that an agent sends with a question. The check of a larger schema would take too
+/// long.
 pub const FOREIGN_BYTES: usize = 16 * 1024;
 
-/// Maximum number of schemas that apply to the same value through nesting and references. A longer chain could exhaust
-/// the stack.
+/// Maximum number of schemas that apply to one value through nesting and references. A longer chain could exhaust the
+/// stack.
 const CHAIN: usize = 32;
 
-/// Maximum number of definitions to which references lead.
+/// Maximum number of definitions that references in a schema may reach.
 const DEFINITIONS: usize = 100;
 
-/// JSON Schema drafts that `$schema` may name, with or without a final `#`.
+/// JSON Schema drafts that `$schema` may name. A final `#` is optional.
 const DRAFTS: [&str; 4] = [
     "https://json-schema.org/draft/2020-12/schema",
     "https://json-schema.org/draft/2019-09/schema",
@@ -30,11 +31,11 @@ const DRAFTS: [&str; 4] = [
     "https://json-schema.org/draft-07/schema",
 ];
 
-/// Keywords that change the meaning of a reference, or that need a schema from elsewhere.
+/// Keywords that are rejected, because they change the meaning of a reference or need a schema from elsewhere.
 const REFUSED: [&str; 7] =
     ["$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$anchor", "$vocabulary", "$id"];
 
-/// Returns the problems of an agent's schema. `base` is the JSON pointer of the schema.
+/// Returns the problems of a schema that an agent sent. `base` is the JSON pointer of the schema.
 pub fn refuse_foreign(schema: &Value, base: &str) -> Vec<Problem> {
     if serde_json::to_string(schema).map_or(0, |text| text.len()) > FOREIGN_BYTES {
         return vec![Problem::new(base, format!("is larger than {FOREIGN_BYTES} bytes"))];
@@ -42,7 +43,7 @@ pub fn refuse_foreign(schema: &Value, base: &str) -> Vec<Problem> {
     refuse(schema, base)
 }
 
-/// Returns the problems of a schema whose size is limited elsewhere.
+/// Returns the problems of a schema whose size has already been limited.
 pub fn refuse(schema: &Value, base: &str) -> Vec<Problem> {
     let all = positions::all(schema);
     let mut problems: Vec<Problem> = all.iter().flat_map(|(at, schema)| keywords(at, schema, &all)).collect();
@@ -66,12 +67,12 @@ pub fn refuse(schema: &Value, base: &str) -> Vec<Problem> {
     problems
 }
 
-/// Replaces a schema by the schema that it refers to, if it consists only of a reference and definitions. Libraries
-/// write recursive types in this form. Any other schema is returned unchanged.
+/// Replaces a schema that consists only of a reference and definitions by the schema to which it refers. Libraries
+/// write recursive types in this form. Returns any other schema unchanged.
 pub fn unfolded(schema: Value) -> Value {
     let mut schema = schema;
-    // A chain of references that leads back to itself was rejected earlier. Any other chain ends within `CHAIN`
-    // references.
+    // An earlier check rejected chains of references that lead back to themselves. Every other chain ends within
+    // `CHAIN` references.
     for _ in 0..CHAIN {
         let Value::Object(map) = &schema else { return schema };
         let Some(target) = map.get("$ref").and_then(Value::as_str).and_then(|text| target(&schema, text))
@@ -100,7 +101,7 @@ pub fn is_of_text(schema: &Value) -> bool {
         || schema.get("enum").is_some_and(all_texts)
 }
 
-/// Returns a clear message for an unknown type or an invalid pattern.
+/// Returns a message that explains an unknown type or an invalid pattern.
 fn unusable(schema: &Value, at: &str) -> Option<String> {
     let found = schema.pointer(at)?.as_str()?;
     let found = super::shorten(found);
@@ -113,7 +114,7 @@ fn unusable(schema: &Value, at: &str) -> Option<String> {
 
 const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "object", "array", "null"];
 
-/// Keywords that may accompany a reference, because they do not restrict the value.
+/// Keywords that may be in the same schema as a reference, because they do not restrict the value.
 const BESIDE: [&str; 8] =
     ["$ref", "$defs", "definitions", "$schema", "$id", "title", "description", "default"];
 
@@ -124,7 +125,7 @@ fn keywords(at: &str, schema: &Value, all: &BTreeMap<String, &Value>) -> Vec<Pro
         problems.push(Problem::new(format!("{at}/{keyword}"), message));
     };
     for keyword in REFUSED {
-        // An `$id` at the top of the schema has no effect.
+        // At the top of the schema, an `$id` has no effect.
         let is_name = keyword == "$id" && at.is_empty();
         if map.contains_key(keyword) && !is_name {
             problem(keyword, "is not supported: refer to definitions with `$ref`: `#/$defs/NAME`".to_owned());
@@ -167,7 +168,7 @@ fn keywords(at: &str, schema: &Value, all: &BTreeMap<String, &Value>) -> Vec<Pro
     problems
 }
 
-/// Lists the definitions of the schema, for an error message.
+/// Lists the definitions of the schema for an error message.
 fn defined(all: &BTreeMap<String, &Value>) -> String {
     let top = |at: &&String| {
         ["/$defs/", "/definitions/"]
@@ -178,7 +179,7 @@ fn defined(all: &BTreeMap<String, &Value>) -> String {
     if names.is_empty() { String::new() } else { format!("; there is {}", names.join(", ")) }
 }
 
-/// Returns the problems of a schema whose references never end, or form too long a chain.
+/// Returns the problems of a schema whose references never end or form a chain that is too long.
 fn costs(all: &BTreeMap<String, &Value>) -> Vec<Problem> {
     let reference =
         |schema: &Value| schema.get("$ref").and_then(Value::as_str).map(|text| text[1..].to_owned());
@@ -190,8 +191,8 @@ fn costs(all: &BTreeMap<String, &Value>) -> Vec<Problem> {
     if targets.len() > DEFINITIONS {
         return vec![Problem::new("", format!("refers to more than {DEFINITIONS} definitions"))];
     }
-    // To find out which parts of the value are evaluated, the validator repeats the same references and patterns at
-    // each level.
+    // The validator determines which parts of the value are evaluated. To do so, it follows the same references and
+    // patterns again at each level.
     for (at, schema) in all {
         for keyword in ["unevaluatedProperties", "unevaluatedItems"] {
             if schema.get(keyword).is_some() {
@@ -210,10 +211,11 @@ fn costs(all: &BTreeMap<String, &Value>) -> Vec<Problem> {
     Vec::new()
 }
 
-/// For each schema, the number of schemas that apply to the same value.
+/// Computes, for each schema, the number of schemas that apply to the same value.
 struct Chains<'s> {
     all: &'s BTreeMap<String, &'s Value>,
-    /// Results by schema. `None` while a result is being computed, so that a second visit shows a cycle of references.
+    /// Results by schema. A result is `None` while it is being computed. A second visit during that time reveals a
+    /// cycle of references.
     known: BTreeMap<String, Option<usize>>,
 }
 
@@ -245,7 +247,7 @@ impl Chains<'_> {
         Ok(longest)
     }
 
-    /// Returns the schemas that directly apply to the same value as the schema at `at`.
+    /// Returns the schemas that apply directly to the same value as the schema at `at`.
     fn next(&self, at: &str) -> Vec<String> {
         let Some(Value::Object(map)) = self.all.get(at) else { return Vec::new() };
         let within = KEYWORDS

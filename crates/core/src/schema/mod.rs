@@ -1,7 +1,8 @@
-//! Checks of values against JSON Schemas (2020-12). Problems are located by JSON pointers into the request.
+//! Checks of values against JSON Schemas (2020-12). Each problem has a JSON pointer to its location in the request.
 //!
-//! `foreign` accepts or rejects schemas from outside, and `filled` detects schemas that no value satisfies. `work`
-//! limits the cost of schemas with references or backtracking patterns. `union` locates a failure within a union.
+//! `foreign` accepts or rejects schemas from outside. `filled` detects schemas that no value satisfies. `work` limits
+//! the cost of schemas with references or backtracking patterns. `union` finds the location of a failure within a
+//! union.
 
 mod filled;
 mod foreign;
@@ -19,10 +20,10 @@ use serde_json::{Value, json};
 
 pub use foreign::{FOREIGN_BYTES, is_of_text, refuse, refuse_foreign, unfolded};
 
-/// A problem in a request body, with its location.
+/// Problem in a request body, with its location.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
-    /// JSON pointer (RFC 6901) from the root of the body.
+    /// JSON pointer (RFC 6901) that starts at the root of the body.
     pub pointer: String,
     pub message: String,
 }
@@ -36,12 +37,12 @@ impl Problem {
 /// Maximum number of problems in one report.
 const MAX_PROBLEMS: usize = 20;
 
-/// Maximum number of backtracking steps in one match. Patterns that libraries write for numbers and addresses need
-/// far fewer steps for a text that matches. On a short text, this number of steps takes a tenth of a millisecond.
-/// With a lookahead to the end of a text of 60 kB in each step, this number of steps takes a third of a second.
+/// Maximum number of backtracking steps in one match. Libraries write patterns for numbers and addresses. Such patterns
+/// need far fewer steps for a text that matches. On a short text, this number of steps takes a tenth of a millisecond.
+/// If each step looks ahead to the end of a text of 60 kB, the steps take a third of a second.
 const BACKTRACKS: usize = 2_000;
 
-/// Returns the options of the validator. Only patterns with lookaround or backreferences can backtrack; all other
+/// Returns the options of the validator. Only patterns with lookaround or backreferences can backtrack. All other
 /// patterns run in linear time. If a match reaches the limit, the validator rejects the value.
 fn options() -> jsonschema::ValidationOptions<'static> {
     let patterns = jsonschema::PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS);
@@ -54,7 +55,8 @@ fn backtracks(pattern: &str) -> bool {
     linear.build(&json!({ "pattern": pattern })).is_err()
 }
 
-/// Returns the backtracking patterns in these schemas, both for texts and for property names.
+/// Returns the patterns in these schemas that can backtrack. Includes patterns for texts and patterns for property
+/// names.
 fn backtracking<'s>(schemas: impl Iterator<Item = &'s Value>) -> BTreeSet<String> {
     let patterns = |schema: &'s Value| {
         let of_texts = schema.get("pattern").and_then(Value::as_str);
@@ -64,30 +66,30 @@ fn backtracking<'s>(schemas: impl Iterator<Item = &'s Value>) -> BTreeSet<String
     schemas.flat_map(patterns).filter(|pattern| backtracks(pattern)).map(str::to_owned).collect()
 }
 
-/// Maximum number of cached validators. Runs need only the schemas of a few workflows and of their tools.
+/// Maximum number of validators in the cache. Runs need only the schemas of a few workflows and of their tools.
 const COMPILED: usize = 64;
 
 #[derive(Debug)]
 struct Compiled {
     validator: Validator,
-    /// Patterns that can backtrack.
+    /// Patterns of the schema that can backtrack.
     backtracking: BTreeSet<String>,
     /// True if the schema contains references.
     refers: bool,
 }
 
 impl Compiled {
-    /// Returns true if a check may cost more than the sizes of the schema and of the value suggest.
+    /// Returns true if the cost of a check may be larger than the sizes of the schema and of the value suggest.
     fn needs_counting(&self) -> bool {
         self.refers || !self.backtracking.is_empty()
     }
 }
 
-/// Returns the validator of a schema. Building a validator costs many times more than a check, so the latest validators
+/// Returns the validator of a schema. To build a validator costs many times more than a check, so the latest validators
 /// are cached. The cache does not affect results.
 fn compiled(schema: &Value) -> Result<Arc<Compiled>, ValidationError<'static>> {
     static KNOWN: Mutex<Vec<(Value, Arc<Compiled>)>> = Mutex::new(Vec::new());
-    // A panic cannot leave an incomplete entry in the cache.
+    // A panic cannot leave an incomplete entry in this cache, so a poisoned lock is safe to use.
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, compiled)) = known().iter().find(|(known, _)| known == schema) {
         return Ok(compiled.clone());
@@ -104,7 +106,8 @@ fn compiled(schema: &Value) -> Result<Arc<Compiled>, ValidationError<'static>> {
     Ok(compiled)
 }
 
-/// Checks a value against a schema. `base` is the JSON pointer of the value. An invalid schema rejects every value.
+/// Checks a value against a schema. `base` is the JSON pointer of the value. If the schema is invalid, every value is
+/// rejected.
 pub fn check(schema: &Value, value: &Value, base: &str) -> Vec<Problem> {
     let compiled = match compiled(schema) {
         Ok(compiled) => compiled,
@@ -135,7 +138,8 @@ fn describe_error(error: &ValidationError<'_>) -> String {
     without_value(error)
 }
 
-/// The error message quotes the value before the reason, so only the beginning of a long value is quoted.
+/// The error message quotes the value before it gives the reason. Only the beginning of a long value is therefore
+/// quoted.
 fn without_value(error: &ValidationError<'_>) -> String {
     const QUOTED_CHARS: usize = 60;
     let (text, value) = (error.to_string(), error.instance().to_string());

@@ -1,13 +1,13 @@
-//! Positions of schemas within a schema, as a table of keywords. This module never checks a value.
+//! Positions of schemas within a schema, defined by a table of keywords. This module never checks a value.
 //!
-//! A `$ref` under `default`, `enum` or `const` is data, and a `$ref` under `properties` is the name of a property. Only
-//! values that the keywords of this table contain are schemas.
+//! Not every member of a schema is a schema. A `$ref` under `default`, `enum` or `const` is data, and a `$ref` under
+//! `properties` is the name of a property. Only the values of the keywords in this table contain schemas.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Schemas that the value of a keyword contains.
+/// Number and form of the schemas that the value of a keyword contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
     One,
@@ -17,14 +17,14 @@ pub(super) enum Holds {
     OneOrList,
 }
 
-/// Value to which the schemas under a keyword apply.
+/// Part of the checked value to which the schemas under a keyword apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Applies {
-    /// The value to which the outer schema applies.
+    /// Value to which the outer schema applies.
     Here,
-    /// Members or items of the value to which the outer schema applies.
+    /// Members or items of that value.
     Below,
-    /// No value: the schema is used only as the target of references.
+    /// No value. The schema is only a target of references.
     Nowhere,
 }
 
@@ -56,7 +56,7 @@ pub(super) const KEYWORDS: [(&str, Holds, Applies); 22] = [
     ("contains", Holds::One, Below),
 ];
 
-/// Returns the schemas under a keyword, each with its JSON pointer relative to the outer schema.
+/// Returns the schemas under a keyword. Each has a JSON pointer that is relative to the outer schema.
 pub(super) fn under<'s>(keyword: &str, holds: Holds, value: &'s Value) -> Vec<(String, &'s Value)> {
     let is_schema = |value: &Value| value.is_object() || value.is_boolean();
     let one = || vec![(format!("/{keyword}"), value)];
@@ -74,7 +74,7 @@ pub(super) fn under<'s>(keyword: &str, holds: Holds, value: &'s Value) -> Vec<(S
     found.into_iter().filter(|(_, item)| is_schema(item)).collect()
 }
 
-/// Returns this schema and every schema within it, by JSON pointer.
+/// Returns this schema and every schema inside it, by JSON pointer.
 pub(super) fn all(root: &Value) -> BTreeMap<String, &Value> {
     let mut found = BTreeMap::new();
     let mut left = vec![(String::new(), root)];
@@ -97,7 +97,7 @@ pub(super) fn escape(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// Returns the target of a reference within `root`. Returns `None` for a reference to anything outside of `root`.
+/// Returns the target of a reference within `root`. `None` if the reference leads outside of `root`.
 pub(super) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
     root.pointer(reference.strip_prefix('#')?)
 }

@@ -1,14 +1,15 @@
-//! Failures of unions: reports the error within the union's member that the value was meant for, if only one is
-//! possible.
+//! Failures of unions. If the value can be meant for only one member of the union, reports the error within that
+//! member.
 //!
-//! A member is ruled out if the value has a different type, or if an enumeration rejects the value. A member is also
-//! ruled out if a constant rejects the value or a property of the value. A discriminator (`kind: "number"`) therefore
-//! leaves a single member.
+//! A member of the union is ruled out if the value has another type, or if an enumeration of the member rejects the
+//! value. It is also ruled out if a constant rejects the value or a property of the value. A discriminator (`kind:
+//! "number"`) therefore leaves only one member.
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 
-/// Returns the innermost errors: the errors of the only member that is not ruled out, or the error itself.
+/// Returns the innermost errors. If only one member is not ruled out, they are the errors of this member. Otherwise the
+/// result is the error itself.
 pub(super) fn within<'e>(error: &'e ValidationError<'e>) -> Vec<&'e ValidationError<'e>> {
     let (ValidationErrorKind::AnyOf { context: members }
     | ValidationErrorKind::OneOfNotValid { context: members }) = error.kind()
@@ -23,13 +24,13 @@ pub(super) fn within<'e>(error: &'e ValidationError<'e>) -> Vec<&'e ValidationEr
     }
 }
 
-/// Returns the number of segments in the JSON pointer to the value that the error is about.
+/// Returns the number of segments in the JSON pointer of the value that the error is about.
 fn depth(error: &ValidationError<'_>) -> usize {
     error.instance_path().as_str().matches('/').count()
 }
 
-/// Returns true if the error rules out a member of the union. `union` is the number of segments in the JSON pointer to
-/// the value of the union.
+/// Returns true if the error rules out a member of the union. `union` is the number of segments in the JSON pointer of
+/// the union's value.
 fn rules_out(error: &ValidationError<'_>, union: usize) -> bool {
     let kind = error.kind();
     let is_of_the_value = matches!(kind, ValidationErrorKind::Type { .. } | ValidationErrorKind::Enum { .. });

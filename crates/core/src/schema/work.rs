@@ -1,9 +1,9 @@
-//! Cost of checking a value against a schema with references or backtracking patterns. The cost is counted before the
-//! check. This module never decides whether the value matches.
+//! Cost of the check of a value against a schema with references or backtracking patterns. The cost is counted before
+//! the check. This module never decides if the value matches.
 //!
-//! Definitions that refer to each other can cause exponential work even if the schema and the value are small, and so
-//! can a backtracking pattern. This module visits the same schemas as the validator, without checking them, until all
-//! are visited or a limit is reached.
+//! Definitions that refer to each other can cause an exponential amount of work, even if the schema and the value are
+//! small. A backtracking pattern can do the same. This module visits the schemas that the validator would visit, but
+//! does not check them. It stops when all schemas are visited or a limit is reached.
 
 use std::collections::BTreeSet;
 
@@ -11,20 +11,20 @@ use serde_json::{Map, Value};
 
 use super::positions::target;
 
-/// Maximum number of steps of one check. Each schema, each entry of a list in a schema, and each piece of a text is a
-/// step. A validator takes well under a second for this number of steps.
+/// Maximum number of steps of one check. Each schema, each entry of a list in a schema, and each piece of a text counts
+/// as a step. For this number of steps, a validator takes well under a second.
 const STEPS: usize = 200_000;
 
-/// Maximum nesting of schemas along the value and along references. A validator recurses to this depth.
+/// Maximum nesting of schemas along the value and along references. A validator can recurse to this depth.
 const DEPTH: usize = 256;
 
-/// Number of bytes that a pattern matches in about the time of one step.
+/// Number of bytes of text that a pattern can match in about the time of one step.
 const PIECE: usize = 32;
 
-/// Cost of a match that backtracks to its limit: number of steps per piece of the text.
+/// Number of steps that each piece of a text costs if its match backtracks up to the limit.
 const BACKTRACKING: usize = 50;
 
-/// Returns the reason why checking the value would cost too much. Returns `None` if the value can be checked.
+/// Returns the reason why the check of the value would cost too much. `None` if the value can be checked.
 pub(super) fn refuse(schema: &Value, value: &Value, backtracking: &BTreeSet<String>) -> Option<&'static str> {
     let mut walk = Walk { root: schema, backtracking, left: STEPS };
     match walk.visit(schema, value, DEPTH) {
@@ -42,7 +42,7 @@ enum Enough {
 
 struct Walk<'s> {
     root: &'s Value,
-    /// Patterns that can backtrack.
+    /// Patterns of the schema that can backtrack.
     backtracking: &'s BTreeSet<String>,
     left: usize,
 }
@@ -108,7 +108,7 @@ impl<'s> Walk<'s> {
             }
             ("patternProperties", Value::Object(patterns)) => {
                 for (pattern, item) in patterns {
-                    // Each name is counted twice, because `additionalProperties` matches the names again.
+                    // Each name counts twice, because `additionalProperties` matches the names a second time.
                     for name in members.keys().chain(members.keys()) {
                         self.pay_match(pattern, name)?;
                     }
@@ -149,7 +149,7 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// Counts a value that the validator compares as a unit.
+    /// Counts the steps for a value that the validator compares as a whole.
     fn whole(&mut self, value: &Value) -> Result<(), Enough> {
         self.pay(1 + entries(value))?;
         match value {

@@ -17,7 +17,7 @@ pub enum Fact {
         matcher: Matcher,
         run: RunId,
         interrupt: InterruptId,
-        /// Expiry of the grant. `None`: the grant ends with the session.
+        /// Time at which the grant expires. If `None`, the grant ends with the session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
     },
@@ -25,9 +25,9 @@ pub enum Fact {
         grant: GrantId,
     },
     /// A person refused a call. Until the refusal is revoked, a person is asked about every similar call, even if a
-    /// grant or a rule allows it. The event's text is the call on one line.
+    /// grant or a rule allows the call. The event's text describes the refused call in one line.
     RefusalAdded {
-        /// Interrupt that the person decided. Its id also identifies the refusal.
+        /// Interrupt on which the person decided. Its id also identifies the refusal.
         interrupt: InterruptId,
         run: RunId,
         call: RefusedCall,
@@ -35,8 +35,8 @@ pub enum Fact {
     RefusalRevoked {
         interrupt: InterruptId,
     },
-    /// The session was opened before any run started. `session_opened` is always the first event of the session; its
-    /// content is `{name?, config?}`.
+    /// A person opened the session before any run started. `session_opened` is always the first event of its session.
+    /// Its content is `{name?, config?}`.
     SessionOpened {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         workflow: Option<String>,
@@ -46,7 +46,7 @@ pub enum Fact {
     /// A message started this run, which became the front run of the session. The previous front run had ended.
     FrontTaken {
         run: RunId,
-        /// Agent with which the run begins, if a person chose one.
+        /// Agent that begins the run, if a person chose one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
     },
@@ -54,26 +54,27 @@ pub enum Fact {
     Said {
         run: RunId,
         seq: u64,
-        /// Agent that wrote the message. `None`: a person wrote it, the actor of this event.
+        /// Agent that wrote the message. If `None`, a person wrote the message: the actor of this event.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
-        /// Interrupt that the message asks about or answers.
+        /// Interrupt that asks with the message, or that the message answers.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         interrupt: Option<InterruptId>,
     },
     /// A person undid the changes of a run. The event's text lists the files.
     ChangesUndone {
         run: RunId,
-        /// Run in which the changes were undone.
+        /// Run that undid the changes.
         by: RunId,
     },
-    /// A run started that undoes changes of `run`. Until it ends, no other undo of `run` starts in this session.
+    /// An undo run for the changes of `run` started. Until the undo run ends, no other undo of `run` starts in this
+    /// session.
     UndoStarted {
         run: RunId,
-        /// Run that undoes the changes.
+        /// Undo run that reverts the changes.
         by: RunId,
     },
-    /// The run `by` ended, whether or not it undid changes of `run`.
+    /// The undo run `by` ended, whether or not it reverted changes of `run`.
     UndoEnded {
         run: RunId,
         by: RunId,

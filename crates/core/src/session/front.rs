@@ -1,5 +1,5 @@
 //! Front of a session's conversation: the runs that messages started, and the agent that receives the next message.
-//! Events of these runs contain the messages; the events of the session only refer to them.
+//! Events of these runs contain the messages. Events of the session only refer to the messages.
 
 use crate::id::RunId;
 use crate::shared::SharedList;
@@ -7,8 +7,8 @@ use crate::shared::SharedList;
 /// Front of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Front {
-    /// Front runs, oldest first. Only the last front run may be live.
+    /// Front runs, the oldest first. Only the last of them may be live.
     pub runs: SharedList<RunId>,
-    /// Agent with which the next run begins. `None`: the first agent of the workflow.
+    /// Agent with which the next run begins. If `None`, the next run begins with the first agent of the workflow.
     pub agent: Option<String>,
 }

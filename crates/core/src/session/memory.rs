@@ -10,7 +10,7 @@ use crate::interrupt::Assignment;
 use crate::people::People;
 use crate::time::Timestamp;
 
-/// Selects the people whose grants apply to a call: people who could decide on the call alone.
+/// Data that determines whose grants apply to a call. Only a grant by a person who could decide the call alone applies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Granters<'a> {
     pub(crate) assignment: &'a Assignment,
@@ -27,7 +27,7 @@ impl Granters<'_> {
 
 impl Session {
     /// Returns the active grants of these people. `asked_at` is the time at which a person was first asked about the
-    /// call. A grant that was given after that time does not cover the call.
+    /// call. Grants that were given later do not cover the call.
     pub(crate) fn grants_by(
         &self,
         granters: Granters<'_>,
@@ -38,12 +38,12 @@ impl Session {
         self.active_grants(now).filter(|grant| is_in_time(grant) && granters.count(grant)).collect()
     }
 
-    /// Compares a call with the refusals that are not revoked.
+    /// Compares a call with the refusals of the session that are not revoked.
     pub(crate) fn refused_before(&self, subject: &Subject<'_>, arguments: &Value) -> RefusedBefore {
         RefusedBefore::compare(self.standing_refusals(), subject, arguments)
     }
 
-    /// Returns the refused calls that the grant would cover, for the card that offers the grant.
+    /// Returns the refused calls that the grant would cover. The card that offers the grant shows them.
     pub(crate) fn refused_of(&self, grant: &Matcher) -> Vec<String> {
         let mut refused: Vec<&Refusal> =
             self.standing_refusals().filter(|refusal| refusal.call.may_be_covered(grant)).collect();
@@ -51,7 +51,7 @@ impl Session {
         refused.into_iter().take(NAMED).map(Refusal::describe).collect()
     }
 
-    /// Renders a grant for a card.
+    /// Renders a grant as data for a card.
     pub(crate) fn grant_card(&self, grant: &Matcher) -> Value {
         let mut card = json!(grant);
         card["words"] = json!(grant.describe());

@@ -1,4 +1,4 @@
-//! States of a session. `session.rs` checks who may change the state.
+//! States of a session. `session.rs` checks who may change them.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,24 +9,24 @@ use crate::time::Timestamp;
 pub enum State {
     #[default]
     Open,
-    /// A person suspended the session. Its runs are paused, and no run starts or resumes.
+    /// A person suspended the session. Its runs are paused. No run starts, and no run resumes.
     Suspended,
-    /// The session has ended. Its runs are cancelled, and no run starts.
+    /// The session has ended. Its runs are cancelled, and no new run starts.
     Closed(End),
 }
 
-/// Reason for closing a session.
+/// Reason why a session was closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
     /// A person closed the session.
     Completed,
-    /// The session was idle for longer than its settings allow.
+    /// The session was idle for the time that its settings allow.
     Expired,
 }
 
-/// Settings with which a session was opened. Name and configuration are not included, because they are erasable content
-/// of the first event.
+/// Settings with which a session was opened. Its name and configuration are not included, because they are erasable
+/// content of its first event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opened {
     /// Workflow for which the session was opened.
@@ -35,7 +35,7 @@ pub struct Opened {
     pub idle_ms: Option<u64>,
 }
 
-/// First and last event that determine the row of the session.
+/// Times of the first and the last event that determine the row of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowSpan {
     pub first_at: Timestamp,
@@ -47,7 +47,7 @@ impl State {
     pub const ALL: [Self; 4] =
         [Self::Open, Self::Suspended, Self::Closed(End::Completed), Self::Closed(End::Expired)];
 
-    /// Returns the name of the state in rows.
+    /// Returns the name of the state as rows contain it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",

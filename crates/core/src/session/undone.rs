@@ -1,25 +1,25 @@
-//! Undone changes: records that a person undid changes of a run, and informs later runs.
+//! Undone changes: records that a person undid changes of a run, and tells later runs.
 
 use std::sync::Arc;
 
 use crate::digest;
 use crate::id::{Draw, Id, RunId, Seed, SessionId};
 
-/// Changes of a run that one undo reversed.
+/// Changes of a run that one undo reverted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undone {
     /// Run that made the changes.
     pub of: RunId,
     /// Run that undid the changes.
     pub by: RunId,
-    /// Front run at the time of the undo.
+    /// Front run of the session at the time of the undo.
     pub front: Option<RunId>,
-    /// Text that lists the files. Empty if the text was erased.
+    /// Text that lists the files of the undo. Empty if the text was erased.
     pub text: Arc<str>,
 }
 
 /// Returns the id of the session in which follow-up runs of a closed session start, such as undos. The id depends only
-/// on the closed session, so that all of its follow-up runs share one session and one record of open undos.
+/// on the closed session. All follow-up runs therefore share one session and one record of open undos.
 pub fn continuation(closed: &SessionId) -> SessionId {
     let hash = digest::sha256_parts(&[b"holdshort.continuation.v1", closed.as_str().as_bytes()]);
     let mut seed = [0; 16];
@@ -28,7 +28,7 @@ pub fn continuation(closed: &SessionId) -> SessionId {
 }
 
 impl Undone {
-    /// Describes the undo to an agent.
+    /// Returns the text that tells an agent about the undo.
     pub fn describe(&self) -> String {
         let told = format!("A person has undone changes that you may rely on. {}", self.text);
         told.trim_end().to_owned()

@@ -18,15 +18,16 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "facts", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fact {
-    /// Rules for every run were set. The system's rules are evaluated before the rules of the run's workflow.
+    /// Rules for all runs were set. They are evaluated before the rules of the run's workflow.
     PolicySet {
         rules: Vec<Rule>,
     },
-    /// The installation was frozen, so no tool call and no model call starts. The event's text is the reason.
+    /// The installation was frozen. While it is frozen, no tool call and no model call starts. The event's text is the
+    /// reason.
     Frozen,
     Unfrozen,
-    /// A run, workflow or agent was frozen, so none of its tool calls and model calls starts. The event's text is
-    /// the reason.
+    /// A run, workflow or agent was frozen. While it is frozen, none of its tool calls and model calls starts. The
+    /// event's text is the reason.
     PartFrozen {
         part: Part,
     },
@@ -42,7 +43,7 @@ pub enum Fact {
     PersonLeft {
         person: String,
     },
-    /// An absence began, or ended if `away` is `None`.
+    /// A person's absence began. If `away` is `None`, the absence ended.
     AwaySet {
         person: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,7 +58,7 @@ pub enum Fact {
     HoursUnset {
         group: String,
     },
-    /// A one-time login link for this person was created. The journal does not contain the code of the link.
+    /// A one-time login link for this person was created. The journal does not contain the secret code of the link.
     LoginLinkMade {
         person: String,
     },
@@ -65,13 +66,13 @@ pub enum Fact {
     SignedOut {
         person: String,
     },
-    /// One session at the identity provider, or all sessions of a person there, ended. `session` and `notice` are
-    /// digests of the session's id and of the logout notice.
+    /// One session of a person at the identity provider ended, or all sessions of the person there. `session` and
+    /// `notice` are digests of the session's id and of the logout notice.
     SignedOutByProvider {
         session: Digest,
         notice: Digest,
     },
-    /// A key was created. Its secret, which has this digest, authenticates `name`.
+    /// A key was created. Requests with its secret are authenticated as `name`. `digest`: digest of the secret.
     KeyMade {
         key: KeyId,
         name: String,
@@ -79,30 +80,31 @@ pub enum Fact {
         digest: Digest,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
-        /// Folder in which the server tries commands of the agent. Absent in events of earlier versions.
+        /// Folder in which the server tries commands of the agent. Absent in events of earlier versions, and if the key
+        /// has no folder.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         folder: Option<String>,
     },
-    /// A key got a new secret, which has this digest. The previous secret stays valid until `previous_until`; if
-    /// `previous_until` is `None`, the previous secret is invalid immediately.
+    /// A key got a new secret. `digest`: digest of the new secret. The previous secret stays valid until
+    /// `previous_until`. If `previous_until` is `None`, the previous secret became invalid at once.
     KeyRotated {
         key: KeyId,
         digest: Digest,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         previous_until: Option<Timestamp>,
     },
-    /// A key was revoked. All its secrets are invalid.
+    /// A key was revoked. All its secrets became invalid.
     KeyRevoked {
         key: KeyId,
     },
-    /// From this event on, checkpoints are signed with the key `public`. `public` is the public half of the Ed25519
-    /// key, in base64.
+    /// The key that signs checkpoints changed. After this event, the key `public` signs checkpoints. `public` is the
+    /// public half of the Ed25519 key, in base64.
     CheckpointKeySet {
         public: String,
     },
-    /// A checkpoint over the events so far was sent to channels.
+    /// A checkpoint that covers the earlier events was sent to channels.
     CheckpointTold(CheckpointTree),
-    /// A webhook was registered for notices of reviews. The journal does not contain its URL and its secrets.
+    /// A webhook was registered for notices of reviews. The journal contains neither its URL nor its secrets.
     WebhookRegistered {
         webhook: WebhookId,
         is: Webhook,
@@ -111,8 +113,7 @@ pub enum Fact {
     WebhookRemoved {
         webhook: WebhookId,
     },
-    /// A browser was subscribed to the push notifications of its person. The journal does not contain its endpoint and
-    /// its keys.
+    /// A person's browser was subscribed to push notifications. The journal contains neither its endpoint nor its keys.
     PushSubscribed {
         push: PushId,
         is: Subscription,

@@ -1,4 +1,4 @@
-//! Freezes: a freeze prevents calls from starting and suspends deadlines until it is lifted.
+//! Freezes. Until a freeze is lifted, no call starts and no deadline takes effect.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub enum Part {
     Run(RunId),
     /// All runs of the workflow with this name.
     Workflow(String),
-    /// Calls of the agent with this name in any run, and questions of an external agent with this name.
+    /// Calls that the agent with this name makes in any run, and questions of the external agent with this name.
     Agent(String),
 }
 
@@ -26,21 +26,21 @@ pub enum Part {
 pub struct Freeze {
     pub by: String,
     pub at: Timestamp,
-    /// Reason of the freeze. `None` in journals that were written before reasons were required.
+    /// Reason for the freeze. `None` in journals of versions that did not require a reason.
     pub reason: Option<String>,
 }
 
 impl Freeze {
-    /// Returns the reason, as the end of a sentence that names the person and the time of the freeze.
+    /// Returns the reason in parentheses, for the end of a sentence that names the person and the time of the freeze.
     pub(super) fn why(&self) -> String {
         self.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
     }
 }
 
-/// Active freezes.
+/// Freezes that are currently active.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Freezes {
-    /// Freeze of the complete installation.
+    /// Freeze of the whole installation.
     pub all: Option<Freeze>,
     pub parts: BTreeMap<Part, Freeze>,
 }
@@ -50,18 +50,18 @@ impl Freezes {
         part.map_or(self.all.as_ref(), |part| self.parts.get(part))
     }
 
-    /// Returns the widest freeze that applies to all runs of a workflow.
+    /// Returns the widest freeze that stops all runs of a workflow.
     pub fn of_workflow(&self, workflow: &str) -> Option<&Freeze> {
         self.all.as_ref().or_else(|| self.parts.get(&Part::Workflow(workflow.to_owned())))
     }
 
-    /// Returns the widest freeze that applies to a run of a workflow, and to all agents in the run.
+    /// Returns the widest freeze that stops a run of a workflow, and therefore all agents in the run.
     pub fn for_run(&self, run: &RunId, workflow: &str) -> Option<&Freeze> {
         self.of_workflow(workflow).or_else(|| self.parts.get(&Part::Run(run.clone())))
     }
 
-    /// Returns the widest freeze that applies to a run, or to calls of an agent in the run, together with the frozen
-    /// part. The part is `None` for a freeze of the complete installation.
+    /// Returns the widest freeze that stops a run, or the calls of an agent in the run, together with the part that is
+    /// frozen. The part is `None` if the whole installation is frozen.
     pub fn holding(
         &self,
         run: &RunId,
@@ -97,7 +97,7 @@ impl Freezes {
         }
     }
 
-    /// Returns the problems of a new freeze.
+    /// Returns the problems of a freeze that a person requests.
     pub(super) fn check(&self, part: Option<&Part>, reason: &str) -> Vec<Problem> {
         let mut problems = check_reason(reason);
         let named = match part {
@@ -111,7 +111,7 @@ impl Freezes {
         let is_new = part.is_some_and(|part| !self.parts.contains_key(part));
         if is_new && self.parts.len() >= limits::FREEZES {
             let message = format!(
-                "exceeds the limit: {} freezes are active; lift one, or freeze everything",
+                "exceeds the limit of {} active freezes: lift a freeze, or freeze the installation",
                 limits::FREEZES
             );
             problems.push(Problem::new("/reason", message));
@@ -120,7 +120,7 @@ impl Freezes {
     }
 }
 
-/// Returns the problems of the reason that a person gives for an action that holds up other people.
+/// Returns the problems of the reason that a person gives for an action that stops the work of other people.
 pub(crate) fn check_reason(reason: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     if reason.trim().is_empty() {

@@ -1,4 +1,4 @@
-//! Inputs of the system: the changes that actors request. Permissions are not defined here.
+//! Inputs of the system: the changes that actors request. The permissions for them are defined elsewhere.
 
 use super::checkpoint;
 use super::freeze::Part;
@@ -16,7 +16,7 @@ pub enum Input {
     SetPolicy {
         rules: Vec<Rule>,
     },
-    /// Freezes the complete installation, or the run, workflow or agent in `part`.
+    /// Freezes the run, workflow or agent in `part`. If `part` is `None`, freezes the whole installation.
     Freeze {
         part: Option<Part>,
         reason: String,
@@ -31,7 +31,7 @@ pub enum Input {
     RemovePerson {
         id: String,
     },
-    /// Replaces all people from the same source.
+    /// Replaces all people who are from the same source.
     SetPeople {
         source: PeopleSource,
         people: Vec<(String, Person)>,
@@ -41,8 +41,8 @@ pub enum Input {
         public: String,
     },
     TellCheckpoint(checkpoint::SendCheckpoint),
-    /// Adds or changes a person according to the claims of an identity provider's token, which was issued at
-    /// `person.issued_at`.
+    /// Adds or changes a person according to the claims in a token of an identity provider. The provider issued the
+    /// token at `person.issued_at`.
     TakeUp {
         id: String,
         person: Person,
@@ -58,7 +58,7 @@ pub enum Input {
     UnsetHours {
         group: String,
     },
-    /// Replaces the working hours of all groups from the same source.
+    /// Replaces the working hours of all groups whose hours are from the same source.
     SetAllHours {
         source: PeopleSource,
         hours: Vec<(String, Hours)>,
@@ -70,7 +70,7 @@ pub enum Input {
     SignOut {
         person: String,
     },
-    /// Ends one session at the identity provider, or all sessions of a person there.
+    /// Ends one session of a person at the identity provider, or all sessions of the person there.
     SignOutByProvider {
         session: Digest,
         notice: Digest,
@@ -101,7 +101,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// Returns the input that freezes the complete installation.
+    /// Returns the input that freezes the whole installation.
     pub fn freeze(reason: &str) -> Self {
         Self::Freeze { part: None, reason: reason.to_owned() }
     }

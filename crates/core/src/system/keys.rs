@@ -1,7 +1,7 @@
 //! Keys: names, roles and secrets for agents and services. The journal stores only the SHA-256 of each secret.
 //!
-//! A secret is 256 random bits. Such a secret cannot be guessed, so its digest needs neither a salt nor key stretching.
-//! The `name` of a key is the actor id of the requests that use the key.
+//! A secret is 256 random bits and cannot be guessed. Its digest therefore needs neither a salt nor key stretching.
+//! Requests with the key have the `name` of the key as their actor id.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::id::KeyId;
 use crate::limits::{KEY_FOLDER_BYTES, KEY_NAME_BYTES, KEY_OVERLAP_MS, KEYS, KEYS_REVOKED};
 use crate::time::{Timestamp, format_duration};
 
-/// Roles that a key may have. The role `admin` is excluded, because a stolen key could then create further keys.
+/// Roles that a key may have. `admin` is not among them, because a stolen admin key could create further keys.
 pub const KEY_ROLES: [Role; 4] = [Role::Agent, Role::Operator, Role::Reviewer, Role::Auditor];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,14 +24,14 @@ pub struct Key {
     pub made_by: String,
     pub rotated_at: Option<Timestamp>,
     pub expires_at: Option<Timestamp>,
-    /// Folder in which the server tries commands of this agent. `None`: the server tries no commands for the key.
+    /// Folder in which the server tries commands of this agent. If `None`, the server tries no commands for the key.
     pub folder: Option<String>,
     pub revoked_at: Option<Timestamp>,
     digest: Digest,
     previous: Option<Previous>,
 }
 
-/// Secret that was valid before the last rotation, and is still valid for some time.
+/// Secret that was valid before the last rotation and stays valid for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Previous {
     digest: Digest,
@@ -45,18 +45,19 @@ pub enum Status {
     Revoked,
 }
 
-/// Result of looking up a key by a secret.
+/// Result of the search for a key by its secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyLookup<'a> {
-    /// The key is valid until `until`, unless it is rotated or revoked earlier. `None`: the key does not expire.
+    /// The key is valid until `until`, unless it is rotated or revoked earlier. If `until` is `None`, the key does not
+    /// expire.
     Live { key: &'a Key, until: Option<Timestamp> },
     /// The key has expired.
     Expired,
-    /// No key has this secret, or the secret was revoked or replaced.
+    /// No key has this secret, or the secret was revoked or replaced by a newer one.
     Unknown,
 }
 
-/// Properties of a key to create.
+/// Properties of a key that is to be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewKey {
     pub id: KeyId,
@@ -90,13 +91,13 @@ pub enum Refusal {
     Overlap,
     #[error("the limit of {KEYS} keys is reached: revoke keys that are no longer needed")]
     Limit,
-    #[error("there is no such key")]
+    #[error("there is no key with this id")]
     Unknown,
     #[error("the key was revoked: create a new one")]
     Revoked,
     #[error("the key has expired: create a new one")]
     Expired,
-    /// An existing secret has the same 256 random bits, or an event was replayed.
+    /// An existing secret has the same 256 random bits, or a creation event was replayed.
     #[error("a key with this id or secret already exists")]
     Twice,
 }
@@ -112,17 +113,17 @@ impl Key {
         }
     }
 
-    /// Returns the time until which the previous secret is valid. Returns `None` if no previous secret is valid.
+    /// Returns the time until which the previous secret of the key is valid. `None` if no previous secret is valid.
     pub fn previous_until(&self, now: Timestamp) -> Option<Timestamp> {
         self.previous.map(|previous| previous.until).filter(|until| *until > now)
     }
 }
 
-/// All keys that were created. Of revoked keys, only the latest [`KEYS_REVOKED`] are listed.
+/// All keys of the installation. Only the latest [`KEYS_REVOKED`] of the revoked keys are included.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Keys {
     by_id: BTreeMap<KeyId, Key>,
-    /// Ids of keys by the digests of their secrets. Expired keys are included.
+    /// Ids of keys by the digests of their secrets, including expired keys.
     by_digest: BTreeMap<Digest, KeyId>,
 }
 
@@ -131,7 +132,7 @@ impl Keys {
         self.by_id.get(id)
     }
 
-    /// Returns all keys in the order of their ids, oldest first.
+    /// Returns all keys in the order of their ids, the oldest first.
     pub fn all(&self) -> impl DoubleEndedIterator<Item = &Key> {
         self.by_id.values()
     }
@@ -141,7 +142,7 @@ impl Keys {
         self.all().find(|key| key.name == name && key.status(now) == Status::Live)
     }
 
-    /// Looks up a key by the digest of a secret.
+    /// Searches for a key by the digest of a secret.
     pub fn find(&self, digest: &Digest, now: Timestamp) -> KeyLookup<'_> {
         let Some(key) = self.by_digest.get(digest).and_then(|id| self.get(id)) else {
             return KeyLookup::Unknown;
@@ -160,7 +161,7 @@ impl Keys {
         }
     }
 
-    /// Checks that the key may be created. The caller must check that the name of the key is not in use.
+    /// Checks that the key may be created. The caller must check that no other key or person has the name.
     pub(super) fn may_be_made(&self, new: &NewKey, now: Timestamp) -> Result<(), Refusal> {
         if !is_name(&new.name) {
             return Err(Refusal::Name);
@@ -186,8 +187,8 @@ impl Keys {
         Ok(())
     }
 
-    /// Checks that the key may be rotated. Returns the time until which the current secret stays valid. Returns
-    /// `None` if the current secret becomes invalid immediately.
+    /// Checks that the key may be rotated. Returns the time until which the current secret stays valid. `None` if the
+    /// current secret becomes invalid at once.
     pub(super) fn may_be_rotated(
         &self,
         id: &KeyId,
@@ -265,7 +266,7 @@ impl Keys {
     }
 }
 
-/// Returns true if the text is a valid name of a key. Only one letter case and one script are allowed, so that no two
+/// Returns true if the text is a valid name of a key. Names have only one letter case and one script, so that no two
 /// names look alike.
 fn is_name(name: &str) -> bool {
     let is_first = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
@@ -274,7 +275,7 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(|c| is_first(c) || b"._-".contains(&c))
 }
 
-/// Returns true if the text is the path of a folder in which commands of an agent may be tried.
+/// Returns true if the text is the path of a folder in which the server may try commands of an agent.
 fn is_folder(path: &str) -> bool {
     path.len() <= KEY_FOLDER_BYTES
         && path != "/"

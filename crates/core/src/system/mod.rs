@@ -1,4 +1,4 @@
-//! The system: policy rules, people, keys of agents and services, and freezes, which prevent calls from starting.
+//! The system: policy rules, people, keys of agents and services, and freezes, which stop calls from starting.
 
 pub mod checkpoint;
 mod fact;
@@ -32,12 +32,12 @@ use webhooks::Registered;
 pub struct System {
     pub seq: u64,
     pub rules: Vec<Rule>,
-    /// Number of `policy_set` events. An interrupt states the version of the policy that caused the interrupt.
+    /// Number of `policy_set` events so far. An interrupt states the version of the policy that caused it.
     pub policy_version: u64,
     pub freezes: Freezes,
     pub keys: Keys,
     pub people: People,
-    /// Public keys that have signed checkpoints, newest last.
+    /// Public keys that have signed checkpoints, the newest last.
     pub checkpoint_keys: Vec<String>,
     pub checkpoint_told: Option<checkpoint::LastSentCheckpoint>,
     /// Sessions at the identity provider that have ended.
@@ -51,48 +51,49 @@ pub struct System {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    #[error("this role may not change this setting of the installation")]
+    #[error("the role of the caller may not change this setting of the installation")]
     Role,
     #[error(transparent)]
     Key(#[from] keys::Refusal),
-    /// Names are compared by [`is_same`]. `who` describes the owner of the name, as the end of the sentence.
+    /// [`is_same`] compares the names. `who` describes the owner of the name, worded as the end of the sentence.
     #[error("`{name}` {who}")]
     NameTaken { name: String, who: &'static str },
-    #[error("there is no such person")]
+    #[error("the person does not exist")]
     UnknownPerson,
-    #[error("there is no such webhook")]
+    #[error("there is no webhook with this id")]
     UnknownWebhook,
-    #[error("you have no such browser subscription")]
+    #[error("you have no browser subscription with this id")]
     UnknownPush,
-    #[error("no hours are set for this group")]
+    #[error("this group has no working hours")]
     UnknownGroup,
-    /// A different source set the person, and only that source may change the person.
+    /// Another source set the person or hours, and only that source may change them.
     #[error("{0}")]
     OtherSource(&'static str),
-    /// The token belongs to a person who was removed here.
+    /// The token belongs to a person who was removed from this installation.
     #[error("`{0}` was removed; only an administrator or the people file can add this person again")]
     Removed(String),
-    /// A second reason would hide the current reason, and lifting the second freeze would also lift the first one.
+    /// A second freeze is rejected, because its reason would hide the current reason and lifting it would also lift the
+    /// first freeze.
     #[error(
         "the target is already frozen, since {} by {}{}; lift the freeze before you give another reason",
         .0.at, .0.by, .0.why()
     )]
     Frozen(Freeze),
-    #[error("the request does not fit")]
+    #[error("the request is not valid")]
     Invalid(Vec<Problem>),
 }
 
 impl System {
-    /// Returns the time of the last event.
+    /// Returns the time of the last event of the system.
     pub fn last_at(&self) -> Option<Timestamp> {
         self.last_at
     }
 
-    /// Applies an event. Events of other streams are ignored.
+    /// Applies an event. Ignores events of other streams.
     pub fn apply(&mut self, event: &Event) {
         let event::Fact::System(fact) = &event.fact else { return };
-        // Expired keys are removed before each event, so that the state does not depend on whether this node was
-        // running when the keys expired.
+        // Expired keys are removed before each event. The state therefore does not depend on whether this node was
+        // running when a key expired.
         self.end_expired(event.at);
         self.seq += 1;
         self.last_at = Some(event.at);
@@ -115,7 +116,7 @@ impl System {
             }
             Fact::HoursSet { group, is } => self.people.set_hours(group, Some(is)),
             Fact::HoursUnset { group } => self.people.set_hours(group, None),
-            // The journal does not contain the login link.
+            // The journal does not contain login links, so the event changes nothing.
             Fact::LoginLinkMade { .. } => {}
             Fact::SignedOut { person } => {
                 self.people.sign_out(person, moment);
@@ -161,7 +162,7 @@ impl System {
             Fact::KeyRevoked { key } => {
                 let name = self.keys.get(key).map(|key| key.name.clone());
                 self.keys.revoked(key, event.at);
-                // After the key expired, its name may have been given to a new key.
+                // The key has expired, so its name may already belong to a new key.
                 if let Some(name) = name.filter(|name| self.keys.find_by_name(name, event.at).is_none()) {
                     self.people.serves_no_more(&name, moment);
                 }
@@ -169,8 +170,8 @@ impl System {
         }
     }
 
-    /// Returns the system without the keys that have expired by `now`, because expired keys may not decide. Returns
-    /// `None` if no key has expired. An expiry causes no event.
+    /// Returns the system without the keys that have expired by `now`, because an expired key may not decide. `None` if
+    /// no key has expired. An expiry of a key causes no event.
     pub fn without_expired(&self, now: Timestamp) -> Option<Self> {
         if self.people.expired(now).is_empty() {
             return None;
@@ -180,7 +181,7 @@ impl System {
         Some(system)
     }
 
-    /// Returns the browsers of a person, oldest first.
+    /// Returns the subscribed browsers of a person, the oldest first.
     pub fn push_of<'s>(&'s self, person: &'s str) -> impl Iterator<Item = (&'s PushId, &'s Subscribed)> {
         self.push.iter().filter(move |(_, known)| known.is.person == person)
     }
@@ -195,13 +196,13 @@ impl System {
         }
     }
 
-    /// Describes the owner of a name, as the end of a sentence that begins with the name. Returns `None` if the name is
-    /// free. No two owners have the same name, whatever form of the name they use.
+    /// Describes the owner of a name, worded as the end of a sentence that begins with the name. `None` if the name is
+    /// free. No two owners have the same name in any of its forms.
     pub fn describe_name_owner(&self, name: &str, now: Timestamp) -> Option<&'static str> {
         self.describe_remaining_owner(name, now, &|_| false)
     }
 
-    /// Describes the owner that a name will have once the people that the predicate selects have left.
+    /// Describes the owner that a name will have after the people whom the predicate selects have left.
     fn describe_remaining_owner(
         &self,
         name: &str,
@@ -223,7 +224,7 @@ impl System {
 
 const OF_PERSON: &str = "is the name of a person";
 
-/// Returns the freeze that an event starts.
+/// Returns the freeze that an event records.
 fn frozen(event: &Event) -> Freeze {
     Freeze { by: event.actor.id.clone(), at: event.at, reason: event.content.text.clone() }
 }

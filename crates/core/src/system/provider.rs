@@ -1,5 +1,5 @@
-//! Sign-outs at the identity provider, of one session or of all sessions of a person (back-channel logout of `OpenID`
-//! Connect). Sessions are stored as digests, so that the journal reveals no session id.
+//! Sign-outs at the identity provider of one session or of all sessions of a person (back-channel logout of `OpenID
+//! Connect`). The journal contains digests of the session ids, so it reveals no session id.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use crate::digest::Digest;
 use crate::limits::{PROVIDER_SIGN_OUTS, PROVIDER_SIGN_OUTS_MS};
 use crate::people::{Moment, Since};
 
-/// Ended sessions, and the logout notices that reported them. A notice takes effect only once, even if it arrives at
-/// several nodes.
+/// Sessions that ended at the identity provider, and the logout notices that reported this. A notice takes effect only
+/// once, even if it arrives at several nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SignedOutThere {
     sessions: BTreeMap<Digest, Moment>,
@@ -16,7 +16,8 @@ pub struct SignedOutThere {
 }
 
 impl SignedOutThere {
-    /// Returns true if one of these sessions, with which the person signed in, has ended after the time `since`.
+    /// Returns true if one of these sessions has ended after the time `since`. The person signed in with these
+    /// sessions.
     pub fn has_ended(&self, sessions: &[Digest], since: Since) -> bool {
         sessions
             .iter()
@@ -30,7 +31,7 @@ impl SignedOutThere {
 
     pub(super) fn ended(&mut self, session: Digest, notice: Digest, moment: Moment) {
         for (all, new) in [(&mut self.sessions, session), (&mut self.notices, notice)] {
-            // Entries older than the longest login can be dropped.
+            // Entries that are older than the longest possible login are dropped.
             all.retain(|_, before| moment.at.ms_since(before.at) <= PROVIDER_SIGN_OUTS_MS);
             if all.len() >= PROVIDER_SIGN_OUTS {
                 let first = all.iter().min_by_key(|(_, moment)| moment.seq).map(|(digest, _)| *digest);

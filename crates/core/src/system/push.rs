@@ -1,16 +1,16 @@
 //! Browsers that receive Web Push notifications (RFC 8030).
 //!
-//! Anyone who knows the endpoint of a browser can send to it, and the keys of the browser encrypt the notifications.
-//! Endpoint and keys are therefore stored outside the journal. The journal contains the host of the push service, and a
-//! digest that distinguishes endpoints. When a person leaves or signs out from all browsers, all of the person's
-//! subscriptions end.
+//! Anyone who knows the endpoint of a browser can send to the browser, and the keys of the browser encrypt the
+//! notifications. For this reason, the endpoint and the keys are stored outside the journal. The journal contains the
+//! host of the push service, and a digest that distinguishes endpoints. When a person leaves or signs out from all
+//! browsers, all subscriptions of the person end.
 
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::time::Timestamp;
 
-/// One browser, as the journal records it.
+/// Subscription of one browser, as the journal records it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Subscription {
@@ -18,11 +18,11 @@ pub struct Subscription {
     pub person: String,
     /// Host of the push service.
     pub host: String,
-    /// SHA-256 of the endpoint. The endpoint itself is a secret that cannot be guessed.
+    /// SHA-256 of the endpoint. The endpoint itself is a secret.
     pub endpoint: Digest,
 }
 
-/// Subscription of a browser, with its start.
+/// Subscription of a browser, with the time at which it started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscribed {
     pub is: Subscription,

@@ -1,21 +1,22 @@
-//! Webhooks that were registered over the API: channels in addition to those of the channels file (contract D4).
+//! Webhooks that were registered over the API. They are channels in addition to the channels in the channels file
+//! (contract D4).
 //!
-//! The journal contains only the existence, kind and host of a webhook. The URL, the secret and the headers may grant
-//! access to the receiver, so no event contains them. The URL, the secret and the headers are stored in a file of the
-//! data folder or, if several nodes share a database, in the database.
+//! The journal contains only the existence, kind and host of a webhook. No event contains the URL, the secret or the
+//! headers, because they may grant access to the receiver. They are stored in a file of the data folder or, if several
+//! nodes share a database, in the database.
 
 use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
 
-/// Protocol of the webhook's receiver.
+/// Protocol that the receiver of the webhook speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WebhookKind {
     /// A client that speaks the crew protocol.
     CustomUrl,
     Slack,
-    /// One e-mail address, to which the mail server of the channels file sends.
+    /// One e-mail address. The mail server of the channels file sends to it.
     Email,
     Teams,
 }
@@ -45,11 +46,11 @@ pub struct Webhook {
     pub kind: WebhookKind,
     /// Part of the webhook's address that is not secret.
     pub host: String,
-    /// True if the webhook receives deliveries.
+    /// True if deliveries are sent to the webhook.
     pub active: bool,
 }
 
-/// Registered webhook, with the person who registered it and the time.
+/// Registered webhook, with the person who registered it and the time of registration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registered {
     pub is: Webhook,

@@ -264,7 +264,11 @@ fn a_reason_names_what_was_found_and_where() {
     let found = risk("Clean up", json!({ "sql": "DROP TABLE users; DELETE FROM carts", "force": true }));
     let reason = &found.reasons[0];
     assert_eq!((reason.source, reason.rule), (Source::Words, None));
-    assert!(reason.text.starts_with("it mentions an action that cannot be undone: `"), "{}", reason.text);
+    assert!(
+        reason.text.starts_with("the request mentions an action that cannot be undone: `"),
+        "{}",
+        reason.text
+    );
     assert!(reason.text.ends_with("` in the payload"), "{}", reason.text);
     for word in ["delete", "delete from", "drop table"] {
         assert!(reason.text.contains(&format!("`{word}`")), "{}", reason.text);

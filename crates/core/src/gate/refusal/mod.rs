@@ -1,9 +1,9 @@
-//! Refused calls, and the comparison of later calls with them.
+//! Refused calls, and the comparison of later calls with refused calls.
 //!
-//! Two calls are equal if their effects are equal. For a command line, these are its programs and the paths and hosts
-//! that the programs name; for a file tool, the path; for a page, the address. Any other call is compared by its tool
-//! alone, as for a grant. If the comparison is uncertain, a person is asked: an unnecessary question is better than a repeated refused
-//! call.
+//! Two calls are equal if their effects are equal. A command line is compared by its programs and by the paths and
+//! hosts that the programs name, a call of a file tool by its path, and a web page by its address. Any other call is
+//! compared by its tool alone, as it is for a grant. If the comparison is uncertain, a person is asked, because an
+//! unnecessary question is better than running a refused call.
 
 mod paths;
 mod program;
@@ -24,14 +24,14 @@ use crate::time::Timestamp;
 use crate::tool::Category;
 use crate::web::Target;
 
-/// Reason code on the card of a call that a person refused before.
+/// Reason code on the card of a call that a person has refused before.
 pub const CODE: &str = "refused_before";
 
 /// Maximum number of earlier refusals that one card names.
 pub(crate) const NAMED: usize = 3;
 
-/// A call in the form in which refusals are compared. The refused call is stored in the head of an event and can never
-/// be erased, so it contains digests instead of paths.
+/// Call in the form that is compared with refusals. The refused call is stored in the head of an event, which can never
+/// be erased. For this reason it contains digests instead of paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedCall {
@@ -48,36 +48,35 @@ pub struct RefusedCall {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Identity {
-    /// Programs of a command line. If at least one program does more than read, the programs that only read are
-    /// omitted.
+    /// Programs of a command line. If at least one program does more than read, programs that only read are left out.
     Programs(BTreeSet<RefusedProgram>),
-    /// Every command line of any tool. Recorded when a command line has too many programs.
+    /// Every command line of any tool. A refusal of a command line with too many programs is recorded in this way.
     AnyCommand,
     /// File that a file tool reads or changes.
     Path(PathDigest),
     /// Address of a page, without its query.
     Page(PathDigest),
-    /// The call has no other property to compare, so it matches every call of the same tool.
+    /// The call has no other property to compare, so its refusal matches every call of the same tool.
     Tool,
 }
 
-/// A stored refusal of a person.
+/// Refusal of a call by a person, as it is stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     pub interrupt: InterruptId,
     pub run: RunId,
     pub call: RefusedCall,
-    /// Description of the refused call on one line. `None` if the journal does not contain it.
+    /// Description of the refused call in one line. `None` if the journal does not contain the description.
     pub words: Option<String>,
     /// Person who refused the call.
     pub by: String,
     pub at: Timestamp,
-    /// Sequence number of the refusal's event in the session's stream.
+    /// Sequence number of the event in the session's stream that records the refusal.
     pub seq: u64,
     pub revoked_at: Option<Timestamp>,
 }
 
-/// A refused call, with its description on one line.
+/// Refused call, with its description in one line.
 pub struct RefusalRecord {
     pub call: RefusedCall,
     pub words: String,
@@ -86,24 +85,24 @@ pub struct RefusalRecord {
 /// Relation of a later call to a refused call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// The later call is the refused call, possibly spelled differently.
+    /// The later call is the refused call. It may be spelled differently.
     Same,
-    /// The later call contains the refused call, or is a part of it.
+    /// The later call contains the refused call, or is a part of the refused call.
     Related,
 }
 
-/// Result of comparing a call with the refusals of its session.
+/// Result of the comparison of a call with the refusals of its session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RefusedBefore {
-    /// One reason per matching refusal, latest first.
+    /// One reason for each matching refusal, the latest first.
     pub reasons: Vec<Reason>,
-    /// True if each matching refusal refused exactly this call. An approval of the call for the session then revokes
-    /// these refusals.
+    /// True if every matching refusal refused exactly this call. If a person then approves the call for the session,
+    /// these refusals are revoked.
     pub is_same: bool,
 }
 
 impl RefusedCall {
-    /// Returns the call in the form in which refusals are compared.
+    /// Returns the call in the form that is compared with refusals.
     pub fn for_call(subject: &Subject<'_>, arguments: &Value) -> Self {
         let identity = match (subject.command, subject.path, subject.url) {
             (Some(line), _, _) => {
@@ -128,9 +127,9 @@ impl RefusedCall {
         }
     }
 
-    /// Compares a later call with this refused call. Returns `None` if the later call does something different.
+    /// Compares a later call with this refused call. `None` if the later call does something else.
     pub fn repeated_by(&self, later: &Self) -> Option<Repeat> {
-        // Reading a file is permitted even if changing the file was refused.
+        // A refusal to change a file does not forbid that the file is read.
         let changes_less = later.reads && !self.reads;
         match (&self.identity, &later.identity) {
             (Identity::Programs(refused), Identity::Programs(called)) => {
@@ -181,8 +180,8 @@ impl RefusedCall {
         }
     }
 
-    /// Returns true if a grant may cover the call. The result may be wrong, so it is used only for a hint on a card
-    /// and never for a decision.
+    /// Returns true if a grant may cover the call. The result may be wrong, so it is used only for a hint on a card,
+    /// never for a decision.
     pub(crate) fn may_be_covered(&self, grant: &Matcher) -> bool {
         if grant.category.is_some() {
             return !self.reads;
@@ -202,8 +201,8 @@ impl RefusedCall {
 }
 
 impl RefusalRecord {
-    /// Records a refused call. In a command line, the programs that only read are omitted, unless all programs only
-    /// read.
+    /// Builds the record of a refused call. Leaves out the programs of a command line that only read, unless all its
+    /// programs only read.
     pub fn for_call(subject: &Subject<'_>, arguments: &Value) -> Self {
         if let Some(line) = subject.command {
             return Self::of_command(line, subject, arguments);
@@ -235,7 +234,7 @@ impl RefusalRecord {
 }
 
 impl RefusedBefore {
-    /// Compares a call with the refusals in `standing`, which are not revoked.
+    /// Compares a call with the refusals in `standing`. These refusals are not revoked.
     pub(crate) fn compare<'r>(
         standing: impl Iterator<Item = &'r Refusal>,
         subject: &Subject<'_>,
@@ -257,7 +256,7 @@ impl RefusedBefore {
 }
 
 impl Refusal {
-    /// Describes the refused call on one line. Names only the tool if the journal does not contain the description.
+    /// Describes the refused call in one line. If the journal does not contain the description, names only the tool.
     pub fn describe(&self) -> String {
         self.words.clone().unwrap_or_else(|| format!("a call of `{}`", self.call.tool))
     }

@@ -1,4 +1,4 @@
-//! Digests of paths, and a test of whether two sets of paths overlap.
+//! Digests of paths, and a test whether two sets of paths overlap.
 
 use std::collections::BTreeSet;
 
@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::json::is_default;
 
-/// Folder that contains every path, and that stands for an unknown path.
+/// Folder that contains every path. It also stands for an unknown path.
 pub(super) const ROOT: &str = "/";
 
 /// Number of hexadecimal digits of a [`PathDigest`].
 const DIGITS: usize = 16;
 
-/// Maximum number of folders above a path. A path with more folders is replaced by [`ROOT`].
+/// Maximum number of folders above a path. If a path has more folders, [`ROOT`] replaces it.
 const DEPTH: usize = 256;
 
-/// Maximum bytes of a name that is stored as text. A longer name is stored as its digest.
+/// Maximum number of bytes of a name that is stored as text. A longer name is stored as a digest.
 const NAME_BYTES: usize = 64;
 
 /// First 16 hexadecimal digits of the SHA-256 of a full path or of an address.
@@ -24,12 +24,12 @@ const NAME_BYTES: usize = 64;
 #[serde(transparent)]
 pub struct PathDigest(String);
 
-/// Digests of several paths, and of all folders above these paths.
+/// Digests of several paths, and of all folders that contain these paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paths {
     pub paths: BTreeSet<PathDigest>,
-    /// Digests of every folder above one of the paths.
+    /// Digests of all folders that contain one of the paths.
     #[serde(default, skip_serializing_if = "is_default")]
     pub above: BTreeSet<PathDigest>,
 }
@@ -46,8 +46,7 @@ impl PathDigest {
     }
 }
 
-/// Returns the name of a program or of a subcommand. If the text contains more than a name, returns the digest of the
-/// text.
+/// Returns the name of a program or of a subcommand. If the text is more than a name, returns the digest of the text.
 pub(super) fn name_or_digest(text: &str) -> String {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '.' | '+');
     if text.len() <= NAME_BYTES && text.chars().all(is_name) {
@@ -81,7 +80,7 @@ impl Paths {
         digested
     }
 
-    /// Returns the set that contains every path.
+    /// Returns the set that stands for every path.
     pub(super) fn root() -> Self {
         Self { paths: [PathDigest::root()].into(), above: BTreeSet::new() }
     }
@@ -90,7 +89,7 @@ impl Paths {
         self.paths.is_empty()
     }
 
-    /// Returns true if a path of one set equals, contains, or is below a path of the other set.
+    /// Returns true if a path of one set equals, contains, or lies below a path of the other set.
     pub(super) fn overlap(&self, other: &Self) -> bool {
         !self.paths.is_disjoint(&other.paths)
             || !self.paths.is_disjoint(&other.above)

@@ -11,17 +11,17 @@ use crate::gate::grant::resolve_path;
 use crate::json::is_default;
 use crate::limits;
 
-/// A program with its subcommand and the paths that it names. Two calls of a program that differ only in options are
-/// equal.
+/// Program with its subcommand and the paths that the program names. Two calls of a program are equal if they differ
+/// only in options.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedProgram {
-    /// Name of the program. If the program is called by its path, the digest of the path.
+    /// Name of the program, or the digest of its path if the command line calls the program by its path.
     pub program: String,
-    /// Name of the subcommand. If the subcommand has several words, the digest of the words.
+    /// Name of the subcommand, or the digest of its words if the subcommand has several words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subcommand: Option<String>,
-    /// Operands of the program as absolute paths. Targets of links are included.
+    /// Operands of the program as absolute paths, including the targets of links.
     #[serde(default, skip_serializing_if = "is_default")]
     pub places: Paths,
     /// Working directories in which the program may run.
@@ -32,19 +32,19 @@ pub struct RefusedProgram {
     pub files: Paths,
 }
 
-/// Maximum number of operands of one program that are compared as paths, and maximum bytes of these operands. A program
+/// Maximum number of operands of one program that are compared as paths, and maximum number of their bytes. A program
 /// with more operands is treated as if it named every path.
 const OPERANDS: usize = 256;
 const OPERAND_BYTES: usize = 8 * 1024;
 
-/// A program of a command line, with the absolute paths that it names.
+/// Program of a command line, with the absolute paths that the program names.
 pub(super) struct NamedProgram {
     program: String,
     subcommand: Option<String>,
     places: BTreeSet<String>,
     folders: BTreeSet<String>,
     files: BTreeSet<String>,
-    /// True if the program names more paths than are compared.
+    /// True if the program names more paths than the maximum that is compared.
     pub(super) is_cut: bool,
 }
 
@@ -80,7 +80,8 @@ impl NamedProgram {
         };
         let is_path = part.program.contains('/');
         let program = if is_path { full_path(&part.program, subject) } else { part.program.clone() };
-        // The script of an interpreter is already one of its operands, so it is not recorded as the subcommand too.
+        // The script of an interpreter is already recorded as an operand, so it is not recorded as the subcommand as
+        // well.
         let subcommand = part.subcommand().filter(|sub| operands.iter().all(|(text, _)| text != sub));
         Self { program, subcommand, places, folders, files, is_cut }
     }
@@ -109,7 +110,7 @@ impl NamedProgram {
         }
     }
 
-    /// Describes the program and its paths on one line.
+    /// Describes the program and its paths in one line.
     pub(super) fn describe(&self) -> String {
         let name = [Some(self.program.as_str()), self.subcommand.as_deref()];
         let words = name.into_iter().flatten().chain(self.places.iter().map(String::as_str));
@@ -119,8 +120,8 @@ impl NamedProgram {
 }
 
 impl RefusedProgram {
-    /// Returns true if `self` and `other` are the same program and have a path in common. A program without operands is
-    /// compared by its working directory.
+    /// Returns true if `self` and `other` are the same program and have a path in common. If a program has no operands,
+    /// its working directory is compared instead.
     pub(super) fn meets(&self, other: &Self) -> bool {
         if self.program != other.program || self.subcommand != other.subcommand {
             return false;
@@ -135,14 +136,14 @@ impl RefusedProgram {
     }
 }
 
-/// Returns all programs of a line, including the programs that it may run.
+/// Returns all programs of a command line, including the programs that the line may run.
 pub(super) fn all(command: &Command, subject: &Subject<'_>) -> Vec<NamedProgram> {
     let all = command.parts.iter().chain(&command.guesses);
     all.map(|part| NamedProgram::from_part(part, subject)).collect()
 }
 
-/// Returns the programs of a line that its refusal stores. If at least one program does more than read, the programs
-/// that only read are omitted.
+/// Returns the programs of a command line that a refusal of the line stores. If at least one program does more than
+/// read, the programs that only read are left out.
 pub(super) fn to_refuse(command: &Command, subject: &Subject<'_>) -> Vec<NamedProgram> {
     let all = || command.parts.iter().chain(&command.guesses);
     let changes_something = all().any(|part| !part.is_read_only());
@@ -150,7 +151,8 @@ pub(super) fn to_refuse(command: &Command, subject: &Subject<'_>) -> Vec<NamedPr
     counted.map(|part| NamedProgram::from_part(part, subject)).collect()
 }
 
-/// Returns the absolute path without `.` and `..`. If the working directory is unknown, the result stands for any path.
+/// Returns the absolute path without `.` and `..`. If the working directory is unknown, returns [`ROOT`], which stands
+/// for any path.
 pub(super) fn full_path(path: &str, subject: &Subject<'_>) -> String {
     let known = subject.places.iter().find(|place| place.named == path && !path.is_empty());
     if let Some(place) = known.filter(|_| subject.path.is_some()) {
@@ -163,7 +165,7 @@ pub(super) fn full_path(path: &str, subject: &Subject<'_>) -> String {
     if folder.is_empty() { ROOT.to_owned() } else { normal(&format!("{folder}/{path}")) }
 }
 
-/// Returns the folder of a file pattern: the names before the first name that contains a wildcard.
+/// Returns the folder of a file pattern, which is the part before the first name that contains a wildcard.
 fn literal_folder(pattern: &str) -> &str {
     let names = pattern.split(['*', '?', '[']).next().unwrap_or_default();
     names.rsplit_once('/').map_or("", |(folder, _)| if folder.is_empty() { ROOT } else { folder })

@@ -1,9 +1,9 @@
-//! Rules with `paths`: matches the paths of a call with the paths of a rule.
+//! Rules with `paths`: compares the paths of a call with the paths of a rule.
 //!
 //! A path is compared by its name and by the targets of its links, which the inspection resolved. A rule that allows
 //! matches only if the name and all targets are inside the rule's paths. A rule that asks or forbids matches if the
-//! name or a target is inside. If the target is unknown, a rule that allows does not match, and a rule that asks or
-//! forbids matches.
+//! name or any target is inside the rule's paths. If a target is unknown, rules that ask or forbid match, and rules
+//! that allow do not match.
 
 use globset::GlobMatcher;
 
@@ -20,7 +20,7 @@ pub(super) fn matches(
     let globs = Globs::new(globs, subject.workspace);
     match (subject.path, command) {
         (Some(path), _) if releases => globs.hold(path, path, subject),
-        // A file tool writes exactly this file, so paths below it are not considered.
+        // A file tool writes exactly this file, so the rule is not compared with paths below it.
         (Some(path), _) if subject.category == Category::FileWrite => globs.meet_file(path, subject),
         (Some(path), _) => globs.meet(path) || globs.meet_places(subject),
         (None, Some(command)) if releases => globs.hold_command(command, subject),
@@ -29,21 +29,21 @@ pub(super) fn matches(
     }
 }
 
-/// Maximum number of comparisons between shell patterns and the paths of one rule.
+/// Maximum number of comparisons between the shell patterns of a call and the paths of one rule.
 const MAX_COMPARED: usize = 4_000;
 
-/// Impossible file name. If a call names a folder, this name stands for any file in the folder when the folder is
-/// compared with a rule.
+/// File name that cannot occur. If a call names a folder, this name stands for any file in the folder in the comparison
+/// with a rule.
 const ANY_FILE: &str = "\u{1}";
 
 /// Paths of a rule.
 struct Globs<'a> {
     workspace: &'a str,
-    /// `None`: the path in the rule is malformed. A malformed path matches every path in rules that ask or forbid, and
-    /// no path in rules that allow.
+    /// Compiled paths of the rule. The value is `None` if a path is malformed. A malformed path matches every path in
+    /// rules that ask or forbid, and no path in rules that allow.
     matchers: Vec<Option<GlobMatcher>>,
-    /// Paths of the rule as patterns, to compare them with shell patterns: relative to the workspace here, absolute in
-    /// `absolute`.
+    /// Paths of the rule as patterns, which are compared with shell patterns. The paths in `relative` are relative to
+    /// the workspace, the paths in `absolute` are absolute.
     relative: Vec<Pattern>,
     absolute: Vec<Pattern>,
 }
@@ -64,7 +64,7 @@ impl<'a> Globs<'a> {
         self.matchers.iter().flatten().any(|glob| glob.is_match(path))
     }
 
-    /// Returns true if the path, or a file below it, may be inside the rule's paths.
+    /// Returns true if the path may be inside the rule's paths, or if a file below the path may be inside them.
     fn may_cover(&self, path: &str) -> bool {
         let in_it = if path.is_empty() { ANY_FILE.to_owned() } else { format!("{path}/{ANY_FILE}") };
         self.matchers
@@ -73,7 +73,8 @@ impl<'a> Globs<'a> {
     }
 
     /// Returns true if a rule that allows covers a path, by its name and by each target of its links. A path with `..`
-    /// is not covered: `src/../secrets` is not in `src`, and the name `src/link/..` does not tell where the link leads.
+    /// is never covered: `src/../secrets` is not in `src`, and the name `src/link/..` does not show where the link
+    /// leads.
     fn hold(&self, path: &str, named: &str, subject: &Subject<'_>) -> bool {
         let by_name = !path.split('/').any(|name| name == "..")
             && plain(path, self.workspace).is_some_and(|path| self.cover(&path));
@@ -85,7 +86,7 @@ impl<'a> Globs<'a> {
             })
     }
 
-    /// Returns true if a rule that asks or forbids matches a file, by its name or by a target of its links.
+    /// Returns true if a rule that asks or forbids matches a file by its name or by a target of its links.
     fn meet_file(&self, path: &str, subject: &Subject<'_>) -> bool {
         let covers = |path: &str| {
             self.matchers.iter().any(|glob| glob.as_ref().is_none_or(|glob| glob.is_match(path)))
@@ -103,7 +104,7 @@ impl<'a> Globs<'a> {
         self.may_cover(path) || plain(path, self.workspace).is_none_or(|path| self.may_cover(&path))
     }
 
-    /// Returns true if the rule matches a link target of any path of the call.
+    /// Returns true if the rule matches the link target of any path in the call.
     fn meet_places(&self, subject: &Subject<'_>) -> bool {
         subject.places.iter().any(|place| {
             place.resolved.as_deref().is_none_or(|path| {
@@ -112,7 +113,7 @@ impl<'a> Globs<'a> {
         })
     }
 
-    /// Returns true if a command may concern the rule's paths, by any of its words or by its working directories. Every
+    /// Returns true if any word of a command, or any of its working directories, may be inside the rule's paths. Every
     /// word is compared, because any word of an unknown program may be a file.
     fn meet_command(&self, command: &Command, subject: &Subject<'_>) -> bool {
         let cwd = Cwd::for_subject(subject);
@@ -144,7 +145,8 @@ impl<'a> Globs<'a> {
             })
     }
 
-    /// Returns true if a path that the part traverses, or extracts from commits, may be inside the rule's paths.
+    /// Returns true if the rule's paths may contain a path that this part of the command traverses or extracts from
+    /// commits.
     fn meet_reach(&self, part: &Part, cwd: &Cwd, subject: &Subject<'_>) -> bool {
         let in_commits = || {
             let names = if part.program == "git" { part.names_in_commits(&cwd.0) } else { Vec::new() };
@@ -169,10 +171,10 @@ impl<'a> Globs<'a> {
             }
     }
 
-    /// Returns true if a path below this path may be inside the rule's paths.
+    /// Returns true if any path below this path may be inside the rule's paths.
     fn meet_below(&self, path: &str, expands: bool) -> bool {
         let full = normal(&full(path, self.workspace));
-        // A folder above the workspace contains the complete workspace.
+        // A folder above the workspace contains the whole workspace.
         let is_above =
             full == "/" || self.workspace == full || self.workspace.starts_with(&format!("{full}/"));
         let root = format!("{}/", self.workspace);
@@ -182,7 +184,7 @@ impl<'a> Globs<'a> {
                 let below = Pattern::below(inside, expands);
                 self.relative.iter().any(|glob| glob.meets(&below))
             }
-            // The pattern may expand to the workspace, or to a folder above the workspace.
+            // The pattern may expand to the workspace or to a folder above it.
             None if expands => {
                 let below = Pattern::below(&full, true);
                 self.absolute.iter().any(|glob| glob.meets(&below))
@@ -191,7 +193,7 @@ impl<'a> Globs<'a> {
         }
     }
 
-    /// Returns true if the shell may expand a pattern to a path of the rule.
+    /// Returns true if the shell may expand a pattern to a path that is inside the rule's paths.
     fn may_become(&self, path: &str, left: &mut usize) -> bool {
         let plain = plain(path, self.workspace).unwrap_or_else(|| normal(&full(path, self.workspace)));
         [path, plain.as_str()].into_iter().any(|path| {
@@ -199,19 +201,19 @@ impl<'a> Globs<'a> {
             let fitting = if path.starts_with('/') { &self.absolute } else { &self.relative };
             fitting.iter().any(|glob| {
                 *left = left.saturating_sub(1);
-                // When the maximum number of comparisons is reached, each remaining pattern is assumed to match.
+                // If the maximum number of comparisons is reached, all remaining patterns are assumed to match.
                 *left == 0 || glob.meets(&becomes)
             })
         })
     }
 
-    /// Returns true if every path of a command is certainly inside the rule's paths. For a part without operands, the
-    /// working directory is compared.
+    /// Returns true if every path of a command is certainly inside the rule's paths. If a part has no operands, its
+    /// working directory is compared instead.
     fn hold_command(&self, command: &Command, subject: &Subject<'_>) -> bool {
         let cwd = Cwd::for_subject(subject);
         command.opaque.is_none()
             && !command.names_home
-            // A `cd` is not compared. The commands after it are compared in the folder to which it changes.
+            // A `cd` itself is not compared. The commands after it are compared in the folder to which it changes.
             && command.parts.iter().filter(|part| part.program != "cd" || !part.is_read_only()).all(|part| {
                 let mut operands = part.operands().peekable();
                 if operands.peek().is_none() {
@@ -224,14 +226,14 @@ impl<'a> Globs<'a> {
             })
     }
 
-    /// Returns true if a path is inside the rule's paths, from each working directory that the part may have.
+    /// Returns true if a path is inside the rule's paths, whichever of its possible working directories the part has.
     fn hold_operand(&self, part: &Part, text: &str, cwd: &Cwd, subject: &Subject<'_>) -> bool {
         let named = part.located(text);
         !named.is_empty() && named.iter().all(|named| self.hold(&cwd.join(named), named, subject))
     }
 
     /// Returns true if all files that a pattern matches are inside the rule's paths. The folder of the pattern must be
-    /// inside, and so must the targets of all links that the inspection found in that folder.
+    /// inside, and the targets of all links that the inspection found in that folder must be inside, too.
     fn hold_pattern(&self, part: &Part, text: &str, at: usize, cwd: &Cwd, subject: &Subject<'_>) -> bool {
         let (names, pattern) = text.split_at(at);
         let folder = names.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -273,8 +275,8 @@ impl Cwd {
     }
 }
 
-/// Returns the paths that a pattern may denote, because the shell may expand a name to `..`. Returns `None` if there
-/// are too many paths.
+/// Returns the paths that a pattern may denote if the shell expands a name in it to `..`. `None` if there are too many
+/// such paths.
 pub(in crate::gate) fn ways(path: &str, expands: bool) -> Option<Vec<String>> {
     if expands { Pattern::ways(path) } else { Some(vec![path.to_owned()]) }
 }
@@ -283,8 +285,8 @@ pub(in crate::gate) fn full(path: &str, workspace: &str) -> String {
     if path.starts_with('/') { path.to_owned() } else { format!("{workspace}/{path}") }
 }
 
-/// Returns the path relative to the workspace, without `.`, `..` and repeated `/`. Links are not followed. Returns
-/// `None` if the path is outside the workspace.
+/// Returns the path relative to the workspace, without `.`, `..` and repeated `/`. Does not follow links. `None` if the
+/// path is outside the workspace.
 pub(in crate::gate) fn plain(path: &str, workspace: &str) -> Option<String> {
     // The workspace is unknown.
     if workspace.is_empty() && (path.starts_with('/') || climbs(path)) {
@@ -295,7 +297,7 @@ pub(in crate::gate) fn plain(path: &str, workspace: &str) -> Option<String> {
     if inside.is_empty() { Some(String::new()) } else { inside.strip_prefix('/').map(str::to_owned) }
 }
 
-/// Returns true if the path leads above the folder in which it begins.
+/// Returns true if the path leads above the folder in which it starts.
 fn climbs(path: &str) -> bool {
     let mut depth = 0_usize;
     for name in path.split('/') {
@@ -309,7 +311,8 @@ fn climbs(path: &str) -> bool {
     false
 }
 
-/// Returns true if a path leads through `/proc` or `/dev` entries of a process, which may be links to any place.
+/// Returns true if a path leads through `/proc` or `/dev` entries of a process. These entries may be links to any
+/// place.
 fn leads_through_a_process(path: &str, workspace: &str, expands: bool) -> bool {
     let is = |name: &str, words: &[&str]| {
         let may_be = |word: &&str| Pattern::of_shell(name).meets(&Pattern::of_word(word));

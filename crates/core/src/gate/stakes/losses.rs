@@ -1,8 +1,8 @@
-//! Irreversible effects of commands: a table of programs, the words that cause a loss, and the options that cause or
-//! prevent a loss.
+//! Irreversible effects of commands: a table of programs, of the words that cause a loss of data, and of the options
+//! that cause or prevent it.
 //!
-//! A matching row is a reason for a person to look more closely. The absence of a matching row does not allow a
-//! command.
+//! If a row matches, a person should look more closely at the command. If no row matches, the command is not thereby
+//! allowed.
 
 use super::{base, short};
 use holdshort_command::Part;
@@ -10,13 +10,13 @@ use holdshort_command::Part;
 /// One way in which a command loses data.
 pub(super) struct Loss {
     programs: &'static [&'static str],
-    /// Arguments that must all be present. The first one must be in the subcommand, if the subcommand is known.
+    /// Arguments that must all be present. If the subcommand is known, it must contain the first of them.
     words: &'static [&'static str],
     /// Long options. If the list is not empty, at least one of these options must be present.
     options: &'static [&'static str],
-    /// Short options that are equivalent to `options`, as letters.
+    /// Short options that mean the same as `options`, as letters.
     letters: &'static str,
-    /// Options with which no data is lost.
+    /// Options that prevent the loss of data.
     unless: &'static [&'static str],
 }
 
@@ -85,7 +85,7 @@ pub(super) const FOR_GOOD: &[Loss] = &[
 
 const CONTAINERS: &[&str] = &["docker", "podman", "docker-compose", "podman-compose"];
 
-/// Programs that manage remote systems or storage. The data that they delete is not in a local folder.
+/// Programs that manage remote systems or storage, so the data that they delete is not in a local folder.
 const MANAGING: [&str; 29] = [
     "aws",
     "az",
@@ -118,23 +118,23 @@ const MANAGING: [&str; 29] = [
     "zpool",
 ];
 
-/// Words that occur in the deleting subcommands of these programs: `delete-bucket`, `apps:destroy`.
+/// Words that occur in subcommands by which these programs delete: `delete-bucket`, `apps:destroy`.
 const DELETING: [&str; 10] =
     ["del", "delete", "destroy", "flushall", "flushdb", "purge", "rb", "rm", "terminate", "uninstall"];
 
-/// Returns true if one of these programs has a deleting subcommand.
+/// Returns true if the program manages remote systems or storage, and its subcommand deletes something.
 pub(super) fn deletes_elsewhere(part: &Part) -> bool {
     let said = |word: &String| {
         let word = word.trim_start_matches('-').to_lowercase();
-        // A word with a path or an address names an object to delete, and is not a subcommand.
+        // A word with a path or an address is the object to delete, not a subcommand.
         let mut pieces = word.split(['-', ':', '_']);
         !word.contains('/') && pieces.any(|piece| DELETING.contains(&piece))
     };
     MANAGING.contains(&base(&part.program)) && part.arguments.iter().any(said)
 }
 
-/// Returns true if `git checkout` overwrites files with a committed version. Uncommitted changes of these files exist
-/// nowhere else.
+/// Returns true if `git checkout` overwrites files with a committed version. The uncommitted changes of these files are
+/// then lost.
 pub(super) fn takes_files_back(part: &Part) -> bool {
     let subcommand = part.subcommand();
     if base(&part.program) != "git" || subcommand.is_some_and(|sub| sub != "checkout") {
@@ -167,7 +167,7 @@ pub(super) fn any(rows: &[Loss], part: &Part) -> bool {
     rows.iter().any(|row| row.matches(part))
 }
 
-/// Returns true if `chmod` allows all users to write, or sets setuid or setgid.
+/// Returns true if `chmod` lets all users write to a file, or sets setuid or setgid.
 pub(super) fn opens_to_anybody(part: &Part) -> bool {
     let opens = |mode: &str| match u32::from_str_radix(mode, 8) {
         Ok(bits) => bits & 0o6002 != 0,
@@ -184,7 +184,7 @@ pub(super) fn opens_to_anybody(part: &Part) -> bool {
 pub(super) fn only_shows(part: &Part) -> bool {
     let options = || part.arguments.iter().filter(|word| word.starts_with('-'));
     let is_dry = |word: &String| word == "--dry-run" || short(word, "n");
-    // An option with a value, or a file name after `--`, may look like the option for a dry run.
+    // An option with a value, or a file name after `--`, may look like the option of a dry run.
     let is_known = |word: &String| {
         word == "--dry-run"
             || word

@@ -1,6 +1,6 @@
 //! Risk of commands, independent of the gates: deletion of folders, irreversible losses, permissions of folders,
-//! options that force, production, deployment. A match is only a reason to look more closely: the command then has
-//! *high* risk, and its card offers no grant. The absence of a match does not allow a command.
+//! options that force an action, production, deployment. A match only means that a person should look more closely: the
+//! command then has *high* risk, and its card offers no grant. A command without a match is not thereby allowed.
 //!
 //! `losses` is the table of irreversible effects.
 
@@ -16,35 +16,43 @@ struct Stake {
     holds: fn(&Part) -> bool,
 }
 
-/// Returns the reason that makes known changes risky, whatever the gates allow: deletions.
+/// Returns the reason that makes known changes risky even if the gates allow them: the changes delete files.
 pub(crate) fn of_deletions(changes: &Changeset) -> Vec<Reason> {
     let text = match changes.deletions().count() {
         0 => return Vec::new(),
-        1 => "it deletes a file".to_owned(),
-        n => format!("it deletes {n} files"),
+        1 => "the call deletes a file".to_owned(),
+        n => format!("the call deletes {n} files"),
     };
     vec![Reason { source: Source::Inspection, code: "deletes".to_owned(), rule: None, text }]
 }
 
 const TABLE: [Stake; 7] = [
-    Stake { code: "deletes_folders", text: "it deletes directories with all their contents", holds: deletes },
-    Stake { code: "loses", text: "it deletes or overwrites data that cannot be restored", holds: loses },
+    Stake {
+        code: "deletes_folders",
+        text: "the command deletes directories with all their contents",
+        holds: deletes,
+    },
+    Stake {
+        code: "loses",
+        text: "the command deletes or overwrites data that cannot be restored",
+        holds: loses,
+    },
     Stake {
         code: "rights",
-        text: "it changes the permissions of whole directories",
+        text: "the command changes the permissions of whole directories",
         holds: |part| losses::any(losses::RIGHTS, part),
     },
     Stake {
         code: "rights",
-        text: "it makes a file writable for everyone, or lets a program run with the rights of its owner",
+        text: "the command makes a file writable for everyone, or lets a program run with the rights of its owner",
         holds: |part| losses::opens_to_anybody(part) && !losses::any(losses::RIGHTS, part),
     },
     Stake { code: "forced", text: "an option disables a safety check of the command", holds: forces },
-    Stake { code: "production", text: "it mentions production", holds: names_production },
-    Stake { code: "deploys", text: "it deploys, publishes or pushes", holds: deploys },
+    Stake { code: "production", text: "the command mentions production", holds: names_production },
+    Stake { code: "deploys", text: "the command deploys, publishes or pushes", holds: deploys },
 ];
 
-/// Options with which any program forces its action.
+/// Options that force the action of any program.
 const FORCING: [&str; 7] = [
     "--force",
     "--force-with-lease",
@@ -55,7 +63,7 @@ const FORCING: [&str; 7] = [
     "--discard-changes",
 ];
 
-/// Short options that force an action, by program and subcommand. For other programs, `-f` names a file or suppresses a
+/// Short options that force an action, by program and subcommand. In other programs, `-f` may name a file or suppress a
 /// question.
 const FORCING_SHORT: [(&str, &str, char); 10] = [
     ("cp", "", 'f'),
@@ -70,16 +78,17 @@ const FORCING_SHORT: [(&str, &str, char); 10] = [
     ("podman", "rm", 'f'),
 ];
 
-/// Words that stand for the production environment.
+/// Words that name the production environment.
 const PRODUCTION: [&str; 2] = ["production", "prod"];
 
-/// Words that mean deployment, in the name of a program, a script, a target or a subcommand.
+/// Words that mean deployment if they are in the name of a program, a script, a target or a subcommand.
 const DEPLOYING: [&str; 7] = ["deploy", "publish", "release", "rollout", "promote", "upload", "push"];
 
 /// Programs whose subcommand `apply` changes remote systems.
 const APPLYING: [&str; 5] = ["kubectl", "terraform", "tofu", "pulumi", "helm"];
 
-/// Returns the risks of a command, including the risks of programs that it may run. Empty if nothing matches.
+/// Returns the risks of a command, including the risks of the programs that it may run. Empty if the command matches no
+/// row of the table.
 pub(crate) fn find_risks(line: &str) -> Vec<Reason> {
     let command = holdshort_command::parse(line);
     let parts: Vec<&Part> =
@@ -125,7 +134,7 @@ fn names_production(part: &Part) -> bool {
     said.flat_map(|word| pieces(word)).any(|piece| PRODUCTION.contains(&piece.as_str()))
 }
 
-/// Only the last name of a path is compared: `target/release/app` does not mean a release.
+/// Compares only the last name of a path, because `target/release/app` does not mean a release.
 fn deploys(part: &Part) -> bool {
     let named = |word: &str| pieces(base(word)).iter().any(|piece| is_deploying(piece));
     let words = part.arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-'));
@@ -133,7 +142,8 @@ fn deploys(part: &Part) -> bool {
     std::iter::once(part.program.as_str()).chain(words).any(|word| named(word) || applies(word))
 }
 
-/// Returns true for a word of `DEPLOYING` and its other forms: `deploys`, `deployment`, `releases`.
+/// Returns true if the text is a word of `DEPLOYING` or another form of such a word: `deploys`, `deployment`,
+/// `releases`.
 fn is_deploying(piece: &str) -> bool {
     DEPLOYING.iter().any(|word| {
         piece
@@ -142,7 +152,7 @@ fn is_deploying(piece: &str) -> bool {
     })
 }
 
-/// Returns true if the word is a bundle of short options that contains one of these letters.
+/// Returns true if the word bundles short options and contains one of these letters.
 fn short(word: &str, letters: &str) -> bool {
     word.strip_prefix('-')
         .is_some_and(|rest| !rest.starts_with('-') && rest.contains(|c| letters.contains(c)))
@@ -152,7 +162,7 @@ fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Splits a word into pieces: `--env=production-eu` into `env`, `production`, `eu`.
+/// Splits a word into pieces. `--env=production-eu` becomes `env`, `production`, `eu`.
 fn pieces(word: &str) -> Vec<String> {
     let split = word.split(|c: char| !c.is_alphanumeric()).filter(|piece| !piece.is_empty());
     split.map(str::to_lowercase).collect()

@@ -1,9 +1,9 @@
-//! Redacted view of an interrupt, for people who may see only a part of it.
+//! Redacted view of an interrupt, for people who may see only a part of the interrupt.
 //!
-//! A mark replaces each withheld value. A mark also replaces every other text of the payload that contains the same
-//! words. Data derived from the payload (a diff, a summary, a digest that could be guessed) is omitted instead of
-//! searched. A text is shown unchanged if its author may not see the withheld value either: a mark would confirm the
-//! author's guess.
+//! A mark replaces each withheld value. If another text of the payload contains the same words, a mark replaces that
+//! text, too. Data that is derived from the payload is omitted instead of searched: a diff, a summary, or a digest that
+//! could be guessed. If the author of a text may not see the withheld value either, the text is shown unchanged,
+//! because a mark would confirm the author's guess.
 
 use std::collections::BTreeSet;
 
@@ -20,23 +20,23 @@ use crate::people::People;
 /// Withheld values of a payload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cover {
-    /// Places of the withheld values in the payload, as JSON pointers.
+    /// Places of the withheld values in the payload, given as JSON pointers.
     pub places: BTreeSet<String>,
-    /// Terms to redact from displayed text.
+    /// Words that are redacted from displayed texts.
     words: BTreeSet<String>,
 }
 
-/// Interrupt without the withheld values.
+/// Interrupt from which the withheld values are removed.
 #[derive(Clone, Debug)]
 pub struct RedactedInterrupt {
     pub interrupt: Interrupt,
     pub cover: Cover,
 }
 
-/// Replaces withheld words within a text.
+/// Text that replaces withheld words within a text.
 const IN_TEXT: &str = "[withheld]";
 
-/// Keys of a run's card that stay displayed if a part of the card is withheld. All other keys of the card are omitted,
+/// Keys of a run's card that stay visible if a part of the card is withheld. All other keys of the card are omitted,
 /// because their values may be derived from withheld values.
 pub(super) const SHOWN: [&str; 36] = [
     "arguments",
@@ -77,11 +77,11 @@ pub(super) const SHOWN: [&str; 36] = [
     "workspace",
 ];
 
-/// Keys that the gates add to the card of an external agent's call. The redacted card omits these keys.
+/// Keys that the gates add to the card of an external agent's call. The redacted card leaves these keys out.
 const MADE: [&str; 3] = ["diff", "grant", "new_file"];
 
 impl Interrupt {
-    /// Returns the redacted interrupt for people with this role. Returns `None` if nothing is withheld from the role.
+    /// Returns the interrupt as people with this role may see it. `None` if no value is withheld from the role.
     pub fn redact_for(&self, sees: Role, people: &People) -> Option<RedactedInterrupt> {
         let patterns = self.withheld_from(sees);
         let mut cover = self.cover(&patterns);
@@ -114,26 +114,26 @@ impl Interrupt {
             given.text = given.text.as_deref().map(|text| cover.text(text));
             given.edit = cover.value(&given.edit, &patterns);
         }
-        // Places that are not displayed are not listed.
+        // Withheld places that the card does not display are not listed.
         let payload = shown.content.get("payload");
         let is_shown = |place: &&String| payload.is_some_and(|payload| payload.pointer(place).is_some());
         let listed: BTreeSet<String> = cover.places.iter().filter(is_shown).cloned().collect();
-        // If no withheld place is displayed, all withheld places are listed. Without the list, nothing would show that
-        // values are withheld.
+        // If the card displays no withheld place, all withheld places are listed. Without the list, people could not
+        // see that values are withheld.
         if !listed.is_empty() {
             cover.places = listed;
         }
         Some(RedactedInterrupt { interrupt: shown, cover })
     }
 
-    /// Returns a SHA-256 digest of the content that this voter sees. The digest covers the canonical JSON without
-    /// the values that are withheld from the voter.
+    /// Returns a SHA-256 digest of the content that this voter sees. The digest covers the canonical JSON of the
+    /// content without the values that are withheld from the voter.
     pub fn digest_shown(&self, voter: &Voter<'_>) -> Digest {
         let covered = self.redact_for(sees_as(&voter.actor.id, voter.actor.role, voter.people), voter.people);
         Digest::of_json(covered.as_ref().map_or(&self.content, |covered| &covered.interrupt.content))
     }
 
-    /// Returns the edit of a vote, with marks in place of withheld values.
+    /// Returns the edit of a vote with marks instead of the withheld values.
     pub(crate) fn covered_edit(
         &self,
         vote: &Vote,
@@ -141,19 +141,19 @@ impl Interrupt {
         patterns: &[&str],
         people: &People,
     ) -> Value {
-        // An edit of this option only names changes of a trial, and these changes are not displayed.
+        // An edit of this option only names changes of a trial, and the redacted card does not display these changes.
         let names = self.offers(&vote.option).is_some_and(|offer| offer.effect == Effect::ProceedWithSome);
         if vote.edit.is_null() || names {
             return Value::Null;
         }
-        // For equal edits, the mark names the first vote with the edit.
+        // If several votes have the same edit, the mark names the first of these votes.
         let first =
             self.votes.iter().find(|other| other.edit == vote.edit).map_or(vote.seq, |first| first.seq);
         let edit = self.as_payload(vote.edit.clone());
         self.as_edit(marked(edit, self.edit_places(vote, cover, patterns, people), Some(first)))
     }
 
-    /// Returns the withheld places in an edit.
+    /// Returns the places in an edit that are withheld.
     pub(super) fn edit_places(
         &self,
         vote: &Vote,
@@ -168,16 +168,16 @@ impl Interrupt {
         if !is_blind {
             return places(&edit, patterns, &cover.words);
         }
-        // Only the places at which the author of the edit saw marks are added.
+        // Only places at which the author of the edit saw marks are added.
         let mut found = places(&edit, patterns, &BTreeSet::new());
         found.extend(cover.places.iter().filter(|place| edit.pointer(place).is_some()).cloned());
         pointers::outermost(&found)
     }
 
-    /// Returns true if the values of these patterns are also withheld from this person. Texts of a person who does
-    /// not see the values cannot reveal them.
+    /// Returns true if the values at these patterns are also withheld from this person. Texts of a person who does not
+    /// see the values cannot reveal the values.
     pub(crate) fn is_blind(&self, id: &str, role: Role, patterns: &[&str], people: &People) -> bool {
-        // A person who has left may have seen the values earlier, so the person's texts may reveal the values.
+        // A person who has left may have seen the values earlier. Texts of this person may therefore reveal the values.
         if people.is_barred(id) {
             return false;
         }
@@ -185,7 +185,7 @@ impl Interrupt {
         patterns.iter().all(|pattern| theirs.contains(pattern))
     }
 
-    /// Returns the withheld values of the payload, including those of all current edits.
+    /// Returns the withheld values of the payload, including the withheld values of all current edits.
     pub(crate) fn cover(&self, patterns: &[&str]) -> Cover {
         let mut cover = Cover::default();
         if patterns.is_empty() {
@@ -204,7 +204,7 @@ impl Interrupt {
     }
 }
 
-/// Returns the places that are withheld in a payload: places that match a pattern, and places that contain withheld
+/// Returns the places in a payload that are withheld: places that match a pattern, and places that contain withheld
 /// words.
 pub(super) fn places(payload: &Value, patterns: &[&str], words: &BTreeSet<String>) -> BTreeSet<String> {
     let mut found: BTreeSet<String> =
@@ -229,7 +229,7 @@ impl Cover {
         self.places.is_empty() && self.words.is_empty()
     }
 
-    /// Removes withheld data from the facts of an interrupt.
+    /// Removes withheld data from the facts of an opened interrupt.
     pub(crate) fn opened(&self, opened: &mut Opened) {
         opened.action_digest = None;
         self.stages(&mut opened.assignment);
@@ -246,14 +246,14 @@ impl Cover {
         }
     }
 
-    /// Redacts the names of stages, because the asking agent or service wrote these names.
+    /// Redacts the names of stages, because the agent or service that asks wrote these names.
     pub(crate) fn stages(&self, assignment: &mut Assignment) {
         for stage in &mut assignment.stages {
             stage.name = stage.name.as_deref().map(|name| self.text(name));
         }
     }
 
-    /// Adds the withheld values of a second payload with the same structure, such as an edit.
+    /// Adds the withheld values of another value with the structure of the payload, such as an edit.
     pub(crate) fn add(&mut self, payload: &Value, patterns: &[&str]) {
         for place in patterns.iter().flat_map(|pattern| pointers::find_matching(payload, pattern)) {
             if let Some(value) = payload.pointer(&place) {
@@ -271,8 +271,8 @@ impl Cover {
         words.into_iter().fold(text.to_owned(), |text, word| text.replace(word.as_str(), IN_TEXT))
     }
 
-    /// Redacts a comment. The text of a service's finding is rendered again from the finding without its withheld
-    /// values.
+    /// Redacts a comment. If the comment is the finding of a service, its text is rendered again from the finding
+    /// without the withheld values.
     pub(crate) fn redact_comment(&self, text: &str, found: &Value, patterns: &[&str]) -> String {
         if found.is_null() {
             return self.text(text);
@@ -283,25 +283,25 @@ impl Cover {
         Comment::describe_finding(&json!({ "title": title, "payload": self.value(payload, patterns) }))
     }
 
-    /// Redacts the title of a service's finding. The title is withheld together with the finding, because both begin
-    /// with the same text.
+    /// Redacts the title of a service's finding. If the finding is withheld, its title is withheld, too, because both
+    /// begin with the same text.
     fn title(&self, title: &str, places: &BTreeSet<String>) -> String {
         let is_of_it = |place: &String| place.is_empty() || format!("{place}/").starts_with("/findings/");
         let is_withheld = places.iter().any(is_of_it);
         if is_withheld { IN_TEXT.to_owned() } else { self.text(title) }
     }
 
-    /// Replaces withheld values with marks in a value that has the structure of the payload.
+    /// Replaces withheld values with marks. The value must have the structure of the payload.
     pub(crate) fn value(&self, value: &Value, patterns: &[&str]) -> Value {
         marked(value.clone(), places(value, patterns, &self.words), None)
     }
 
-    /// Returns the redacted content: `{title, message, payload, response_schema?}`.
+    /// Returns the content with withheld values redacted: `{title, message, payload, response_schema?}`.
     pub(crate) fn content(&self, interrupt: &Interrupt) -> Value {
         let mut content = interrupt.content.clone();
         let Some(members) = content.as_object_mut() else { return content };
         let is_held = interrupt.opened.about == About::Hold;
-        // The card of a hold is displayed as the service sent it.
+        // The card of a hold is displayed in the form in which the service sent it.
         let is_own = interrupt.opened.about != About::External && !is_held;
         let payload = interrupt.payload();
         let tool = payload.get("tool").and_then(Value::as_str).filter(|_| is_own);
@@ -311,7 +311,7 @@ impl Cover {
         let title = if is_held { self.title(title, &self.places) } else { self.text(title) };
         members.insert("title".to_owned(), title.into());
         members.insert("message".to_owned(), self.text(message).into());
-        // Member with the external agent's call, which includes the text before and after the change.
+        // The member `call` contains the external agent's call, including the text before and after the change.
         let is_called = members.remove("call").is_some();
         if let Some(schema) = members.get("response_schema") {
             let mut held = BTreeSet::new();
@@ -321,7 +321,7 @@ impl Cover {
             }
         }
         let mut shown = marked(payload, self.places.clone(), None);
-        // If the complete payload is withheld, only the mark remains.
+        // If the complete payload is withheld, only its mark remains.
         if let Some(fields) = shown.as_object_mut().filter(|_| !self.places.contains("")) {
             fields.retain(|name, _| {
                 if is_own {

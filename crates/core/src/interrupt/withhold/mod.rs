@@ -1,7 +1,7 @@
-//! Withheld values of an interrupt: places in the payload that people with some roles may not see.
+//! Withheld values of an interrupt: values in the payload that people with some roles may not see.
 //!
-//! The rules are stored as facts when the interrupt is opened. `cover` builds the redacted view of an interrupt.
-//! `restore` puts the withheld values back into an edit by a person who could not see them.
+//! The opening of an interrupt stores the rules as facts. `cover` builds the redacted view of an interrupt. If a person
+//! who cannot see the withheld values sends an edit, `restore` puts the values back into it.
 
 mod cover;
 mod payload;
@@ -20,20 +20,21 @@ use crate::people::People;
 use crate::rights::{self, Permission};
 use crate::schema::Problem;
 
-/// Rule that withholds values of the payload from some roles.
+/// Rule that withholds values of the payload from people with some roles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Withhold {
     pub from: BTreeSet<Role>,
-    /// JSON pointers into the payload. A `*` matches any single member or element.
+    /// JSON pointers into the payload. A `*` stands for any single member or element.
     pub fields: Vec<String>,
 }
 
-/// Roles from which values can be withheld: roles that see only the interrupts assigned to them. A role that sees
-/// everything finds the values in the events of the run, and an agent wrote the values itself.
+/// Roles from which values can be withheld. These roles see only the interrupts that are assigned to them. From other
+/// roles nothing can be withheld: a role that sees everything finds the values in the events of the run, and an agent
+/// wrote the values itself.
 pub const BLINDED: [Role; 1] = [Role::Reviewer];
 
-/// Returns the reason why values cannot be withheld from a role. Returns `None` if they can.
+/// Returns the reason why values cannot be withheld from this role. `None` if they can be withheld from it.
 pub fn flaw_of_role(role: Role) -> Option<String> {
     let known: Vec<String> = BLINDED.iter().map(|role| format!("`{}`", role.as_str())).collect();
     let message = || {
@@ -48,7 +49,7 @@ pub fn flaw_of_role(role: Role) -> Option<String> {
     (!BLINDED.contains(&role)).then(message)
 }
 
-/// Returns the reason why a text is not a valid place of a payload. Returns `None` if it is valid.
+/// Returns the reason why a text is not a valid place in a payload. `None` if it is a valid place.
 pub fn flaw_of_field(field: &str) -> Option<String> {
     if field.len() > limits::WITHHELD_BYTES {
         return Some(format!("is longer than {} bytes", limits::WITHHELD_BYTES));
@@ -63,7 +64,7 @@ pub fn flaw_of_field(field: &str) -> Option<String> {
     (!is_escaped).then(|| "is not a JSON pointer: write `~` as `~0`, and `/` in a name as `~1`".to_owned())
 }
 
-/// Returns the problems of the rules. The pointers begin with `at`.
+/// Returns the problems of the rules. The JSON pointers of the problems begin with `at`.
 pub fn check(rules: &[Withhold], at: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     if rules.len() > limits::WITHHOLD_RULES {
@@ -91,7 +92,7 @@ pub fn check(rules: &[Withhold], at: &str) -> Vec<Problem> {
     problems
 }
 
-/// Returns the role of the person that sees the most of an interrupt. `as_role` is the role of the person's login.
+/// Returns the role of the person that sees most of an interrupt. `as_role` is the role of the person's login.
 pub fn sees_as(id: &str, as_role: Role, people: &People) -> Role {
     let mut roles = people.roles(id);
     roles.insert(as_role);

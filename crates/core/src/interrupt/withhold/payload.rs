@@ -1,4 +1,4 @@
-//! Payloads and edits in a common structure, and the marks in them.
+//! Payloads and edits in a common structure, and the marks that replace withheld values in them.
 
 use serde_json::{Value, json};
 
@@ -6,29 +6,28 @@ use crate::actor::Role;
 use crate::interrupt::{Effect, Interrupt};
 
 impl Effect {
-    /// Returns true if the option depends on data that is derived from the payload, such as the calls that a grant
-    /// covers.
+    /// Returns true if the option depends on data that is derived from the payload. An example is the list of the calls
+    /// that a grant covers.
     pub fn is_of_what_is_made(self) -> bool {
         matches!(self, Self::Grant | Self::ProceedWithSome)
     }
 }
 
 impl Interrupt {
-    /// Returns the places that are withheld from a role.
+    /// Returns the places of the payload that are withheld from a role.
     pub(crate) fn withheld_from(&self, sees: Role) -> Vec<&str> {
         let rules = self.opened.withhold.iter().filter(|rule| rule.from.contains(&sees));
         rules.flat_map(|rule| &rule.fields).map(String::as_str).collect()
     }
 
-    /// Returns the member of the payload that an edit replaces. Returns `None` if an edit replaces the complete
-    /// payload.
+    /// Returns the member of the payload that an edit replaces. `None` if an edit replaces the complete payload.
     pub(super) fn edited_member(&self) -> Option<&'static str> {
         let member = self.opened.kind.row().edits?;
         let payload = self.content.get("payload")?;
         payload.get(member).filter(|member| !member.is_null()).map(|_| member)
     }
 
-    /// Wraps an edit in the structure of the payload, so that a place means the same in the edit and in the payload.
+    /// Wraps an edit in the structure of the payload. A place then means the same in the edit and in the payload.
     pub(crate) fn as_payload(&self, edit: Value) -> Value {
         match self.edited_member() {
             Some(member) => json!({ member: edit }),
@@ -49,8 +48,8 @@ impl Interrupt {
     }
 }
 
-/// Returns the mark of a withheld value. The mark contains the place and, for an edit, the sequence number of the
-/// edit's decision.
+/// Returns the mark that replaces a withheld value. The mark contains the place of the value. In an edit, it also
+/// contains the sequence number of the decision that introduced the edit.
 pub(super) fn mark(place: &str, edit_of: Option<u64>) -> Value {
     match edit_of {
         Some(seq) => json!({ "withheld": place, "edit_of": seq }),

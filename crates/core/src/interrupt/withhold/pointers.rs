@@ -1,4 +1,4 @@
-//! Places in a JSON value: finds places that match a pattern, and places that repeat withheld words.
+//! Places in a JSON value: finds the places that match a pattern, and the places that repeat withheld words.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::cover::SHOWN;
 
-/// Minimum characters of a withheld word. A shorter word occurs in many places by chance.
+/// Minimum number of characters of a withheld word. Shorter words occur in many places by chance.
 const WORD_CHARS: usize = 4;
 
 /// Returns the places in a value that match a pattern.
@@ -27,7 +27,7 @@ fn below<'v>(at: &str, value: &'v Value, segment: &str) -> Vec<(String, &'v Valu
     value.pointer(&pointer).map(|child| (format!("{at}{pointer}"), child)).into_iter().collect()
 }
 
-/// Returns the members or elements of a value, each with its segment of a JSON pointer.
+/// Returns the members or elements of a value, each with the segment that names it in a JSON pointer.
 fn children(value: &Value) -> Vec<(String, &Value)> {
     match value {
         Value::Object(members) => members.iter().map(|(name, child)| (escaped(name), child)).collect(),
@@ -50,7 +50,7 @@ pub(super) fn outermost(places: &BTreeSet<String>) -> BTreeSet<String> {
     places.iter().filter(|place| !is_inside(place)).cloned().collect()
 }
 
-/// Collects the words that would reveal a value.
+/// Collects the words of a value that would reveal the value.
 pub(super) fn collect_words(value: &Value, found: &mut BTreeSet<String>) {
     let text = match value {
         Value::String(text) => text.trim().to_owned(),
@@ -65,14 +65,14 @@ pub(super) fn collect_words(value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Collects the places of texts and numbers that contain one of these words. Also collects the places of objects
-/// that have a member whose name contains one of these words.
+/// Collects the places of texts and numbers that contain one of these words, and the places of objects that have a
+/// member whose name contains one of these words.
 pub(super) fn holding(at: &str, value: &Value, held: &BTreeSet<String>, found: &mut BTreeSet<String>) {
     let holds = match value {
         Value::String(text) => held.iter().any(|word| text.contains(word)),
         Value::Number(number) => held.contains(&number.to_string()),
         Value::Object(members) => {
-            // The top-level names of a card are fixed and reveal nothing.
+            // Holdshort defines the top-level names of a card, so these names reveal nothing.
             let is_ours = |name: &str| at.is_empty() && SHOWN.contains(&name);
             members.keys().any(|name| !is_ours(name) && held.iter().any(|word| names(name, word)))
         }
@@ -86,8 +86,8 @@ pub(super) fn holding(at: &str, value: &Value, held: &BTreeSet<String>, found: &
     }
 }
 
-/// Returns true if the name of a member reveals a word. A word of lower-case letters must equal the name, because many
-/// names contain such a word by chance.
+/// Returns true if the name of a member reveals a word. If the word has only lower-case letters, the name must be equal
+/// to it, because many names contain such a word by chance.
 fn names(name: &str, word: &str) -> bool {
     let is_plain = word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     if is_plain { name == word } else { name.contains(word) }

@@ -1,7 +1,7 @@
-//! Edits by people who do not see all values: restores the values that are withheld from the person.
+//! Edits by people who do not see all values. Restores the values that are withheld from these people.
 //!
-//! The person sends each mark back in its place. A missing, moved or duplicated mark would change a value that the
-//! person may not see, so it is rejected.
+//! The person sends each mark back at the place where it was. A missing, moved or duplicated mark is rejected, because
+//! it would change a value that the person may not see.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ use crate::interrupt::{Decision, Effect, Interrupt, Voter};
 use crate::schema::Problem;
 
 impl Interrupt {
-    /// Returns the edit with the withheld values in place of their marks. Returns `None` if the edit contains nothing
-    /// to restore.
+    /// Returns the edit with the withheld values instead of their marks. `None` if the edit contains no mark to
+    /// restore.
     pub fn restored(&self, voter: &Voter<'_>, decision: &Decision) -> Result<Option<Value>, Vec<Problem>> {
         let rules = &self.opened.withhold;
         if rules.is_empty() {
@@ -22,7 +22,8 @@ impl Interrupt {
         }
         let hidden = self.withheld_from(sees_as(&voter.actor.id, voter.actor.role, voter.people));
         let is_limited = !hidden.is_empty();
-        // A person who sees all values may send an edit with marks, which was copied from a restricted person's view.
+        // A person who sees all values may send an edit with marks that was copied from the view of a person who does
+        // not see them.
         let every: Vec<&str> = rules.iter().flat_map(|rule| &rule.fields).map(String::as_str).collect();
         let patterns = if is_limited { &hidden } else { &every };
         let known = self.cover(patterns);
@@ -60,7 +61,7 @@ impl Interrupt {
         let member = self.edited_member().map(|member| format!("/{member}")).unwrap_or_default();
         let withheld: BTreeSet<String> = hidden_there
             .into_iter()
-            // If the complete payload is withheld, the edited member is withheld too.
+            // If the complete payload is withheld, the member that an edit replaces is withheld, too.
             .map(|place| if place.is_empty() { member.clone() } else { place })
             .filter(|place| member.is_empty() || *place == member || place.starts_with(&format!("{member}/")))
             .collect();
@@ -69,7 +70,7 @@ impl Interrupt {
         let mut restored = sent.clone();
         for (place, found) in &marks {
             let says = found.get("withheld").and_then(Value::as_str).unwrap_or_default();
-            // The data only looks like a mark.
+            // The data is not a mark and only has the form of a mark.
             if !withheld.contains(says) {
                 continue;
             }
@@ -101,7 +102,7 @@ impl Interrupt {
     }
 }
 
-/// Collects the places of marks, and of any data that looks like a mark.
+/// Collects the places of marks, and of other data that has the form of a mark.
 fn marks_of<'v>(at: String, value: &'v Value, found: &mut Vec<(String, &'v Value)>) {
     let is_mark = |members: &serde_json::Map<String, Value>| {
         members.get("withheld").is_some_and(Value::is_string)

@@ -1,8 +1,8 @@
-//! Finder of a tool's name in a text.
+//! Finder of the names of tools in a text.
 
 use serde_json::{Map, Value};
 
-/// A tool that the agent may call.
+/// Tool that the agent may call.
 #[derive(Clone, Copy, Debug)]
 pub struct CallableTool<'t> {
     pub name: &'t str,
@@ -20,18 +20,19 @@ impl CallableTool<'_> {
     }
 }
 
-/// Finds tool calls in one reply.
+/// Finder of the tool calls in one reply.
 pub(super) struct Finder<'t> {
     pub(super) tools: &'t [CallableTool<'t>],
     /// True if the reply consists only of code fences.
     pub(super) is_all: bool,
-    /// True if the text outside of the code fences states that work is done. The fences then contain results of the
+    /// True if the text outside the code fences says that work is done. The code fences then contain results of the
     /// work.
     pub(super) reports: bool,
 }
 
 impl<'t> Finder<'t> {
-    /// Returns the tool with this name. A namespace may precede the name: `functions.`, `default_api:`, `functions/`.
+    /// Returns the tool with this name. The name may have a namespace in front: `functions.`, `default_api:`,
+    /// `functions/`.
     pub(super) fn find_tool(&self, name: &str) -> Option<&'t CallableTool<'t>> {
         let name = name.trim().trim_matches(['`', '"', '\'', '*']);
         let bare = name.rsplit(['.', '/', ':']).next().unwrap_or(name);

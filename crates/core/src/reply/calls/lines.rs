@@ -1,11 +1,12 @@
 //! Calls in lines: the name of a tool at the start of a line, possibly after a label. The arguments follow on the same
-//! line or on the lines below.
+//! line or on the next lines.
 
 use super::finder::{CallableTool, Finder};
 use super::objects;
 use crate::reply::prose;
 
-/// Labels that may precede a tool's name, with a colon or an equals sign between them. All labels are in lower case.
+/// Labels that may precede a tool's name. A colon or an equals sign separates label and name. All labels are in lower
+/// case.
 const LABELS: &[&str] = &[
     "tool",
     "tool name",
@@ -38,18 +39,18 @@ const LABELS: &[&str] = &[
     "command",
 ];
 
-/// Labels of arguments that begin a line, in addition to the keys that objects use.
+/// Labels of arguments at the beginning of a line, in addition to the keys that objects use.
 const ARGUMENT_LABELS: &[&str] =
     &["action input", "tool input", "with arguments", "with", "argument", "parameter"];
 
-/// Maximum number of lines that one call may take. The limit keeps the time linear even if every line may begin a call.
+/// Maximum number of lines of one call. The limit keeps the run time linear even if a call could begin in every line.
 const CALL_LINES: usize = 60;
 
-/// Number of lines below a tool's name within which the arguments must begin.
+/// Number of lines after a tool's name in which the arguments must begin.
 const LINES_BELOW: usize = 4;
 
 impl Finder<'_> {
-    /// Finds a line of prose that begins with a call. Returns the name of the tool.
+    /// Finds a line of prose that begins with a call. Returns the name of the called tool.
     pub(super) fn a_line_calls(&self, lines: &[&str]) -> Option<String> {
         (0..lines.len()).find_map(|at| {
             let lines = &lines[at..];
@@ -57,14 +58,15 @@ impl Finder<'_> {
         })
     }
 
-    /// Finds a call at the start of a code fence, by its label or by its form. The fence must have no other content.
+    /// Finds a call at the start of a code fence, by its label or by its form. The code fence must contain nothing
+    /// else.
     pub(super) fn first_line_calls(&self, lines: &[&str]) -> Option<String> {
         let first = lines.iter().position(|line| !line.trim().is_empty() && !line.trim().starts_with('#'))?;
         self.line_calls(&lines[first..])
     }
 
-    /// Finds calls in a block of code that only makes calls and prints the results. Code with further lines is treated
-    /// as an example.
+    /// Finds calls in a block of code that only makes calls and prints their results. If the code has further lines, it
+    /// is treated as an example.
     pub(super) fn only_calls(&self, lines: &[&str]) -> Option<String> {
         let first = lines.iter().map(|line| line.trim()).find(|line| !line.is_empty()).unwrap_or_default();
         if !first.ends_with([')', ';'])
@@ -78,14 +80,14 @@ impl Finder<'_> {
         lines.all(|line| self.code_call(line).is_some() || line.starts_with("print(")).then_some(first)
     }
 
-    /// Returns the name of the tool if these lines begin with a call in code.
+    /// Returns the name of the called tool, if these lines begin with a call in the form of code.
     fn call_in_code(&self, lines: &[&str]) -> Option<String> {
         let (first, below) = lines.split_first()?;
         let first = prose::without_code(labelled(first.trim()).1);
         self.code_call(&first).or_else(|| self.code_call_over(&first, below))
     }
 
-    /// Returns the name of the tool if the first line begins with the name and arguments follow.
+    /// Returns the name of the called tool, if the first line begins with the name and arguments follow.
     fn line_calls(&self, lines: &[&str]) -> Option<String> {
         let line = lines.first()?.trim();
         let (label, rest) = labelled(line);
@@ -115,15 +117,15 @@ impl Finder<'_> {
             Some('-') => beside
                 .strip_prefix("--")
                 .is_some_and(|flag| tool.has_parameter(flag.split([' ', '=']).next().unwrap_or_default())),
-            // Matches `Action: read_file, Action Input: …`.
+            // This also matches `Action: read_file, Action Input: …`.
             Some(_) => key_of(beside.trim_start_matches([',', ';', '|', ' ']))
                 .is_some_and(|(key, _)| tool.has_parameter(key) || is_argument_label(key)),
         };
         is_call.then(|| tool.name.to_owned())
     }
 
-    /// Returns true if the arguments of a tool follow below its name: after a label, as keys of the tool's parameters,
-    /// or as an object.
+    /// Returns true if the lines after the name of a tool contain its arguments: after a label, as keys that are
+    /// parameters of the tool, or as an object.
     fn below(tool: &CallableTool<'_>, lines: &[&str]) -> bool {
         lines
             .iter()
@@ -136,7 +138,7 @@ impl Finder<'_> {
             })
     }
 
-    /// Matches a text that is a single call, such as `read_file(path="a")`.
+    /// Returns the name of the called tool if the text is a single call, such as `read_file(path="a")`.
     fn code_call(&self, text: &str) -> Option<String> {
         let text = text.trim().trim_end_matches(';');
         let text = text.strip_prefix(">>>").map_or(text, str::trim_start);
@@ -152,7 +154,7 @@ impl Finder<'_> {
         is_call.then(|| tool.name.to_owned())
     }
 
-    /// Matches a call that spans several lines. The call ends before an empty line.
+    /// Returns the name of the called tool if a call spans several lines. The call ends before an empty line.
     fn code_call_over(&self, first: &str, below: &[&str]) -> Option<String> {
         if !first.contains('(') || first.trim_end().ends_with(')') {
             return None;
@@ -163,7 +165,7 @@ impl Finder<'_> {
     }
 }
 
-/// Splits a label from the rest of the line.
+/// Separates a label from the rest of its line.
 fn labelled(line: &str) -> (Option<&str>, &str) {
     let line = line.trim_start_matches([' ', '-', '*', '#']).trim_end_matches('*');
     let line = line.strip_prefix(">>>").map_or(line, str::trim_start);
@@ -187,7 +189,7 @@ fn is_argument_label(key: &str) -> bool {
     objects::ARGUMENTS.contains(&key.as_str()) || ARGUMENT_LABELS.contains(&key.as_str())
 }
 
-/// Removes the variable of an assignment: `result = f(x)` becomes `f(x)`.
+/// Removes the variable of an assignment, so that `result = f(x)` becomes `f(x)`.
 fn assigned(text: &str) -> &str {
     let Some((name, value)) = text.split_once('=').filter(|(_, value)| !value.starts_with('=')) else {
         return text;
@@ -204,8 +206,8 @@ fn names_one(tool: &CallableTool<'_>, arguments: &str) -> bool {
     })
 }
 
-/// Returns true if an object begins here, and no text follows on the line where the object ends. An object that never
-/// ends matches too.
+/// Returns true if an object begins here and the line on which it ends has no further text. Also returns true if the
+/// object never ends.
 fn is_whole_object(beside: &str, below: &[&str]) -> bool {
     let below = below.iter().copied().take(CALL_LINES);
     let text = std::iter::once(beside).chain(below).collect::<Vec<_>>().join("\n");

@@ -1,9 +1,9 @@
-//! Detects tool calls that a model wrote as text: as an object, in the tags of a model's template, as a call in code,
-//! or as a name with arguments.
+//! Detects tool calls that a model wrote as text. The call may be an object, the tags of a model's template, a call in
+//! the form of code, or a name with arguments.
 //!
-//! A text contains a call if the name of one of the agent's tools, followed by arguments, is at the start of a line
-//! or alone in a code fence. Only the names of the agent's own tools match, except with tags and keys that have no
-//! other use. `Inline code` is a mention and not a call, and so is the declaration of a tool.
+//! A text contains a call if the name of one of the agent's tools is at the start of a line or alone in a code fence,
+//! and arguments follow. Only the names of the agent's own tools match. Tags and keys that have no other use are an
+//! exception. `Inline code` is a mention of a tool, not a call, and so is the declaration of a tool.
 
 mod finder;
 mod lines;
@@ -17,7 +17,8 @@ use finder::Finder;
 use super::prose::{self, Segment};
 use super::speech;
 
-/// Returns the name of the tool that a text calls. If the text names no tool, returns the tag that marks the call.
+/// Returns the name of the tool that a text calls. If the text names no tool, returns the tag that shows that it is a
+/// call.
 pub fn written_call(text: &str, tools: &[CallableTool<'_>]) -> Option<String> {
     let said = prose::strip_thoughts(text);
     let segments = prose::segments(&said);
@@ -42,7 +43,7 @@ impl Finder<'_> {
         let body = lines.join("\n");
         self.in_objects(&body, self.is_all)
             .or_else(|| self.whole_arguments(&body))
-            // Documentation contains tags too, so a fence with a tag must also name a tool of the agent.
+            // Tags also occur in documentation. A code fence with a tag must therefore also name a tool of the agent.
             .or_else(|| tags::find_tag(&body).and_then(|_| self.named_in(&body)))
             .or_else(|| self.only_calls(lines))
             .or_else(|| self.first_line_calls(lines))

@@ -1,18 +1,18 @@
-//! Calls as objects: JSON, invalid JSON, and the arguments of a tool without its name.
+//! Calls in the form of objects: JSON, invalid JSON, and the arguments of a tool without its name.
 
 use serde_json::{Map, Value};
 
 use super::finder::{CallableTool, Finder};
 
-/// Keys that contain the name of a called tool. The keys `tool` and `tool_name` have no other use: together with
+/// Keys whose value may be the name of a called tool. The keys `tool` and `tool_name` have no other use. With
 /// arguments, they match a tool of any name.
 const NAMES: &[&str] =
     &["tool", "tool_name", "name", "function", "function_name", "action", "recipient_name", "command"];
 pub(super) const ARGUMENTS: &[&str] =
     &["arguments", "parameters", "params", "args", "input", "action_input", "tool_input", "kwargs"];
 
-/// Keys of objects that wrap calls, if the object has several keys. An object with a single key is always treated as a
-/// wrapper.
+/// Keys of objects that wrap calls. They are needed only if the object has several keys, because an object with a
+/// single key is always treated as a wrapper.
 const WRAPPERS: &[&str] = &[
     "tool_calls",
     "tool_call",
@@ -32,7 +32,7 @@ const WRAPPERS: &[&str] = &[
     "content",
 ];
 
-/// Tools that models know from training. Their names match even if the agent does not have the tool.
+/// Names of tools that models know from their training. They match even if the agent does not have the tool.
 const FAMILIAR: &[&str] = &[
     "bash",
     "shell",
@@ -50,18 +50,18 @@ const FAMILIAR: &[&str] = &[
     "computer",
 ];
 
-/// Maximum number of objects that are searched in one text. The search may read the text to its end for each object.
+/// Maximum number of objects that are searched in one text. For each object, the search may read the text to its end.
 const OBJECTS: usize = 64;
 
-/// Maximum nesting that is searched, because a call is near the outermost object.
+/// Maximum nesting that is searched. A call is always near the outermost object.
 const DEPTH: usize = 8;
 
-/// Maximum characters of invalid JSON that are examined.
+/// Maximum number of characters of invalid JSON that are examined.
 const ALMOST_CHARS: usize = 2_000;
 
 impl Finder<'_> {
-    /// Searches every object and list in a text, including objects within prose. Invalid JSON is matched by its keys.
-    /// `is_all` is true if the text has no other content.
+    /// Searches every object and every list in a text, including objects within prose. Invalid JSON is compared by its
+    /// keys. `is_all` is true if the text contains nothing else.
     pub(super) fn in_objects(&self, text: &str, is_all: bool) -> Option<String> {
         let mut from = 0;
         for _ in 0..OBJECTS {
@@ -118,8 +118,8 @@ impl Finder<'_> {
         calls.then(|| name.to_owned())
     }
 
-    /// Matches an invalid object by its first keys. Invalid objects have line breaks in strings, single quotes, or
-    /// unquoted keys.
+    /// Returns the name of the called tool if an invalid object is a call, judging by its first keys. Invalid objects
+    /// have line breaks in strings, single quotes, or keys without quotes.
     fn almost(&self, text: &str) -> Option<String> {
         let object = text.strip_prefix('{')?;
         let squeezed: String = object
@@ -141,15 +141,15 @@ impl Finder<'_> {
         (!is_declared && (arguments.is_some() || flat())).then(|| tool.name.to_owned())
     }
 
-    /// Matches a text that consists only of the arguments of a tool, such as `{"command": "ls"}`. The object must have
-    /// every required key, and no unknown key. If the surrounding text reports completed work, the object is a part of
-    /// the report and does not match.
+    /// Returns the name of a tool if the text consists only of its arguments, such as `{"command": "ls"}`. The object
+    /// must have every required key and no unknown key. If the text around it reports completed work, the object is a
+    /// part of the report, not a call.
     pub(super) fn whole_arguments(&self, text: &str) -> Option<String> {
         if self.reports {
             return None;
         }
         let value: Value = serde_json::from_str(text.trim()).ok()?;
-        // An object that contains only lists, such as a plan, may be the requested result.
+        // An object that contains only lists may be the requested result, such as a plan.
         let object = value.as_object().filter(|object| object.values().any(Value::is_string))?;
         let fits = |tool: &&CallableTool<'_>| {
             let needed = tool.parameters.get("required").and_then(Value::as_array);
@@ -162,7 +162,8 @@ impl Finder<'_> {
     }
 }
 
-/// Returns true if the value is a schema. The declaration of a tool contains a schema in place of arguments.
+/// Returns true if the value is a JSON Schema. The declaration of a tool contains a schema where a call contains
+/// arguments.
 fn is_schema(value: &Value) -> bool {
     value.get("type").and_then(Value::as_str) == Some("object")
         && value.get("properties").is_some_and(Value::is_object)

@@ -1,4 +1,4 @@
-//! Calls in tags: remains of a model's template, and elements that are named after a tool.
+//! Calls in tags: remains of a model's template, and elements that have the name of a tool.
 
 use super::finder::{CallableTool, Finder};
 use super::objects;
@@ -38,7 +38,7 @@ const NAMING: &[&str] = &[
     "recipient_name",
 ];
 
-/// First line of a patch in the form that some models use, and lines that describe changes.
+/// First line of a patch in a form that some models use. The lines in [`PATCHED`] describe changes.
 const PATCH: &str = "*** Begin Patch";
 const PATCHED: &[&str] = &["*** Add File:", "*** Update File:", "*** Delete File:", "*** End Patch"];
 
@@ -48,8 +48,8 @@ pub(super) fn find_tag(text: &str) -> Option<&'static str> {
 }
 
 impl Finder<'_> {
-    /// Matches elements such as `<read_file><path>a</path></read_file>`, `<read_file path="a"/>` and
-    /// `<tool>read_file</tool><args>…`.
+    /// Returns the name of the called tool if the text is an element such as `<read_file><path>a</path></read_file>`,
+    /// `<read_file path="a"/>` or `<tool>read_file</tool><args>…`.
     pub(super) fn as_element(&self, text: &str) -> Option<String> {
         let lower: String = text.to_lowercase().chars().filter(|each| !each.is_whitespace()).collect();
         let is_element = |tool: &&CallableTool<'_>| {
@@ -72,7 +72,7 @@ impl Finder<'_> {
         self.tools.iter().find(is_element).map(|tool| tool.name.to_owned())
     }
 
-    /// Matches a patch in the form that some models pass to a tool.
+    /// Returns the name of the called tool if the text is a patch in the form that some models send to a tool.
     pub(super) fn as_patch(&self, text: &str) -> Option<String> {
         let mut lines = text.lines().map(str::trim);
         lines.find(|line| *line == PATCH)?;

@@ -1,7 +1,8 @@
-//! English phrases by which models announce work, defer work, state missing knowledge, and give up. This file contains
-//! only data, as `vocabulary.rs` does; `speech.rs` uses it. All phrases are in lower case.
+//! English phrases by which models announce work, postpone work, say that they lack knowledge, or say that they cannot
+//! continue. This file contains only data, as `vocabulary.rs` does. `speech.rs` uses the data. All phrases are in lower
+//! case.
 
-/// Introductory words that carry no meaning.
+/// Words at the beginning of a sentence that have no meaning for the analysis.
 pub(in crate::reply) const LEADS_IN: &[&str] = &[
     "on it",
     "one moment",
@@ -54,7 +55,7 @@ pub(in crate::reply) const LEADS_IN: &[&str] = &[
     "thank you",
 ];
 
-/// Beginnings of sentences that announce work.
+/// Beginnings of sentences by which agents announce work.
 pub(in crate::reply) const WILL_DO: &[&str] = &[
     "i should",
     "i need to",
@@ -94,7 +95,7 @@ pub(in crate::reply) const WILL_DO: &[&str] = &[
     "the next step is",
 ];
 
-/// Verbs that follow a phrase of `WILL_DO` and do not announce work.
+/// Verbs that do not announce work after a phrase of `WILL_DO`.
 pub(in crate::reply) const IDLE: &[&str] = &[
     "thank",
     "admit",
@@ -154,7 +155,7 @@ pub(in crate::reply) const IDLE: &[&str] = &[
     "help",
 ];
 
-/// Verbs that follow a phrase of `WILL_DO` and introduce the text after a colon.
+/// Verbs that introduce the text after a colon if they follow a phrase of `WILL_DO`.
 pub(in crate::reply) const TELLS: &[&str] = &[
     "summarize",
     "summarise",
@@ -177,7 +178,7 @@ pub(in crate::reply) const TELLS: &[&str] = &[
     "go through",
 ];
 
-/// Words after *ready for* and *ready to* that state a use of completed work.
+/// Words after *ready for* and *ready to* that name a use of completed work.
 pub(in crate::reply) const READY_FOR: &[&str] =
     &["merge", "be", "review", "ship", "use", "deploy", "release", "go live", "run", "publish"];
 
@@ -215,7 +216,7 @@ pub(in crate::reply) const IDLE_ING: &[&str] = &[
     "string",
 ];
 
-/// Words that begin a condition after *I will …*
+/// Words with which a condition begins after *I will …*
 pub(in crate::reply) const DEPENDS_ON: &[&str] = &[
     " once ",
     " as soon as ",
@@ -238,7 +239,7 @@ pub(in crate::reply) const DEPENDS_ON: &[&str] = &[
     " on your ",
 ];
 
-/// Phrases that make the work depend on the reader.
+/// Phrases that say that the work depends on the reader.
 pub(in crate::reply) const BEFORE_I: &[&str] = &[
     "and paste the output",
     "and send me",
@@ -340,7 +341,7 @@ pub(in crate::reply) const BEFORE_I: &[&str] = &[
     "up to you to",
 ];
 
-/// Beginnings of clauses that state an inability.
+/// Beginnings of clauses by which agents say that they cannot do something.
 pub(in crate::reply) const CANNOT: &[&str] = &[
     "i can't",
     "i cannot",
@@ -366,7 +367,7 @@ pub(in crate::reply) const CANNOT: &[&str] = &[
     "i do not know how to",
 ];
 
-/// Verbs after a phrase of [`CANNOT`] that mean to continue the work.
+/// Verbs that mean to continue the work if they follow a phrase of [`CANNOT`].
 pub(in crate::reply) const GO_ON: &[&str] = &[
     "continue",
     "proceed",
@@ -385,7 +386,7 @@ pub(in crate::reply) const GO_ON: &[&str] = &[
     "get further",
 ];
 
-/// Verbs after a phrase of [`CANNOT`] that name a necessary step. These verbs matter only if no work is done yet.
+/// Verbs that name a necessary step if they follow a phrase of [`CANNOT`]. They matter only if no work is done yet.
 pub(in crate::reply) const STUCK: &[&str] = &[
     "start",
     "begin",
@@ -430,7 +431,7 @@ pub(in crate::reply) const STUCK: &[&str] = &[
     "edit",
 ];
 
-/// Beginnings of clauses that state missing knowledge.
+/// Beginnings of clauses by which agents say that they do not know something.
 pub(in crate::reply) const UNSURE: &[&str] = &[
     "i don't know",
     "i do not know",
@@ -463,7 +464,7 @@ pub(in crate::reply) const UNSURE: &[&str] = &[
     "i am uncertain",
 ];
 
-/// Beginnings of clauses about details that the reader did not give.
+/// Beginnings of clauses about details that the reader did not state.
 pub(in crate::reply) const UNSAID: &[&str] = &[
     "you didn't say",
     "you did not say",
@@ -517,7 +518,7 @@ pub(in crate::reply) const UNSAID: &[&str] = &[
     "i give up",
 ];
 
-/// Beginnings of sentences that instruct the reader.
+/// Beginnings of sentences that tell the reader what to do.
 pub(in crate::reply) const MUST: &[&str] = &[
     "you need to",
     "you must",
@@ -542,7 +543,7 @@ pub(in crate::reply) const MUST: &[&str] = &[
     "a human has to",
 ];
 
-/// Verbs that mean to give something to the speaker.
+/// Verbs that mean that the reader gives something to the agent.
 pub(in crate::reply) const GIVE: &[&str] = &[
     "provide",
     "paste",
@@ -582,7 +583,7 @@ pub(in crate::reply) const GIVE: &[&str] = &[
     "fill in",
 ];
 
-/// Words that may follow a verb of [`GIVE`], at the beginning of its object.
+/// Words with which the object of a verb of [`GIVE`] may begin.
 pub(in crate::reply) const GIVEN: &[&str] = &[
     "the",
     "a",
@@ -643,7 +644,7 @@ pub(in crate::reply) const ADVICE: &[&str] = &[
     "download",
 ];
 
-/// Phrases that occur in texts which only greet.
+/// Phrases that occur in texts that only greet the reader.
 pub(in crate::reply) const GREETS: &[&str] = &[
     "how can i help",
     "how may i help",
@@ -667,17 +668,17 @@ pub(in crate::reply) const GREETS: &[&str] = &[
     "what brings you",
 ];
 
-/// Beginnings of clauses that announce work and follow a different clause.
+/// Beginnings of clauses that announce work after another clause.
 pub(in crate::reply) const FUTURE: &[&str] =
     &["i will", "i'll", "i shall", "i am going to", "i'm going to", "let me", "let's", "let us", "we'll"];
 
-/// *I can*, *I would* and similar words announce work only before a word of `COULD_NOW`. *I can* without such a word
-/// reports or recommends.
+/// Phrases that announce work only if a word of `COULD_NOW` follows. Without such a word, *I can* reports or recommends
+/// something.
 pub(in crate::reply) const COULD: &[&str] = &["i can", "we can", "i would", "i'd"];
 pub(in crate::reply) const COULD_NOW: &[&str] =
     &["now", "start", "begin", "proceed", "continue", "like to", "love to", "need to", "first", "go"];
 
-/// Complete sentences that announce work.
+/// Whole sentences that announce work.
 pub(in crate::reply) const AT_WORK: &[&str] = &[
     "on it",
     "i'm on it",

@@ -1,7 +1,7 @@
-//! English words and phrases by which models ask, wait, offer help and close politely. This file contains only data;
-//! `speech.rs` and `asks.rs` use it. All phrases are in lower case.
+//! English words and phrases by which models ask, wait, offer help and close politely. This file contains only data.
+//! `speech.rs` and `asks.rs` use the data. All phrases are in lower case.
 
-/// Closing phrases, which request nothing that the work needs.
+/// Phrases that close a text politely. They ask for nothing that the work needs.
 pub(in crate::reply) const POLITE: &[&str] = &[
     "anything else",
     "any questions",
@@ -26,7 +26,7 @@ pub(in crate::reply) const POLITE: &[&str] = &[
     "how it goes",
 ];
 
-/// Phrases that turn an offer into a request for permission to continue the work.
+/// Phrases that turn an offer into the question whether the work may continue.
 pub(in crate::reply) const GOES_ON: &[&str] = &[
     "proceed",
     "continue",
@@ -40,11 +40,11 @@ pub(in crate::reply) const GOES_ON: &[&str] = &[
     "approve",
 ];
 
-/// Offers of additional work. The offers matter only after the text has stated that the work is done.
+/// Offers of additional work. They matter only if the text has said before that the work is done.
 pub(in crate::reply) const OFFERS: &[&str] =
     &["would you like me to", "do you want me to", "want me to", "should i also", "shall i also"];
 
-/// Phrases that ask for permission, or for a choice before continuing, in a sentence with a question mark.
+/// Phrases that ask for permission or for a choice, if they are in a sentence with a question mark.
 pub(in crate::reply) const PERMISSION: &[&str] = &[
     "should i ",
     "should we ",
@@ -94,7 +94,7 @@ pub(in crate::reply) const PERMISSION: &[&str] = &[
     "could you share",
 ];
 
-/// Beginnings of clauses which state that the work waits.
+/// Beginnings of clauses that say that the work waits.
 pub(in crate::reply) const WAITS: &[&str] = &[
     "holding for",
     "i must wait",
@@ -191,7 +191,7 @@ pub(in crate::reply) const WAITS: &[&str] = &[
     "please let me know what",
 ];
 
-/// Phrases which state, anywhere in a sentence, that the work waits for a person's approval or answer.
+/// Phrases that say, at any place in a sentence, that the work waits for a person's approval or answer.
 pub(in crate::reply) const YOUR_WORD: &[&str] = &[
     "need your approval",
     "needs your approval",
@@ -277,7 +277,7 @@ pub(in crate::reply) const YOUR_WORD: &[&str] = &[
     "required to continue",
 ];
 
-/// Beginnings of clauses that request something, with or without a question mark.
+/// Beginnings of clauses that ask for something, with or without a question mark.
 pub(in crate::reply) const REQUESTS: &[&str] = &[
     "do tell",
     "i don't have enough",
@@ -471,7 +471,7 @@ pub(in crate::reply) const REQUESTS: &[&str] = &[
     "please set it",
 ];
 
-/// Verbs that make *I need to …* a request.
+/// Verbs that turn *I need to …* into a request.
 pub(in crate::reply) const KNOWS: &[&str] = &[
     "know",
     "have",
@@ -486,7 +486,7 @@ pub(in crate::reply) const KNOWS: &[&str] = &[
     "verify with",
 ];
 
-/// Beginnings of clauses by which the work depends on the reader.
+/// Beginnings of clauses by which the work depends on what the reader does.
 pub(in crate::reply) const IF_YOU: &[&str] =
     &["once you", "when you", "after you", "as soon as you", "if you"];
 pub(in crate::reply) const DOES: &[&str] = &[
@@ -554,7 +554,7 @@ pub(in crate::reply) const IF_SO: &[&str] = &[
 pub(in crate::reply) const WILL: &[&str] =
     &["i will", "i'll", "i can", "i would", "i'd", "please", "let me know"];
 
-/// Phrases that introduce a list as a part of a report.
+/// Phrases that introduce a list that is part of a report.
 pub(in crate::reply) const LISTED: &[&str] = &[
     "open question",
     "open point",
@@ -575,7 +575,7 @@ pub(in crate::reply) const LISTED: &[&str] = &[
     "next steps",
 ];
 
-/// Words that state completed work. A word in a negated sentence does not count.
+/// Words that say that work is done. In a negated sentence they do not count.
 pub(in crate::reply) const DONE: &[&str] = &[
     "done",
     "finished",

@@ -30,7 +30,7 @@ impl Draft<'_> {
     }
 
     /// Erases an answer. Emits no event if the answer is already erased. The driver then erases the content of the
-    /// events that the fact lists.
+    /// events that the emitted fact lists.
     pub(in crate::run) fn erase_answer(&mut self, id: &InterruptId) -> Result<(), Rejection> {
         let interrupt = self.interrupt(id)?;
         if interrupt.kept.erased {
@@ -41,11 +41,12 @@ impl Draft<'_> {
             return Err(Rejection::Held);
         }
         let mut events: Vec<u64> = interrupt.kept.copies.clone();
-        // The text that the agent received holds a copy of the answer.
+        // The result text that the agent received from the call holds a copy of the answer.
         if let About::Call(call) = &interrupt.opened.about {
             events.extend(self.run.calls.get(call).and_then(|call| call.ended_at));
         }
-        // The result of the run also holds a copy of the answer. The rest of the result is copied to the new event.
+        // The result of the run also holds a copy of the answer. The new event gets a copy of the result without the
+        // answer.
         let mut content = Content::none();
         if let Some(ended) = &self.run.ended
             && let Some(data) = without_answer(&ended.result, id)
@@ -58,8 +59,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Answers a question with an earlier answer. The question stays open if the answer does not fit, or if the
-    /// author of the answer may not decide on the question.
+    /// Answers a question with an earlier answer. The question stays open if the earlier answer does not fit, or if its
+    /// author may not decide on the question.
     pub(in crate::run) fn reuse_answer(
         &mut self,
         id: &InterruptId,
@@ -103,7 +104,7 @@ fn problems(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Pr
     problems
 }
 
-/// Returns the result of a run without the answer to this question. `None` if the result holds no such answer.
+/// Returns the result of a run without the answer to the question `id`. `None` if the result does not hold the answer.
 fn without_answer(result: &Value, id: &InterruptId) -> Option<Value> {
     let mut result = result.clone();
     let questions = result.get_mut("questions")?.as_array_mut()?;

@@ -75,7 +75,7 @@ impl Draft<'_> {
         taken: &AppliedDecision<'_>,
     ) {
         let opened = &interrupt.opened;
-        // Only the call that the interrupt shows is released, and only while the call still waits for this interrupt.
+        // Only the call that the interrupt shows is released, and only if the call still waits for this interrupt.
         if call.state != CallState::Gated(opened.interrupt.clone()) {
             return;
         }
@@ -145,8 +145,8 @@ impl Draft<'_> {
         self.note(interrupt, &call.step, &told);
     }
 
-    /// Applies the decision on an escalation. `Continue`: the hand-off takes effect. `Instruct`: the hand-off does
-    /// not take effect, and the same agent receives the person's instruction.
+    /// Applies the decision on an escalation. `Continue`: the hand-off takes effect. `Instruct`: the hand-off is
+    /// dropped, and the same agent receives the person's instruction.
     pub(super) fn escalation_effect(
         &mut self,
         interrupt: &Interrupt,
@@ -253,7 +253,8 @@ impl Draft<'_> {
             return;
         }
         self.release_held(id, held, taken.edit.as_str());
-        // Later steps receive the reviewer's text, too. The agents of a crew also receive the reviewer.
+        // Later steps also receive the reviewer's text. In a crew, later agents also receive the names of the
+        // reviewers.
         if self.run.definition.gates.release_ends_step {
             let told = self.describe_approval(&interrupt.opened.interrupt, taken);
             self.guide(interrupt, &call.step, &told);
@@ -268,7 +269,7 @@ impl Draft<'_> {
             (Effect::FailRun, _) => {
                 self.fail_run("client_failed", format!("`{}` failed in the client{}", call.tool, why(taken)));
             }
-            // It is unknown if the call took effect, so a person decides before the call runs again.
+            // The call may have taken effect, so a person decides before the call runs again.
             (_, DecisionSource::Expiry) if self.run.writes(&call.tool) => {
                 self.doubt(id, "the client did not report the result in time");
             }

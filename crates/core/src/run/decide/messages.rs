@@ -10,7 +10,7 @@ use crate::run::Fact;
 use crate::run::draft::Draft;
 
 impl Draft<'_> {
-    /// Returns a message that names the decision that was not made in time.
+    /// Returns a message that names the decision that nobody made in time.
     pub(super) fn unheard_of(&self, interrupt: &Interrupt) -> String {
         let tool = |call: &str| self.run.calls.get(call).map(|call| call.tool.clone()).unwrap_or_default();
         match (&interrupt.opened.about, interrupt.opened.kind) {
@@ -50,8 +50,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Sends a person's guidance to the open steps and to steps that start later. The guidance came with the end of a
-    /// step or phase.
+    /// Sends a person's guidance to the open steps and to steps that start later. The person gave the guidance in a
+    /// decision at the end of a step or phase.
     pub(in super::super) fn tell_run(&mut self, text: &str) {
         if let Some(text) = nonempty(text) {
             self.emit(Fact::MessageAdded, Content::text(text));

@@ -1,5 +1,5 @@
-//! Decisions on interrupts, expiries of interrupts, and their effects. Each kind of subject (a call, a step, a plan,
-//! a run) has its own function in `calls.rs` or `steps.rs`.
+//! Decisions on interrupts, expiries of interrupts, and their effects. Each subject of an interrupt (a call, a step, a
+//! plan, a run) has its own function in `calls.rs` or `steps.rs`.
 
 mod answers;
 mod calls;
@@ -24,7 +24,7 @@ use crate::schema::{self, Problem};
 use messages::nonempty;
 pub(super) use steps::as_it_is;
 
-/// End reason of a run whose decision expired.
+/// End reason of a run that ended because nobody decided in time.
 pub(super) const EXPIRED: &str = "expired";
 
 /// Decision whose effect is being applied.
@@ -46,7 +46,8 @@ impl Draft<'_> {
         self.decide_for(id, decision, false)
     }
 
-    /// Applies a decision. `implied`: the person did not decide, but did something that implies the decision.
+    /// Applies a decision. `implied`: the person did not decide explicitly, but did something that implies the
+    /// decision.
     pub(super) fn decide_for(
         &mut self,
         id: &InterruptId,
@@ -58,13 +59,13 @@ impl Draft<'_> {
         let whole = restored.as_ref().ok().cloned().flatten();
         let whole = whole.map(|edit| Decision { edit, ..decision.clone() });
         let decision = &unchanged::as_it_counts(&interrupt, whole.as_ref().unwrap_or(decision));
-        // Votes of people who have left are withdrawn before the new vote counts. A resolved interrupt does not
-        // change.
+        // Votes of people who have left are withdrawn before the new vote is counted. The votes of a resolved interrupt
+        // do not change.
         if interrupt.is_open() {
             self.unseat(id)?;
             if decision.from_page {
-                // The view may be rejected for the same reason as the decision. The checks below then report the
-                // reason.
+                // If the person may not view the interrupt, the checks below reject the decision for the same reason
+                // and report the reason.
                 let _ = self.view(id);
             }
         }
@@ -74,8 +75,8 @@ impl Draft<'_> {
             Checked::New(offer, seat) => (offer, seat),
         };
         restored.map_err(Refusal::Withheld)?;
-        // An external agent continues as soon as the agent receives the answer. A freeze can stop the agent only
-        // before the answer, so the decision is rejected here.
+        // An external agent continues as soon as it receives the answer. A freeze can stop the agent only before it
+        // receives the answer, so a decision during a freeze is rejected here.
         let stops = matches!(offer.effect.outcome(), Outcome::Rejected | Outcome::Cancelled);
         let goes_on = !stops && self.run.definition.is_external();
         if goes_on && self.run.freeze(self.cx.system).is_some() {
@@ -95,7 +96,7 @@ impl Draft<'_> {
         let (offer, seq) = (offer.clone(), vote.seq);
         self.resolve_by(id, offer.effect.outcome(), Some(&offer), Cause::Decision, Some(seq));
         self.remember_refusal(&interrupt, &offer);
-        // Several people may have voted. The texts of all votes take effect.
+        // Several people may have voted. The texts of all their votes take effect.
         let AnswerContent { text, edit } = self.interrupt(id)?.answer_from_votes();
         let text = text.as_deref().unwrap_or_default();
         self.effect(
@@ -124,7 +125,7 @@ impl Draft<'_> {
         let viewed_ms = decision.viewed_ms.map(|ms| ms.min(limits::VIEWED_MS));
         let on_behalf_of = decision.on_behalf_of.clone();
         let also = decision.also.clone();
-        // A client may not list the interrupts that it showed. Interrupts in `also` were certainly shown.
+        // A client may omit the list of the interrupts that it showed. It certainly showed the interrupts in `also`.
         let shown = decision.also_shown.iter().filter(|id| !also.contains(id));
         let also_shown = also.iter().chain(shown).cloned().collect();
         self.emit(
@@ -144,8 +145,8 @@ impl Draft<'_> {
         );
     }
 
-    /// Expires every interrupt whose deadline has passed. The interrupt's `on_expiry` names the option that then
-    /// takes effect, if any.
+    /// Expires every interrupt whose deadline has passed. If the interrupt has an `on_expiry`, the option that it names
+    /// takes effect.
     pub(super) fn expire(&mut self) {
         // During a freeze no interrupt expires. Overdue interrupts expire when the freeze is lifted.
         if self.run.freeze(self.cx.system).is_some() {
@@ -188,7 +189,7 @@ impl Draft<'_> {
             (About::Call(call), Kind::ToolApproval) => {
                 match self.run.calls.get(call).and_then(|call| self.run.spec(&call.tool)) {
                     Some(spec) => schema::check(&spec.parameters, edit, "/edit"),
-                    None => vec![Problem::new("/edit", "the tool is not known")],
+                    None => vec![Problem::new("/edit", "the workflow has no tool with this name")],
                 }
             }
             (About::Call(call), Kind::PlanApproval) => {
@@ -287,14 +288,14 @@ fn check_response(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> 
     }
 }
 
-/// Returns true if an edit replaces an object that an agent of another framework sent. In a native run, the edit of a
-/// call is checked against the schema of its tool, and the edit of a plan is checked as a plan.
+/// Returns true if an edit replaces an object that an agent of another framework sent. Native runs need no such check:
+/// an edit of a call is checked against the schema of its tool, and an edit of a plan is checked as a plan.
 fn replaces_an_object(interrupt: &Interrupt) -> bool {
     interrupt.opened.about == About::External && interrupt.replaced().is_some_and(Value::is_object)
 }
 
-/// Returns the option for an expiry without `on_expiry`: the default option of the kind, or else the first option.
-/// The fallback never releases work.
+/// Returns the option that applies if an interrupt without `on_expiry` expires: the default option of the kind, or else
+/// the first option of the kind. The returned option never releases work.
 fn fallback(kind: Kind) -> Offer {
     let usual = kind.row().on_expiry.and_then(|id| interrupt::option(kind, id));
     let row = usual.unwrap_or(&kind.row().options[0]);

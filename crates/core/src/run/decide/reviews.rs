@@ -1,4 +1,4 @@
-//! Effects of a released review: a step ends, or a hold of the whole run ends.
+//! Effects of a released review: the review's step ends, or the hold of the whole run ends.
 
 use serde_json::Value;
 
@@ -11,8 +11,8 @@ use crate::run::{Call, StepEnd};
 use crate::text::readable;
 
 impl Draft<'_> {
-    /// Ends the step with the released output, if the workflow says that a release ends the step. The agent adds no
-    /// further text (contract D3).
+    /// Ends the step with the released output, if the workflow sets `release_ends_step`. The agent adds no further text
+    /// (contract D3).
     pub(super) fn end_released(&mut self, interrupt: &InterruptId, call: &Call, taken: &AppliedDecision<'_>) {
         if !self.run.definition.gates.release_ends_step {
             return;
@@ -24,8 +24,8 @@ impl Draft<'_> {
         self.close_step(&call.step, StepEnd::Completed, &output);
     }
 
-    /// Returns the decision for the next agents: its status, the reviewers, and their comments (contract D3). If
-    /// reviews are switched off and no person decided, returns only the comments.
+    /// Returns a text that tells the next agents about a decision: its status, the reviewers, and their comments
+    /// (contract D3). If reviews are switched off and no person decided, the text has only the comments.
     pub(super) fn describe_approval(&self, interrupt: &InterruptId, taken: &AppliedDecision<'_>) -> String {
         let decided = self.run.interrupts.get(interrupt);
         let votes = decided.map(|interrupt| interrupt.agreed()).unwrap_or_default();
@@ -48,12 +48,12 @@ impl Draft<'_> {
         self.review_effect(interrupt, id, call, &taken);
     }
 
-    /// Applies the decision on a hold. A release resumes the run and sends the reviewer's text to its agents. All
-    /// other effects end the run.
+    /// Applies the decision on a hold of the whole run. A release resumes the run and sends the reviewer's text to its
+    /// agents. All other effects end the run.
     pub(super) fn hold_effect(&mut self, interrupt: &Interrupt, taken: &AppliedDecision<'_>) {
         if taken.offer.effect == Effect::Release {
-            // Advances first, so that an agent that finished during the hold ends its step. Otherwise the message
-            // below would make the agent continue.
+            // The run advances first, so that an agent that finished during the hold ends its step. Otherwise the
+            // message below would make the finished agent continue.
             self.advance();
             if !self.is_over() {
                 let told = self.describe_approval(&interrupt.opened.interrupt, taken);

@@ -18,8 +18,8 @@ use crate::run::{Fact, StepEnd, StepRole, another_plan};
 use crate::text::readable;
 
 impl Draft<'_> {
-    /// Applies the decision on the plan of a planning phase. The plan may be the first one, or a new version of a
-    /// plan that is already carried out.
+    /// Applies the decision on the plan of a planning phase. The plan may be the first plan, or a new version of a plan
+    /// that agents already carry out.
     pub(super) fn planned_effect(&mut self, phase: &str, taken: &AppliedDecision<'_>) {
         let planned = self.run.plans.get(phase).cloned().unwrap_or_default();
         match taken.offer.effect {
@@ -160,8 +160,8 @@ impl Draft<'_> {
         self.tell_run(taken.text);
     }
 
-    /// Applies the decision on a reply that did not end its step. `Continue`: the agent continues with the person's
-    /// text. `Finish`: the agent's last reply becomes the output.
+    /// Applies the decision on a step whose agent replied without ending the step. `Continue`: the agent continues with
+    /// the person's text. `Finish`: the agent's last reply becomes the output of the step.
     pub(super) fn ending_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &AppliedDecision<'_>) {
         if taken.offer.effect == Effect::Proceed {
             let text = nonempty(taken.text).unwrap_or_else(|| "Go on with your work.".to_owned());
@@ -173,11 +173,11 @@ impl Draft<'_> {
         self.tell_run(taken.text);
     }
 
-    /// Ends a step with the last reply of its agent as output. `why`: reason for the end, added to the output.
+    /// Ends a step with the last reply of its agent as output. `why`: reason for the end, which is added to the output.
     pub(in super::super) fn end_as_it_is(&mut self, step: &str, why: &str) {
         let found = self.run.steps.get(step);
         let last = found.and_then(|step| self.run.last_turn(step)).map(|(text, _)| text);
-        // An unfinished rewording or judgement is not used. The task keeps its wording, and no judgement is recorded.
+        // An unfinished rewording or judgement is discarded. The task keeps its wording, and no judgement is recorded.
         let is_of_use = !found.is_some_and(|step| {
             matches!(step.role, StepRole::Improver | StepRole::Judge) || step.role.is_aside()
         });
@@ -190,7 +190,7 @@ impl Draft<'_> {
     }
 
     pub(super) fn printed_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &AppliedDecision<'_>) {
-        // With an answer or without one, the agent continues.
+        // The agent continues with an answer, and also without an answer.
         if taken.offer.effect == Effect::Respond {
             self.note(interrupt, step, taken.text);
         } else {

@@ -7,17 +7,17 @@ use crate::gate::Release;
 use crate::id::InterruptId;
 use crate::tool::{Category, LayerChanges, Precondition, ResolvedPath, SandboxLevel};
 
-/// Call as a reply lists it. The arguments are content of the event, not part of this fact.
+/// Call as a model reply lists it. The arguments are content of the event, not part of this fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Listed {
     pub call: String,
     pub tool: String,
-    /// Digest of tool and arguments. Equal calls in a row are recognised by this digest.
+    /// Digest of the tool and the arguments. Calls that repeat the previous call are recognised by this digest.
     pub digest: Digest,
 }
 
-/// Parts of an inspection that the gates and the action digest need.
+/// Parts of an inspection that the gates and the digest of the action need.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InspectionFacts {
@@ -32,11 +32,11 @@ pub struct InspectionFacts {
     pub places: Vec<ResolvedPath>,
 }
 
-/// Changes of a run's layer, as an event records them.
+/// Changes of the run's private layer, as an event records them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayerDigest {
-    /// Digest of the changeset.
+    /// Digest of the changeset of the layer.
     pub changeset: Digest,
     /// Number of changed paths, including directories.
     pub changed: usize,
@@ -61,23 +61,23 @@ pub enum Authority {
 #[serde(rename_all = "snake_case")]
 pub enum Judgement {
     Clear,
-    /// A person must decide.
+    /// A person must decide on the call.
     Escalate,
-    /// The model was unavailable, or its response was unreadable. A person must decide.
+    /// The model was unavailable, or its response was unreadable. A person must decide on the call.
     Unheard,
 }
 
-/// Reason why a call goes back to the gate.
+/// Reason why a call returns to the gates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReturnReason {
-    /// A file that the call depends on has changed since the call was shown.
+    /// A file that the call depends on has changed since a person saw the call.
     Changed,
-    /// A person edited the arguments.
+    /// A person edited the arguments of the call.
     Edited,
-    /// The rule or grant that released the call is no longer valid, or a different one now releases the call.
+    /// The rule or grant that released the call is no longer valid, or a different rule or grant now releases the call.
     Withdrawn,
-    /// A person stated that the call did not take effect, so the call runs again.
+    /// A person stated that the call had no effect, so the call runs again.
     Rerun,
 }
 
@@ -87,7 +87,7 @@ pub enum ReturnReason {
 pub enum CallEnd {
     Done,
     Failed,
-    /// A rule or a person refused the call, or no decision came in time.
+    /// A rule or a person refused the call, or nobody decided on the call in time.
     Refused,
     /// A person's text replaces the result of the call.
     Answered,

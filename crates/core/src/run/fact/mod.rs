@@ -1,7 +1,7 @@
-//! Facts: what can happen in a run, in the past tense. Texts and arguments are content of the event, not part of the
-//! fact.
+//! Facts that can happen in a run, named in the past tense. Texts and arguments are content of the event, not part of
+//! the fact.
 //!
-//! The comment of a fact describes the content of the event: `text` and `data` are the fields of
+//! The comment of each fact describes the content of its event: `text` and `data` are the fields of
 //! [`crate::envelope::Content`].
 
 mod call;
@@ -36,26 +36,26 @@ use crate::trace_parent::TraceParent;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "facts", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fact {
-    /// The run started. `data`: the input.
+    /// The run started. `data`: the input of the run.
     RunStarted {
         session: SessionId,
         workflow: String,
         definition: Digest,
         config: Config,
         origin: Origin,
-        /// True if a message in the session began the run. The run is then the front run: people's messages in the
-        /// session go to this run.
+        /// True if a message in the session began the run. The run is then the front run of the session: messages that
+        /// people send to the session go to this run.
         #[serde(default, skip_serializing_if = "is_default")]
         front: bool,
-        /// Trace context of the caller, if the caller sent one.
+        /// Trace context that the caller sent, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trace: Option<TraceParent>,
     },
-    /// A node took over work that was running when another node stopped, or when the same node restarted.
+    /// A node took over the running work of another node that stopped, or its own running work after a restart.
     Adopted {
         epoch: u64,
-        /// Actions that are still in progress on this node. These actions continue, and belong to the new epoch
-        /// from this event on.
+        /// Actions that are still in progress on this node. These actions continue, and belong to the new epoch after
+        /// this event.
         #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
         kept: BTreeSet<ActionId>,
     },
@@ -67,7 +67,7 @@ pub enum Fact {
     RunSuspended,
     /// The session was resumed.
     RunUnsuspended,
-    /// The run completed. `data`: the result.
+    /// The run completed. `data`: the result of the run.
     RunCompleted {
         reason: String,
     },
@@ -75,7 +75,7 @@ pub enum Fact {
     RunFailed {
         reason: String,
     },
-    /// The run was cancelled. `text`: the reason, if one was given.
+    /// The run was cancelled. `text`: the reason, if a person gave a reason.
     RunCancelled {
         reason: String,
     },
@@ -104,28 +104,27 @@ pub enum Fact {
         agent: String,
         #[serde(default, skip_serializing_if = "step::is_worker")]
         role: StepRole,
-        /// Subtask of the plan that the step carries out. In journals of earlier versions the subtask is absent, and
-        /// is derived from the plan.
+        /// Subtask of the plan that the step carries out. Journals of earlier versions do not contain the subtask. It
+        /// is then derived from the plan.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         subtask: Option<PlanPart>,
     },
-    /// A person was asked before the step began, and the subtask was changed or dropped before the answer. The step
-    /// did no work and is removed.
+    /// The step was withdrawn: a person was asked before the step began, and the subtask was changed or dropped before
+    /// the person answered. The step did no work and is removed.
     StepWithdrawn {
         step: String,
     },
-    /// The step starts no further work, and ends when its work in progress has returned. `text`: the output of the
-    /// step.
+    /// The step starts no further work, and ends when the work in progress has ended. `text`: the output of the step.
     StepClosed {
         step: String,
         end: StepEnd,
     },
-    /// The step ended. `text`: its output.
+    /// The step ended. `text`: the output of the step.
     StepEnded {
         step: String,
         end: StepEnd,
     },
-    /// A gate after the step made the step start again.
+    /// A person decided at the gate after the step that the step starts again.
     StepRedone {
         step: String,
     },
@@ -142,21 +141,21 @@ pub enum Fact {
         limit: String,
         value: u64,
     },
-    /// The step received a new budget.
+    /// The step received a new budget after it reached a limit.
     LimitLifted {
         step: String,
-        /// True if the workflow granted the budget without asking a person.
+        /// True if the workflow granted the new budget without asking a person.
         #[serde(default, skip_serializing_if = "is_default")]
         unasked: bool,
     },
 
-    /// A model call started. From this event on, the request may have been sent.
+    /// A model call started. After this event, the request may have been sent to the provider.
     ModelStarted {
         step: String,
         turn: u32,
         attempt: u32,
         epoch: u64,
-        /// True if the request leaves out results of calls in order to fit the model's window.
+        /// True if the request leaves out results of tool calls in order to fit into the model's context window.
         #[serde(default, skip_serializing_if = "is_default")]
         shortened: bool,
     },
@@ -170,7 +169,7 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "is_default")]
         stop: Stop,
     },
-    /// A reply without a call did not end the step. `text`: the message to the model about the reply.
+    /// A reply without a tool call did not end the step. `text`: the message that tells the model why.
     EndRefused {
         step: String,
         turn: u32,
@@ -184,12 +183,12 @@ pub enum Fact {
         kind: FailureKind,
         retry_at: Option<Timestamp>,
     },
-    /// A provider refused a request as too long. Later requests of the step stay below this number of tokens.
+    /// A provider refused a request because it was too long. Later requests of the step stay below `window` tokens.
     WindowNarrowed {
         step: String,
         window: u64,
     },
-    /// A model summed up the step's turns up to `until`. Later requests contain the summary instead of these turns.
+    /// A model summarised the step's turns up to `until`. Later requests contain the summary instead of these turns.
     /// `text`: the summary.
     HistorySummarised {
         step: String,
@@ -197,31 +196,31 @@ pub enum Fact {
         by: String,
         until: u32,
     },
-    /// The step's turns up to `until` could not be summed up. Later requests leave out the results of the calls in
-    /// these turns. `text`: the reason.
+    /// The step's turns up to `until` could not be summarised. Later requests leave out the results of the tool calls
+    /// in these turns. `text`: the reason.
     HistoryElided {
         step: String,
         by: String,
         until: u32,
     },
-    /// The process that waited for the model's reply is gone.
+    /// The process that waited for the model's reply has stopped.
     ModelLost {
         step: String,
         turn: u32,
         attempt: u32,
     },
 
-    /// A person interrupted the model call. `text`: the reply so far; absent if the model had not replied, or if the
-    /// reply was lost with its process.
+    /// A person interrupted the model call. `text`: the part of the reply that had arrived. Absent if no part had
+    /// arrived, or if the part was lost because the process stopped.
     ModelStopped {
         step: String,
         turn: u32,
         attempt: u32,
-        /// True if the model had replied in part. The turn then exists even after its text was erased.
+        /// True if part of the reply had arrived. The turn then exists even after its text was erased.
         #[serde(default, skip_serializing_if = "is_default")]
         said: bool,
     },
-    /// A person let an agent continue after its interrupted reply. `text`: the message to the agent.
+    /// A person let an agent continue after the agent's reply was interrupted. `text`: the message to the agent.
     ReplyResumed {
         step: String,
     },
@@ -231,13 +230,13 @@ pub enum Fact {
         call: String,
         look: InspectionFacts,
     },
-    /// A trial started. From this event on, the call may be running in a trial. A trial cannot change the workspace.
+    /// A trial started. After this event, the call may be running in a trial. A trial cannot change the workspace.
     TrialStarted {
         call: String,
         attempt: u32,
         epoch: u64,
     },
-    /// The process that ran the trial is gone. The trial had no effect.
+    /// The process that ran the trial has stopped. The trial had no effect.
     TrialLost {
         call: String,
         attempt: u32,
@@ -247,7 +246,7 @@ pub enum Fact {
     ToolTried {
         call: String,
         attempt: u32,
-        /// Digest of the changeset.
+        /// Digest of the changes that the trial found.
         changeset: Digest,
         /// Number of changed paths, including directories.
         changed: usize,
@@ -255,79 +254,79 @@ pub enum Fact {
         deleted: usize,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ask_because: Vec<String>,
-        /// Changes of the run's layer, which are not part of the changeset.
+        /// Changes to the run's private layer. They are not part of the changeset.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         layer: Option<LayerDigest>,
     },
-    /// A phase that consists of a single call made the call without a model. `data`: the arguments of the call.
+    /// A phase that consists of a single call made its call without a model. `data`: the arguments of the call.
     CallMade {
         step: String,
         call: String,
         tool: String,
     },
-    /// The inspection of a file tool found the changes that the tool would make. `text`: the message to the model after
-    /// the changes are made; `data`: `{"changes": […], "data": …}`.
+    /// The inspection of a file tool found the changes that the tool would make. `text`: the message that the model
+    /// gets after the changes are made; `data`: `{"changes": […], "data": …}`.
     ChangesProposed {
         call: String,
-        /// Digest of the changeset.
+        /// Digest of the proposed changes.
         changeset: Digest,
         changed: usize,
         deleted: usize,
     },
-    /// A person keeps some of the changes of a trial. `data`: `{"changes": […]}`, the kept changes.
+    /// A person approved only some of the changes of a trial. `data`: `{"changes": […]}`, the approved changes.
     ChangesKept {
         call: String,
-        /// Digest of the kept changes.
+        /// Digest of the approved changes.
         changeset: Digest,
         changed: usize,
         deleted: usize,
     },
-    /// A trial of the call is impossible, so its gates vote without a trial. `text`: the reason.
+    /// A trial of the call is impossible, so the gates vote without a trial. `text`: the reason.
     TrialImpossible {
         call: String,
         attempt: u32,
     },
-    /// A model judged if a person must decide on the call. `data`: `{"reasons": […]}`.
+    /// A model judged whether a person must decide on the call. `data`: `{"reasons": […]}`.
     CallJudged {
         call: String,
-        /// Step of the judging model.
+        /// Step of the model that judged the call.
         by: String,
         judgement: Judgement,
     },
-    /// The reply of the judging model is unreadable. `text`: the message to the judging model.
+    /// The reply of the judging model is unreadable. `text`: the message that tells the judging model how to reply.
     JudgementUnusable {
         step: String,
     },
-    /// The call cannot be done before the earlier calls of its reply. After those calls, it is inspected again.
+    /// The call must wait for earlier calls of the same reply. After the earlier calls, the call is inspected again.
     ToolDeferred {
         call: String,
     },
-    /// The call was authorised. `text` is the reason of the rule that allowed the call, if it has a reason.
+    /// The call was authorised. `text`: the reason that the allowing rule states, if any.
     ToolAuthorised {
         call: String,
         digest: Digest,
         by: Authority,
-        /// Effect that the command is limited to. The effect is part of the digest.
+        /// Effect that the authorised command may have. The effect is part of the digest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         effect: Option<CommandEffect>,
     },
-    /// The call started. From this event on, it may have taken effect.
+    /// The call started. After this event, the call may have taken effect.
     ToolStarted {
         call: String,
         attempt: u32,
         digest: Digest,
         epoch: u64,
         sandbox: Option<SandboxLevel>,
-        /// Digest of the changes to commit. An earlier event `tool_tried`, `changes_kept` or `changes_proposed` has the
-        /// same digest.
+        /// Digest of the changes that the call commits. An earlier event `tool_tried`, `changes_kept` or
+        /// `changes_proposed` has the same digest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         changeset: Option<Digest>,
-        /// Effect that the sandbox allows the command.
+        /// Effect that the command may have inside the sandbox.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         effect: Option<CommandEffect>,
     },
-    /// A person stopped the command during its trial or its run. From this event on, its processes are ended, and
-    /// `tool_finished` reports the outcome. `text`: the person's message to the agent.
+    /// A person stopped the command during its trial or during its run. After this event, the processes of the command
+    /// are ended, and `tool_finished` reports the outcome. `text`: the person's message to the agent.
     ToolStopped {
         call: String,
         /// True if the person interrupted the whole run, and not only this command.
@@ -340,23 +339,23 @@ pub enum Fact {
         end: CallEnd,
         code: Option<String>,
     },
-    /// The call became `proposed` again. `data`: `{"arguments": …}` if a person edited the arguments.
+    /// The state of the call became `proposed` again. `data`: `{"arguments": …}` if a person edited the arguments.
     ToolReturned {
         call: String,
         why: ReturnReason,
         paths: Vec<String>,
     },
-    /// The process that ran the call is gone. The call only reads, or it continues a commit, so running it a second
-    /// time does no harm.
+    /// The process that ran the call has stopped. The call only reads, or it continues a commit. A second attempt
+    /// therefore does no harm.
     ToolLost {
         call: String,
     },
-    /// It is unknown whether the call took effect, for example because the process that ran the call is gone.
+    /// It is unknown whether the call took effect, for example because the process that ran the call has stopped.
     ToolDoubted {
         call: String,
     },
 
-    /// A different agent continues the step. The call that handed the step over has ended.
+    /// A different agent continues the step. The call that handed the step over to this agent has ended.
     HandedOver {
         step: String,
         from: String,
@@ -364,7 +363,7 @@ pub enum Fact {
         call: String,
     },
 
-    /// An agent proposed a plan for its own step. `data`: the plan.
+    /// An agent proposed a plan for the work of its own step. `data`: the plan.
     PlanProposed {
         call: String,
         step: String,
@@ -379,40 +378,40 @@ pub enum Fact {
         step: Option<String>,
         subtasks: Vec<Node>,
     },
-    /// The planner's plan is unusable. `text`: the message to the planner.
+    /// The plan that the planner wrote is unusable. `text`: the message that tells the planner why.
     PlanUnusable {
         phase: String,
         step: String,
     },
-    /// This version of the plan is final, and is carried out.
+    /// This version of the plan is final. Agents carry it out.
     PlanSettled {
         phase: String,
         version: usize,
     },
-    /// A person had proposed a new version of the plan, and that version was dropped.
+    /// A new version of the plan that a person had proposed was dropped.
     PlanDropped {
         phase: String,
         version: usize,
     },
-    /// The next task of a copilot was routed. `text`: the reason; `data`: `{"questions": […], "proposals": […],
-    /// "refined_task": …}`.
+    /// The next task of a copilot got a route. `text`: the reason for the route; `data`: `{"questions": […],
+    /// "proposals": […], "refined_task": …}`.
     TaskRouted(RoutedTask),
-    /// A person was asked about a task before work on it began, and gave an answer or wrote a message. `text`: the
-    /// message to the agent of the task.
+    /// A person was asked about a task before work on the task began, and answered or wrote a message. `text`: the
+    /// message to the agent that works on the task.
     TaskExtended {
         phase: String,
-        /// True if the text is already in the message to the run that precedes this event. Steps then receive the text
-        /// only once.
+        /// True if the preceding message event of the run already contains the text. Steps then receive the text only
+        /// once.
         #[serde(default, skip_serializing_if = "is_default")]
         told: bool,
     },
-    /// A person requested a further round of a copilot. `text`: the task of the round.
+    /// A person asked a copilot for a further round. `text`: the task of the round.
     RoundWanted {
         phase: String,
         round: u32,
         #[serde(default, skip_serializing_if = "is_default")]
         new_task: bool,
-        /// True if the round starts without the history of earlier rounds.
+        /// True if the new round starts without the history of earlier rounds.
         #[serde(default, skip_serializing_if = "is_default")]
         fresh: bool,
     },
@@ -425,11 +424,11 @@ pub enum Fact {
         step: String,
         by: String,
     },
-    /// The tool ran, and its result waits for a release. `text`: the result; `data`: `{title, findings, details, data}`,
-    /// where `data` is the data that the tool reports.
+    /// The tool ran, and a person must release its result before the agent gets it. `text`: the result; `data`:
+    /// `{title, findings, details, data}`, where the inner `data` is data that the tool reports.
     ResultHeld {
         call: String,
-        /// SHA-256 of the text.
+        /// SHA-256 of the result text.
         digest: Digest,
         level: Level,
     },
@@ -437,7 +436,7 @@ pub enum Fact {
     OutputReleased {
         call: String,
         edited: bool,
-        /// SHA-256 of the content, for a result that waited for a release.
+        /// SHA-256 of the released content. Present only for the held result of a tool.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         digest: Option<Digest>,
     },
@@ -448,15 +447,14 @@ pub enum Fact {
     DecisionMade {
         interrupt: InterruptId,
         option: String,
-        /// True if the vote was implied by the person's own action: the person did what the decision would have
-        /// allowed (contract E33).
+        /// True if the person did not vote explicitly, but did what the vote would have allowed (contract E33).
         #[serde(default, skip_serializing_if = "is_default")]
         implied: bool,
-        /// Sequence number of the first decision with this edit. Votes are compared by this number, because edits
-        /// may be erased. Absent in version 1.
+        /// Sequence number of the first decision that has the same edit. Votes are compared by this number, because the
+        /// edits themselves may be erased. Absent in events of version 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edit_of: Option<u64>,
-        /// Earlier question whose answer is reused for this question.
+        /// Id of the earlier question whose answer is reused for this question.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<InterruptId>,
         /// Seat that the vote fills. Absent if the voter voted under their own name in the first stage.
@@ -469,7 +467,7 @@ pub enum Fact {
         /// Person on whose behalf the voter decided, as reported by the client.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         on_behalf_of: Option<String>,
-        /// Open interrupts that the voter's decision also releases, with the same grant.
+        /// Open interrupts that the voter's decision also releases, because its grant covers them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also: Vec<InterruptId>,
         /// Open interrupts that the client showed together with this interrupt. Starts with the interrupts in
@@ -483,7 +481,7 @@ pub enum Fact {
         by: String,
         cause: WithdrawalReason,
     },
-    /// The interrupt was assigned to new approvers. `text`: the reason, if a person gave one.
+    /// The interrupt was assigned to new approvers. `text`: the reason for the reassignment, if a person gave one.
     InterruptReassigned {
         interrupt: InterruptId,
         assignment: Box<Assignment>,
@@ -493,27 +491,29 @@ pub enum Fact {
         interrupt: InterruptId,
         delegation: Delegation,
     },
-    /// The interrupt was resolved. `text`: the reason, if the asking agent withdrew the interrupt and gave a reason.
+    /// The interrupt was resolved. `text`: the reason why the asking agent withdrew the interrupt, if the agent gave
+    /// one.
     InterruptResolved {
         interrupt: InterruptId,
         outcome: Outcome,
         option: Option<String>,
         effect: Option<Effect>,
         cause: Cause,
-        /// Sequence number of the `decision_made` event that settled the interrupt, if a decision did. With the
-        /// cause `grant`, the decision is about a different interrupt and names this interrupt in `also`. Absent in
-        /// version 1.
+        /// Sequence number of the `decision_made` event that settled the interrupt, if a decision settled it. If the
+        /// cause is `grant`, the decision is about a different interrupt and names this interrupt in `also`. Absent in
+        /// events of version 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decision: Option<u64>,
     },
 
-    /// The asking agent starts the approved action, which has this digest.
+    /// The asking agent starts the approved action. `digest`: digest of the action.
     ApprovalUsed {
         interrupt: InterruptId,
         digest: Digest,
     },
 
-    /// The asking agent reported what became of the changes that it used. `text`: why they were not written.
+    /// The asking agent reported if it wrote the approved changes. `text`: the reason why the agent did not write the
+    /// changes.
     ExecReported {
         interrupt: InterruptId,
         outcome: ExecOutcome,
@@ -526,7 +526,8 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         holder: Option<ClaimHolder>,
     },
-    /// A new stage was reached, or the approvers changed. Reminders and escalations are timed from this event on.
+    /// The interrupt reached a new stage, or its approvers changed. The times of reminders and escalations start at
+    /// this event.
     InterruptTimed {
         interrupt: InterruptId,
         /// Index of the current stage, from 0.
@@ -536,31 +537,31 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         escalate_at: Option<Timestamp>,
     },
-    /// These people are reminded of the interrupt. The notification service reads its recipients from this event.
+    /// The people in `to` are reminded of the interrupt. The notification service reads its recipients from this event.
     InterruptReminded {
         interrupt: InterruptId,
         to: Vec<String>,
         cause: ReminderReason,
-        /// Time of the next reminder. Absent for a reminder at the end of a snooze, because the time of the next
-        /// reminder then stays unchanged.
+        /// Time of the next reminder. Absent for a reminder at the end of a snooze, because such a reminder does not
+        /// change the time of the next reminder.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remind_at: Option<Timestamp>,
     },
-    /// No decision came in time, so further people are asked.
+    /// Further people are asked, because nobody decided in time.
     InterruptEscalated {
         interrupt: InterruptId,
         /// Index of the current stage, from 0.
         stage: usize,
-        /// Index of the escalation step that is taken, from 0. Absent if no remaining escalation step reaches a
-        /// person; admins and operators are asked then.
+        /// Index of the escalation step that is taken, from 0. Absent if no remaining escalation step reaches a person.
+        /// Admins and operators are then asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<usize>,
-        /// Escalation steps that reach no approver and were therefore skipped.
+        /// Indexes of the escalation steps that were skipped, because they reach no approver.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         skipped: Vec<usize>,
         /// Number of escalation steps taken or skipped so far.
         steps: usize,
-        /// Approvers from this event on.
+        /// Approvers of the interrupt after this event.
         assignment: Box<Assignment>,
         /// Recipients of the notification.
         to: Vec<String>,
@@ -569,7 +570,7 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         escalate_at: Option<Timestamp>,
     },
-    /// A person snoozed the interrupt for themselves. If `until` is absent, the snooze ended.
+    /// A person snoozed the interrupt for themselves. If `until` is absent, the snooze of the person ended.
     InterruptSnoozed {
         interrupt: InterruptId,
         by: String,
@@ -584,18 +585,18 @@ pub enum Fact {
     CommentAdded {
         interrupt: InterruptId,
     },
-    /// A person viewed the interrupt for the first time in the channel of the actor. `data`: `{digest}` of the content
-    /// that was shown.
+    /// A person viewed the interrupt for the first time in this channel (the channel of the event's actor). `data`:
+    /// `{digest}` of the content that was shown.
     InterruptViewed {
         interrupt: InterruptId,
     },
-    /// The stored answer was corrected. The agent had already received the previous answer. `text` and `data`: as in
+    /// A person corrected a stored answer after the agent had received the earlier answer. `text` and `data`: as in
     /// `decision_made`.
     AnswerCorrected {
         interrupt: InterruptId,
     },
-    /// The answer to a question was erased, together with the content of these events of the run. If these events
-    /// include the event that ended the run, text and data repeat the end of the run without the answer.
+    /// The answer to a question was erased, together with the content of the listed events of the run. If the list
+    /// contains the event that ended the run, `text` and `data` repeat the end of the run without the answer.
     AnswerErased {
         interrupt: InterruptId,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -608,19 +609,19 @@ pub enum Fact {
         to: u64,
         because: ErasureReason,
     },
-    /// A legal hold was placed. The content of the run may not be erased until the hold is lifted. `text`: the
-    /// reason.
+    /// A person placed a legal hold. The content of the run may not be erased until the hold is lifted. `text`: the
+    /// reason for the hold.
     LegalHoldPlaced,
     LegalHoldLifted,
 
     /// A person sent a message to the run. `text`: the message.
     MessageAdded,
-    /// A person undid changes that this run's agents may rely on. `text`: the message to the agents.
+    /// A person undid changes on which this run's agents may rely. `text`: the message that tells the agents.
     ChangesUndone {
-        /// Run that undid the changes. Always a different run than the run of this event.
+        /// Run that undid the changes. It is never the run of this event.
         by: RunId,
     },
-    /// A note was added for agents. `text`: feedback or guidance that came with a decision.
+    /// A note for agents was added. `text`: feedback or guidance that a person gave with a decision.
     NoteAdded {
         step: String,
         interrupt: InterruptId,

@@ -1,4 +1,4 @@
-//! Reasons in facts: of a withdrawn vote, a reassignment, an erasure.
+//! Reasons that facts state for a withdrawn vote, a reassignment or an erasure.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WithdrawalReason {
-    /// The voter withdrew the vote.
+    /// The voter took the vote back.
     TakenBack,
     /// The voter has left, or may no longer decide.
     Left,
-    /// The interrupt was reassigned.
+    /// The interrupt was reassigned to other approvers.
     Reassigned,
-    /// A person left, and a different stage needs this voter to have enough people.
+    /// A person left, and a different stage now needs this voter, because it would otherwise lack approvers.
     NeededElsewhere,
 }
 

@@ -11,7 +11,7 @@ use crate::routing::Route;
 pub enum StepEnd {
     Completed,
     Skipped,
-    /// The phase or step could not complete, and the run continues without its result.
+    /// The phase or step could not complete. The run continues without its result.
     Failed,
 }
 
@@ -31,16 +31,16 @@ pub enum StepRole {
     Maker,
     /// Carries out one subtask of a plan.
     Subtask,
-    /// Judges if a person must decide on a call.
+    /// Judges whether a person must decide on a call.
     Overseer,
     /// Routes the tasks of a copilot.
     Router,
-    /// Sums up the old turns of another step.
+    /// Summarises the old turns of another step.
     Summariser,
 }
 
 impl StepRole {
-    /// Returns true if a step of this role only helps a different step, and does no work of its phase.
+    /// Returns true if a step of this role only helps another step, and does no work of its own phase.
     pub(in crate::run) fn is_aside(self) -> bool {
         match self {
             Self::Overseer | Self::Router | Self::Summariser => true,
@@ -62,7 +62,7 @@ pub struct Node {
     pub depends_on: Vec<String>,
 }
 
-/// Subtask, and its position in the plan when its step started.
+/// Subtask of a plan, and its position in the plan at the time when the subtask's step started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanPart {
@@ -78,32 +78,32 @@ pub struct PlanPart {
 pub struct RoutedTask {
     pub phase: String,
     pub by: RoutedBy,
-    /// Step of the router agent, if a router was asked.
+    /// Step of the router agent, if a router agent was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
     pub route: Route,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complexity: Option<u8>,
-    /// Agent that begins, if it differs from the agent of the phase.
+    /// Agent that begins the work on the task, if it differs from the agent of the phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// True if the checkpoints around steps are left out for this task.
+    /// True if the gates before and after steps do not ask about this task.
     #[serde(default, skip_serializing_if = "is_default")]
     pub simple: bool,
 }
 
-/// Source of a routing decision.
+/// Source of the decision on a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoutedBy {
     /// A router agent.
     Router,
-    /// The rules of [`routing`](crate::routing). The rules apply if no router is configured or the router's reply was
-    /// unusable.
+    /// The rules of [`routing`](crate::routing). The rules apply if the workflow has no router agent or if the router's
+    /// reply was unusable.
     Rules,
 }
 
-/// Returns true for the default role, which facts leave out.
+/// Returns true if the role is the default role, which facts leave out.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
 pub(super) fn is_worker(role: &StepRole) -> bool {
     *role == StepRole::Worker

@@ -10,8 +10,8 @@ use crate::interrupt::{
 use crate::run::Fact;
 
 impl Interrupt {
-    /// Applies the event `seq` of the run. Used for live runs, for replays, and by readers of single events. Events
-    /// about other interrupts change nothing.
+    /// Applies the event with the sequence number `seq`. Live runs, replays and readers of single events use this
+    /// function. Events about other interrupts change nothing.
     pub fn apply(&mut self, event: &Event, seq: u64) {
         let event::Fact::Run(fact) = &event.fact else { return };
         if let Fact::DecisionMade { interrupt, .. } = fact
@@ -126,7 +126,7 @@ impl Interrupt {
         }
     }
 
-    /// Applies corrections and erasures of an answer, and records which events contain a copy of the answer.
+    /// Applies corrections and erasures of an answer, and records the events that contain a copy of the answer.
     fn keep(&mut self, fact: &Fact, event: &Event, seq: u64) {
         if let Fact::AnswerCorrected { interrupt } = fact
             && *interrupt == self.opened.interrupt
@@ -157,7 +157,7 @@ impl Interrupt {
         }
     }
 
-    /// Applies the use of an approval, and the report about it.
+    /// Applies the use of an approval, and the agent's report about the use.
     fn mark_used(&mut self, fact: &Fact, event: &Event) {
         if let Fact::ApprovalUsed { interrupt, digest } = fact
             && *interrupt == self.opened.interrupt
@@ -174,7 +174,7 @@ impl Interrupt {
 }
 
 impl Vote {
-    /// Returns the vote that the event `seq` casts. `None` if the event is not a vote.
+    /// Returns the vote that the event with the sequence number `seq` casts. `None` if the event is not a vote.
     pub fn from_event(event: &Event, seq: u64) -> Option<Self> {
         let event::Fact::Run(Fact::DecisionMade {
             option,
@@ -209,7 +209,8 @@ impl Vote {
 }
 
 /// Returns the sequence number of the decision that settled an interrupt. `seq` is the event that resolved the
-/// interrupt. Journals of version 1 do not record the decision: there, the decision is the event before `seq`.
+/// interrupt. Journals of version 1 do not record the decision. In these journals, the decision is the event before
+/// `seq`.
 fn settling_seq(seq: u64, cause: &Cause, named: Option<u64>) -> Option<u64> {
     named.or_else(|| (*cause == Cause::Decision).then(|| seq.saturating_sub(1)))
 }

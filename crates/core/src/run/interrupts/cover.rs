@@ -1,4 +1,4 @@
-//! Events about an interrupt as a role may see them: values that are withheld from the role are removed.
+//! Events about an interrupt as a role may see them. Values that are withheld from the role are removed.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::people::People;
 use crate::run::Fact;
 
 impl Interrupt {
-    /// Removes the values that are withheld from a role from an event about this interrupt.
+    /// Removes from an event about this interrupt the values that are withheld from a role.
     pub fn cover_event(&self, sees: Role, people: &People, event: &mut Event, seq: u64) {
         let patterns = self.withheld_from(sees);
         if patterns.is_empty() {
@@ -18,7 +18,7 @@ impl Interrupt {
         let mut cover = self.cover(&patterns);
         let vote = Vote::from_event(event, seq);
         if let Some(vote) = &vote {
-            // A later vote may have replaced this vote in the state, so its values are added here.
+            // A later vote may have replaced this vote in the state, so the values of this vote are added here.
             cover.add(&self.as_payload(vote.edit.clone()), &patterns);
         }
         if let event::Fact::Run(Fact::CommentAdded { .. }) = &event.fact {
@@ -29,7 +29,7 @@ impl Interrupt {
             return;
         }
         let Actor { id, role, .. } = &event.actor;
-        // Only in these events is the actor certainly the author of the text.
+        // Only in these events is the actor always the author of the text.
         let is_said = matches!(
             fact,
             Fact::DecisionMade { .. } | Fact::CommentAdded { .. } | Fact::InterruptReassigned { .. }
@@ -50,7 +50,7 @@ impl Interrupt {
             cover.stages(assignment);
         }
         if let Fact::InterruptOpened(opened) = fact {
-            // The labels of options are content; `cover.content` removes withheld values from labels.
+            // Labels of options are content. `cover.content` removes withheld values from the labels.
             **opened = self.opened.clone();
             cover.opened(opened);
             event.content.data = cover.content(self);
@@ -60,7 +60,7 @@ impl Interrupt {
             }
             event.content.data = self.covered_edit(&vote, &cover, &patterns, people);
         } else if let Fact::InterruptViewed { .. } = fact {
-            // The digest is computed from the whole card and would reveal information about the withheld values.
+            // The digest covers the whole card, so it would reveal information about the withheld values.
             event.content.data = Value::Null;
         } else {
             event.content.data = cover.value(&event.content.data, &patterns);

@@ -1,7 +1,7 @@
-//! Interrupts of a run: their state after each event, and their events as a role may see them.
+//! Interrupts of a run: their state after each event, and their events in the form that a role may see.
 //!
-//! Only this folder turns facts into the state of an interrupt. [`crate::interrupt`] contains the rules for who may
-//! decide on an interrupt.
+//! Only this folder turns facts into the state of an interrupt. The module [`crate::interrupt`] contains the rules for
+//! who may decide on an interrupt.
 
 mod apply;
 mod cover;

@@ -1,4 +1,5 @@
-//! `control`: each subtask of a plan is a step; independent subtasks run in parallel (contracts A10, A14, E12).
+//! `control`: a phase that carries out a plan. Each subtask of the plan is a step, and independent subtasks run in
+//! parallel (contracts A10, A14, E12).
 
 use std::collections::BTreeSet;
 
@@ -11,11 +12,11 @@ use crate::envelope::Content;
 use crate::limits;
 use crate::plan::{Plan, Subtask};
 
-/// Readiness of a subtask.
+/// Readiness of a subtask to start.
 enum Turn<'p> {
     Now,
     NotYet,
-    /// A subtask that this subtask needs failed, or did not run because of an earlier failure.
+    /// A subtask that this subtask needs has failed, or has not run because of an earlier failure.
     Never(&'p str),
 }
 
@@ -57,7 +58,7 @@ impl Draft<'_> {
         }
         let mut steps = chosen(&plan, control).map(|subtask| self.run.subtask_step(phase, &subtask.id));
         let all_ended = steps.all(|step| step.is_some_and(|step| step.end.is_some()));
-        // A person may have removed subtasks from the plan. The steps of removed subtasks must end, too.
+        // A person may have removed subtasks from the plan. The steps of the removed subtasks must also end.
         if held || !all_ended || at_work > 0 {
             return false;
         }
@@ -79,7 +80,7 @@ impl Draft<'_> {
     }
 }
 
-/// Returns the subtasks that the phase carries out, in the order of the plan.
+/// Returns the subtasks that the phase carries out, in the order in which the plan lists them.
 fn chosen<'p>(plan: &'p Plan, control: &Control) -> impl Iterator<Item = &'p Subtask> {
     let only = control.only;
     (1..)
@@ -88,7 +89,7 @@ fn chosen<'p>(plan: &'p Plan, control: &Control) -> impl Iterator<Item = &'p Sub
         .map(|(_, subtask)| subtask)
 }
 
-/// Returns true if the phase carries out only one subtask, and `id` is a different subtask.
+/// Returns true if the phase carries out only one subtask of the plan and `id` is a different subtask.
 fn is_left_out(phase: &Phase, plan: &Plan, id: &str) -> bool {
     let control = phase.kind.control().filter(|control| control.only.is_some());
     control.is_some_and(|control| !chosen(plan, control).any(|subtask| subtask.id == id))
@@ -105,7 +106,7 @@ impl Run {
             .map(|(id, step)| (id.as_str(), &**step))
     }
 
-    /// Returns the step that carries out a subtask of this planning phase, and the id of the step.
+    /// Returns the step that carries out a subtask from the plan of this planning phase, and the id of the step.
     pub fn step_of_subtask(&self, planning: &str, subtask: &str) -> Option<(&str, &Step)> {
         self.all_phases().find_map(|phase| {
             phase.kind.control().filter(|control| control.plan == planning)?;
@@ -127,7 +128,8 @@ impl Run {
         if let Some(lost) = subtask.depends_on.iter().find(|need| self.is_lost(phase, plan, need)) {
             return Turn::Never(lost);
         }
-        // A subtask that a person skipped, or that the phase leaves out, does not block the subtasks that need it.
+        // If a person skipped a subtask, or if the phase leaves the subtask out, it does not block the subtasks that
+        // need it.
         let is_done = |need: &String| match self.subtask_step(phase, need) {
             Some(step) => step.end.is_some(),
             None => plan.subtask(need).is_none() || is_left_out(phase, plan, need),
@@ -151,12 +153,12 @@ impl Run {
         false
     }
 
-    /// Returns the outcome of each subtask: `{ID: {status, agent, output, attempts, redos}}`.
+    /// Returns the outcome of each subtask as `{ID: {status, agent, output, attempts, redos}}`.
     pub(super) fn carried_out(&self, phase: &Phase, control: &Control) -> Value {
         let steps = self.settled(control).into_iter().flat_map(|plan| chosen(plan, control));
         let told = steps.filter_map(|subtask| {
             let step = self.subtask_step(phase, &subtask.id)?;
-            // For a skipped subtask, the text of the step is the reason for the skip, which is not an output.
+            // The text of a skipped step is the person's reason for the skip, not an output.
             let output = step.output.as_ref().filter(|_| step.end != Some(StepEnd::Skipped));
             let told = json!({
                 "status": step.end,
@@ -182,9 +184,9 @@ impl Run {
         }
     }
 
-    /// Returns the results for later agents (contract A10). The latest results, and the results that the reading
-    /// subtask depends on, are complete. Older results are cut. A subtask gets only the results that existed when it
-    /// started.
+    /// Returns the results of subtasks as text for later agents (contract A10). The latest results are complete, and so
+    /// are the results on which the reading subtask depends. Older results are cut. A subtask gets only the results
+    /// that existed when the subtask started.
     pub(in super::super) fn results_text(
         &self,
         phase: &Phase,

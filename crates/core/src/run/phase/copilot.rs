@@ -1,7 +1,8 @@
-//! `copilot`: one agent works on a person's messages, round by round (contracts A17 to A23, A26, E25, E26).
+//! `copilot`: a phase in which one agent works on a person's messages, round by round (contracts A17 to A23, A26, E25,
+//! E26).
 //!
-//! A round is one step: the turns of an agent, from the task to the agent's final text. Before a round, a router
-//! agent may route the task; if its answer is unreadable, rules route the task. After a round, the person may have a
+//! A round is one step: the turns of an agent from the task to the agent's final text. Before a round, a router agent
+//! may route the task. If the router's answer is unreadable, rules route the task. After a round, the person may get a
 //! turn. Every round receives the conversation of the earlier rounds.
 
 use serde_json::{Value, json};
@@ -19,23 +20,23 @@ use crate::routing::{self, Proposal, Route, Routed, SIMPLE};
 use crate::schema::Problem;
 use crate::text::clip;
 
-/// Returns the id of the step of round `n`, counted from 1.
+/// Returns the id of the step for round `n`, counted from 1.
 pub(in super::super) fn round(phase: &str, n: u32) -> String {
     format!("{phase}/round_{n}")
 }
 
-/// Returns the id of the step of routing `n`, counted from 1.
+/// Returns the id of the step that routes a task for the `n`th time, counted from 1.
 fn router(phase: &str, n: u32) -> String {
     format!("{phase}/route_{n}")
 }
 
-/// Message to the agent if the choice between the proposed approaches expired.
+/// Message that the agent gets if nobody chose one of the proposed approaches in time.
 const UNCHOSEN: &str = "Nobody chose one of the proposed approaches in time. Continue as you think best.";
 
 const SKIPPED: &str =
     "The person skipped the questions. Continue with your best guess, and state what you assumed.";
 
-/// Options that a person has after a round that completed its task.
+/// Options that a person has after a round whose step completed.
 const SATISFACTION: [(&str, &str); 3] =
     [("done", "Satisfied"), ("submit", "Needs changes"), ("new_task", "Start over")];
 
@@ -46,7 +47,7 @@ impl Draft<'_> {
             return false;
         }
         if rounds.is_over {
-            // A call of the previous round may still be running, or its outcome may be unknown.
+            // A call of the previous round may still be running, or the outcome of such a call may be unknown.
             if self.run.is_at_work_in(&phase.id) {
                 return false;
             }
@@ -75,7 +76,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Routes the task with the router agent, or with rules if there is no router agent.
+    /// Routes the task with the router agent. If there is no router agent, rules route the task.
     fn route(&mut self, phase: &Phase, copilot: &Copilot, rounds: &Rounds) -> bool {
         let Some(agent) = &copilot.router else {
             self.route_by_rules(phase, copilot, None, "no router is configured");
@@ -99,7 +100,7 @@ impl Draft<'_> {
     fn routed(&mut self, phase: &Phase, copilot: &Copilot, by: RoutedBy, step: Option<&str>, routed: Routed) {
         let agent = routed.agent.filter(|name| *name != copilot.agent && self.run.may_begin(copilot, name));
         let rounds = self.run.rounds_of(&phase.id);
-        // If a person was already asked about this task, or asking is switched off, work begins without a question
+        // Work begins without a question if a person was already asked about this task, or if agents may not ask people
         // (contracts A22, C2).
         let asks = matches!(routed.route, Route::Clarify | Route::Propose);
         let is_done = rounds.was_asked || !self.run.definition.asking.enabled;
@@ -125,7 +126,7 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(routed.reasoning), data });
     }
 
-    /// Handles the answer or the failure of the router.
+    /// Handles the answer of the router, or its failure.
     pub(in super::super) fn advance_router(&mut self, id: &str, step: &Step) -> bool {
         let Some((phase, copilot)) = self.run.copilot(&step.phase) else { return false };
         if step.crashes >= limits::CRASHES {
@@ -147,7 +148,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Routes the task with rules because the router gave no usable answer. The journal records the reason.
+    /// Routes the task with rules, because the router gave no usable answer. The journal records why the answer was not
+    /// usable.
     pub(in super::super) fn router_unheard(&mut self, id: &str, why: &str) {
         let Some(step) = self.run.steps.get(id).cloned() else { return };
         let Some((phase, copilot)) = self.run.copilot(&step.phase) else { return };
@@ -156,7 +158,7 @@ impl Draft<'_> {
         self.close_step(id, StepEnd::Failed, &why);
     }
 
-    /// Asks a person about the task before work begins.
+    /// Asks a person about the task before work on the task begins.
     fn ask_first(&mut self, phase: &str, routed: &Routed) {
         let about = About::Round(phase.to_owned());
         let mut opening = if routed.route == Route::Clarify {
@@ -179,12 +181,13 @@ impl Draft<'_> {
     /// Gives the person a turn after the round, or ends the phase.
     fn after_round(&mut self, phase: &Phase, copilot: &Copilot, end: StepEnd) {
         let is_attended = self.run.config().is_none_or(|config| !config.unattended);
-        // A person who reviewed the output of the round is not asked about the same output a second time.
+        // If a person has reviewed the output of the round, the person is not asked about the same output again.
         let was_looked_at = self.run.gates(&round(&phase.id, self.run.rounds_of(&phase.id).begun)).after_step;
         let asks_satisfaction =
             copilot.satisfaction && is_attended && end == StepEnd::Completed && !was_looked_at;
         if !copilot.conversational && !asks_satisfaction {
-            // Even if the last round was skipped, the output of an earlier round is the output of the phase.
+            // If an earlier round has an output, that output is the output of the phase, even if the last round was
+            // skipped.
             let end = if self.run.last_round(&phase.id).is_some() { StepEnd::Completed } else { end };
             self.end_phase(&phase.id, end);
             return;
@@ -211,7 +214,8 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Applies a person's answer before a round, or the person's decision in the turn after a round.
+    /// Applies the answer that a person gave before a round, or the decision that a person made in the turn after a
+    /// round.
     pub(in super::super) fn round_effect(
         &mut self,
         phase: &str,
@@ -224,7 +228,7 @@ impl Draft<'_> {
         match (kind, offer.effect) {
             (Kind::Question, Effect::Respond) if !is_expired => self.extend_task(phase, text),
             (Kind::Question, _) => self.extend_task(phase, SKIPPED),
-            // The choice expired, and no option takes effect.
+            // The choice expired, and it has no option that takes effect by itself.
             (Kind::Choice, _) if is_expired && !offer.applies_alone() => self.extend_task(phase, UNCHOSEN),
             (Kind::Choice, _) => {
                 let told = self.run.chosen(phase, &offer.id, text);
@@ -236,7 +240,7 @@ impl Draft<'_> {
             },
             (Kind::Turn, Effect::NewTask) => self.want_round(phase, text, true),
             (Kind::Turn, Effect::Proceed) => self.want_round(phase, text, false),
-            // `done`, `exit`, and all other effects that stop.
+            // `done`, `exit`, and every other effect that stops the rounds.
             _ => {
                 let fact = Fact::RoundsOver { phase: phase.to_owned() };
                 self.emit(fact, Content::maybe_text((!text.is_empty()).then(|| text.to_owned())));
@@ -277,7 +281,8 @@ impl Run {
         phase.kind.copilot().map(|copilot| (phase.clone(), copilot.clone()))
     }
 
-    /// Returns true if the checkpoints around a round are left out because its task is simple (contract E26).
+    /// Returns true if the gates before and after a round do not ask, because the task of the round is simple (contract
+    /// E26).
     pub(in super::super) fn is_simple(&self, step: &Step) -> bool {
         let copilot = self.phase(&step.phase).and_then(|phase| phase.kind.copilot());
         let Some(copilot) = copilot.filter(|_| step.round.is_some()) else { return false };
@@ -287,20 +292,20 @@ impl Run {
         }
     }
 
-    /// Returns the open interrupt for a person's turn, in a copilot phase or after an interruption.
+    /// Returns the open interrupt that waits for a person's turn, in a copilot phase or after an interruption.
     pub(in super::super) fn open_turn(&self) -> Option<InterruptId> {
         let is_turn = |interrupt: &Interrupt| {
             interrupt.opened.kind == Kind::Turn && interrupt.offers("submit").is_some()
         };
         let turns = self.open_interrupts().filter(|(_, interrupt)| is_turn(interrupt));
-        // After an interruption, the person's message is about the whole run, so the turn after an interruption comes
-        // first.
+        // After an interruption, the person's message is about the whole run. The turn after an interruption is
+        // therefore chosen first.
         let first = turns.min_by_key(|(id, _)| self.interrupted.as_ref() != Some(id));
         first.map(|(id, _)| id.clone())
     }
 
-    /// Checks that the text of a new task is not empty. In a satisfaction question, an empty text is allowed and
-    /// repeats the same task.
+    /// Checks that the text of a new task is not empty. The question whether the person is satisfied accepts an empty
+    /// text, which repeats the same task.
     pub(in super::super) fn check_turn(interrupt: &Interrupt, offer: &Offer, text: &str) -> Vec<Problem> {
         let asks_satisfaction =
             interrupt.content.pointer("/payload/satisfaction").and_then(Value::as_bool) == Some(true);
@@ -318,21 +323,21 @@ impl Run {
         is_alone && self.wanted_task(phase).split_whitespace().count() <= most as usize
     }
 
-    /// Returns true if a router may select this agent, because the agent is in the team of the phase. If the
-    /// workflow names no team, the team consists of the agents that the phase's agent can hand over to.
+    /// Returns true if a router may select this agent because the agent is in the team of the phase. If the workflow
+    /// names no team, the team consists of the agents to which the phase's agent can hand over.
     fn may_begin(&self, copilot: &Copilot, name: &str) -> bool {
         self.definition.agents.contains_key(name) && copilot.team.iter().any(|agent| agent == name)
     }
 }
 
 impl Rounds {
-    /// Returns true if a round must begin: the first round, or a further round that a person requested.
+    /// Returns true if a round must begin: the first round, or a further round that a person asked for.
     fn is_wanted(&self) -> bool {
         self.begun == 0 || self.wanted
     }
 
-    /// Returns true if the next round has a new task, which must be routed. A person's text about the current task
-    /// goes to the agent without routing.
+    /// Returns true if the next round has a new task, which must be routed. A person's text about the current task goes
+    /// to the agent without routing.
     fn routes_next(&self) -> bool {
         self.begun == 0 || self.is_new_task
     }

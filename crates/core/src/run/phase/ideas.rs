@@ -1,4 +1,5 @@
-//! `idea_generation`: one agent proposes ideas and another judges them, in a fixed number of turns (contract A11).
+//! `idea_generation`: a phase in which one agent proposes ideas and another agent judges them, in a fixed number of
+//! turns (contract A11).
 
 use serde_json::{Value, json};
 
@@ -34,9 +35,9 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns `{text, ideas, reviews, selected_idea}`: the final text, each reply of the maker, the judgements of
-    /// the critic, and the selected idea. The instructions ask the maker to put the best idea first, so the text is
-    /// not parsed for the selected idea.
+    /// Returns `{text, ideas, reviews, selected_idea}`: the final text, each reply of the maker, the judgements of the
+    /// critic, and the selected idea. The instructions ask the maker to put the best idea first. The text is therefore
+    /// not searched for the selected idea.
     pub(super) fn ideas(&self, phase: &str) -> Option<Value> {
         let step = self.steps.get(&maker(phase))?;
         let text = step.output.as_deref()?;

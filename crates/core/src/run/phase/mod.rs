@@ -1,4 +1,4 @@
-//! Phases: their start, the work of each kind, and the result of the run.
+//! Phases: how they start, the work of each kind of phase, and the result of the run.
 
 mod control;
 mod copilot;
@@ -21,7 +21,7 @@ use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome};
 
-/// Returns the id of the step of judgement `n`, counted from 1.
+/// Returns the id of the step that gives judgement `n`, counted from 1.
 fn review(phase: &str, n: u32) -> String {
     format!("{phase}/review_{n}")
 }
@@ -42,8 +42,8 @@ impl Draft<'_> {
             self.start_phase(phase);
             return true;
         }
-        // A closing step has a call that is running or whose outcome is unknown. The run must not end before that
-        // call.
+        // A closing step has a call that is running or whose outcome is unknown. The run must not end before the call
+        // ends.
         if self.run.steps.open().any(|(_, step)| step.closing.is_some()) {
             return false;
         }
@@ -54,7 +54,7 @@ impl Draft<'_> {
             let result = self.run.result();
             self.emit(Fact::RunCompleted { reason }, Content::data(result));
         } else if open.is_empty() {
-            // Some phase waits for a phase that never ends, or no step can start. The run fails, because it would never
+            // A phase waits for a phase that never ends, or no step can start. The run fails, because it could never
             // continue.
             self.fail_run("no_phase_can_start", "no phase is running, and none can start");
             return true;
@@ -88,8 +88,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Starts a step without an agent, and makes its only call at once. The step is named after the agent that would
-    /// do the work, or after the workflow.
+    /// Starts a step without an agent, and makes the step's only call at once. The step gets the name of the agent that
+    /// would do the work, or of the workflow.
     fn start_call(&mut self, phase: &Phase, tool: &str, agent: Option<&str>) {
         let agent = agent.unwrap_or(&self.run.definition.name).to_owned();
         self.start_step(&phase.id, &phase.id, &agent, StepRole::Worker);
@@ -104,7 +104,7 @@ impl Draft<'_> {
         self.emit(fact, Content::data(arguments));
     }
 
-    /// Ends a step that consists of a single call when the call has ended.
+    /// Ends a step that consists of a single call, after the call has ended.
     pub(super) fn advance_call(&mut self, id: &str) -> bool {
         let made = self.run.calls.values().find(|call| call.step == id);
         let Some((call, CallState::Ended(end))) = made.map(|call| (call, &call.state)) else { return false };
@@ -127,8 +127,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Advances a phase. Returns true if events were emitted. A phase with a single step ends with the step, and a
-    /// checkpoint ends with its decision.
+    /// Advances a phase. Returns true if events were emitted. A phase with a single step ends when its step ends. A
+    /// checkpoint ends when a person decides on it.
     fn advance_phase(&mut self, phase: &Phase) -> bool {
         match &phase.kind {
             PhaseKind::OneShot { .. } | PhaseKind::Checkpoint(_) | PhaseKind::Call { .. } => false,
@@ -150,8 +150,8 @@ impl Draft<'_> {
         self.emit(Fact::PhaseEnded { phase: phase.to_owned(), end }, Content::none());
     }
 
-    /// Starts a step in which `agent` judges the output of a step. Returns true if events were emitted, false while
-    /// the judging agent works, and `None` if no further judgement is due.
+    /// Starts a step in which `agent` judges the output of the step `step`. Returns true if events were emitted, false
+    /// while the judging agent works, and `None` if no further judgement is due.
     fn judged(&mut self, step: &str, agent: &str, times: u32) -> Option<bool> {
         let found = self.run.steps.get(step)?;
         if found.judged >= times {
@@ -165,11 +165,11 @@ impl Draft<'_> {
         };
         match judgement.end {
             None => return Some(false),
-            // A person skipped the judgement, so no further judgement follows.
+            // A person skipped this judgement, so no further judgement follows.
             Some(StepEnd::Skipped) => return None,
             Some(StepEnd::Completed | StepEnd::Failed) => {}
         }
-        // A judge that was stopped at its limit has no usable text.
+        // The text of a judge that was stopped at its limit is not usable.
         let said = judgement.output.as_deref().filter(|said| !said.is_empty())?;
         let text = format!(
             "`{agent}` judged your answer:\n{said}\n\nConsider the judgement and answer again, in full."
@@ -196,9 +196,9 @@ impl Run {
     }
 
     /// Returns the end reason of a completed run: `done` or `partial`. `partial` means that a step failed or was
-    /// stopped at a limit, or that an item was left undone.
+    /// stopped at a limit, or that an agent left an item undone.
     fn completion(&self) -> &'static str {
-        // Work continues without a failed helper step, so only the failures of other steps matter.
+        // A run continues without a failed helper step, so only failures of other steps count.
         let failed =
             self.steps.values().any(|step| step.end == Some(StepEnd::Failed) && !step.role.is_aside());
         let stopped = self.interrupts.values().any(stopped_short);
@@ -210,10 +210,10 @@ impl Run {
         self.definition.phases.iter().filter_map(brought).collect::<serde_json::Map<_, _>>().into()
     }
 
-    /// Returns the result of a phase. Depending on the kind of the phase, the result is a text, a plan, the outcomes
-    /// of the subtasks, or ideas with their judgements.
+    /// Returns the result of a phase. Depending on the kind of the phase, it is a text, a plan, the outcomes of the
+    /// subtasks, or ideas with their judgements.
     fn brought(&self, phase: &Phase) -> Option<Value> {
-        // The text of a skipped step is a person's reason for the skip, which is not a result.
+        // The text of a skipped step is the person's reason for the skip, not a result.
         let output = |step: &str| {
             let step = self.steps.get(step).filter(|step| step.end != Some(StepEnd::Skipped));
             step.and_then(|step| step.output.clone())
@@ -250,7 +250,7 @@ impl Run {
     }
 
     /// Returns `{text, phases, released, undone?}`: the output of the last phase that was not skipped, the results of
-    /// all phases, the released outputs, and the undone items.
+    /// all phases, the released outputs, and the items that agents left undone.
     fn result(&self) -> Value {
         let brings = |phase: &&Phase| {
             !matches!(phase.kind, PhaseKind::Checkpoint(_))
@@ -279,8 +279,8 @@ impl Run {
     }
 }
 
-/// Returns true if a person ended a step although its agent had more to do: at a limit, after a refused end, or in
-/// the turn after an interruption.
+/// Returns true if a person ended a step although its agent had more to do. A person can end a step at a limit, after a
+/// reply that did not end the step, or in the turn after an interruption.
 pub(super) fn stopped_short(interrupt: &Interrupt) -> bool {
     if interruption::ended_by_person(interrupt) {
         return true;

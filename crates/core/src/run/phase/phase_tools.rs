@@ -1,8 +1,8 @@
 //! Phases as tools: a call begins a new phase in the same run, and the result of the phase becomes the result of the
-//! call (contract A25). The model receives the result only when the phase has ended.
+//! call (contract A25). The model receives the result only after the phase has ended.
 //!
-//! The workflow determines the agents of the phase: its agents with the usual names, or else the agent that makes the
-//! call.
+//! The workflow determines the agents of the new phase. They are the workflow's agents with the usual names, or else
+//! the agent that makes the call.
 
 use std::collections::BTreeMap;
 
@@ -22,17 +22,18 @@ use crate::limits;
 use crate::text::{clip, readable};
 use crate::tool::{PhaseTool, Runs};
 
-/// Placeholder for the result of the previous phase in a chain.
+/// Placeholder that stands for the result of the previous phase in a chain.
 const PREVIOUS: &str = "$previous";
 
-/// Returns the id of a phase that a call begins. The id cannot equal the id of a workflow's phase, because ids of
-/// workflow phases contain no colon.
+/// Returns the id of a phase that a call begins. The id contains a colon, which ids of workflow phases do not contain,
+/// so the two kinds of ids cannot be equal.
 fn id_of(call: &str, nth: usize) -> String {
     if nth == 0 { format!("of:{call}") } else { format!("of:{call}.{}", nth + 1) }
 }
 
 impl Draft<'_> {
-    /// Begins a phase whose call is due, or ends a call whose phase has ended. Returns true if events were emitted.
+    /// Begins the phase of a call that is due, or ends a call whose phase has ended. Returns true if events were
+    /// emitted.
     pub(in super::super) fn advance_called(&mut self) -> bool {
         let ended = self.run.called.values().find_map(|called| {
             let end = (*self.run.phases.get(&called.phase.id)?)?;
@@ -55,8 +56,7 @@ impl Draft<'_> {
                 let text = format!("refused by policy: {}", reason.text);
                 self.finish_call(&id, CallEnd::Refused, Some("forbidden"), text);
             }
-            // The call is allowed unless a rule names the call, because the gates still apply to the work within the
-            // phase.
+            // A call that no rule names is allowed, because the gates still apply to the work within the phase.
             Verdict::Ask { reasons, .. } if reasons.iter().any(|reason| reason.source != Source::Default) => {
                 self.ask_before_phase(&id, &call, reasons);
             }
@@ -143,7 +143,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Begins the next phase of the chain. After the last phase, its result becomes the result of the call.
+    /// Begins the next phase of the chain. After the last phase of the chain, the result of that phase becomes the
+    /// result of the call.
     fn called_ended(&mut self, called: &StartedPhase, call: &Call, end: StepEnd) {
         let output = self.run.phase_result_text(&called.phase).unwrap_or_default();
         let went_well = end == StepEnd::Completed;
@@ -167,7 +168,7 @@ impl Draft<'_> {
         self.finish_call(&called.call, end, code, readable(&result));
     }
 
-    /// Fails the run because a phase failed. If a call began the phase, only the phase fails, and the calling model
+    /// Fails a phase and its run. If a call began the phase, only the phase fails, and the model that made the call
     /// gets the error.
     pub(in super::super) fn fail_phase(&mut self, phase: &str, reason: &str, text: impl Into<String>) {
         if self.is_over() || !self.run.called.contains_key(phase) {
@@ -177,7 +178,7 @@ impl Draft<'_> {
         for step in open {
             self.close_step(&step, StepEnd::Skipped, "");
         }
-        // Interrupts about the phase itself belong to no step, so they are closed separately.
+        // Interrupts about the phase itself belong to no step, so they are closed here.
         let asked: Vec<InterruptId> = self.run.asked_by(phase);
         for interrupt in asked {
             self.resolve(&interrupt, Outcome::Superseded, None, Cause::Superseded);
@@ -188,7 +189,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Ends the phases whose calls have ended. Returns true if events were emitted.
+    /// Ends the phases whose calls have already ended. Returns true if events were emitted.
     pub(in super::super) fn end_called_phases(&mut self) -> bool {
         let orphan = self.run.called.values().find(|called| {
             self.run.phases.get(&called.phase.id) == Some(&None)
@@ -200,7 +201,7 @@ impl Draft<'_> {
     }
 }
 
-/// Phase that a call requests, and the input of the phase.
+/// Phase that a call asks for, and the input of the phase.
 struct RequestedPhase {
     phase: Phase,
     text: String,
@@ -221,7 +222,7 @@ impl Run {
         self.phase_tool(tool).is_some()
     }
 
-    /// Returns true if this call began a phase. Stays true after the phase has ended.
+    /// Returns true if this call began a phase. The result stays true after the phase has ended.
     pub(in super::super) fn begins_open_phase(&self, call: &str) -> bool {
         self.last_called(call).is_some()
     }
@@ -231,7 +232,7 @@ impl Run {
         of_call.max_by_key(|called| called.nth)
     }
 
-    /// Returns the nesting depth of a step: the number of calls between the workflow's phase and the phase of the
+    /// Returns the nesting depth of a step: the number of calls between a phase of the workflow and the phase of the
     /// step.
     fn depth(&self, step: &str) -> usize {
         let mut depth = 0;
@@ -254,8 +255,8 @@ impl Run {
         open.filter(|(_, step)| step.closing.is_none()).map(|(id, _)| id.clone()).collect()
     }
 
-    /// Returns every phase: first the phases of the workflow, then the phases that calls began. The second group has
-    /// no particular order.
+    /// Returns all phases: first the phases of the workflow, then the phases that calls began. The phases that calls
+    /// began have no particular order.
     pub(in super::super) fn all_phases(&self) -> impl DoubleEndedIterator<Item = &Phase> {
         self.definition.phases.iter().chain(self.called.values().map(|called| &called.phase))
     }
@@ -352,9 +353,9 @@ impl Run {
     }
 }
 
-/// Returns the gates of a phase that a call begins: the gates around the steps of the caller. In a copilot phase,
-/// these gates belong to its rounds and are left out. A failure goes to the calling model, so the gate for errors is
-/// left out, too.
+/// Returns the gates of a phase that a call begins. They are the gates before and after the steps of the caller. If the
+/// caller is in a copilot phase, the gates belong to the rounds of that phase and are left out. The gate for errors is
+/// always left out, because the calling model gets the failure.
 fn gates_of_called(around: &Phase) -> StepGates {
     if around.kind.copilot().is_some() {
         return StepGates::default();
@@ -362,7 +363,7 @@ fn gates_of_called(around: &Phase) -> StepGates {
     StepGates { on_error: false, ..around.gates }
 }
 
-/// Returns the first of these names that is an agent of the workflow, or else the calling agent.
+/// Returns the first of these names that names an agent of the workflow, or else the calling agent.
 fn first_known_agent(definition: &Definition, names: &[&str], caller: &str) -> String {
     let known = names.iter().find(|name| definition.agents.contains_key(**name));
     known.map_or_else(|| caller.to_owned(), |name| (*name).to_owned())
@@ -377,7 +378,7 @@ fn holds_previous(value: &Value) -> bool {
     }
 }
 
-/// Replaces the placeholder in a value with the result of the previous phase.
+/// Replaces the placeholder in a value with the result of the previous phase of the chain.
 fn filled(value: &Value, previous: &str) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace(PREVIOUS, previous)),

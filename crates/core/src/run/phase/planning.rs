@@ -1,4 +1,4 @@
-//! `planning`: the task is reworded, a plan is drafted, an agent judges the plan, and a person decides on it
+//! `planning`: a phase that rewords the task and drafts a plan. An agent judges the plan, and a person decides on it
 //! (contracts A6, A8, A9, A13).
 
 use std::collections::BTreeSet;
@@ -48,7 +48,7 @@ impl Draft<'_> {
     }
 
     /// Ends the phase after its planner has ended. Without a settled plan, later phases have no work, so the phase
-    /// fails (contracts A8, E22). The phase does not fail if the plan is optional or a person dropped the plan.
+    /// fails (contracts A8, E22). There are two exceptions: the plan is optional, or a person dropped the plan.
     fn end_planning(&mut self, phase: &str, planning: &Planning, end: StepEnd) {
         let has_plan = self.run.plans.get(phase).is_some_and(|plan| plan.settled.is_some());
         if has_plan || planning.optional || end == StepEnd::Skipped {
@@ -58,7 +58,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Handles a reply of the planner. The reply may contain a plan.
+    /// Handles a reply of the planner, which may contain a plan.
     pub(in super::super) fn plan_proposed(&mut self, id: &str, step: &Step) -> bool {
         let Some(planning) = self.run.planning(&step.phase).cloned() else { return false };
         let turn = self.run.plans.get(&step.phase).and_then(|plan| plan.turn);
@@ -88,7 +88,7 @@ impl Draft<'_> {
         true
     }
 
-    /// Accepts a planner's answer in prose as the output of the phase, if the plan is optional.
+    /// Accepts an answer that the planner wrote instead of a plan as the output of the phase, if the plan is optional.
     fn answered_instead(&mut self, id: &str, step: &Step) {
         let text = self.run.final_word(step).unwrap_or_default();
         self.close_step(id, StepEnd::Completed, &text);
@@ -112,7 +112,7 @@ impl Draft<'_> {
         self.plan_unusable(id, &step.phase, text, problem);
     }
 
-    /// Tells the planner that its plan is unusable. After too many unusable plans in a row, the step fails.
+    /// Tells the planner why its plan is unusable. After too many unusable plans in a row, the step fails.
     fn plan_unusable(&mut self, step: &str, phase: &str, text: String, problem: String) {
         let fact = Fact::PlanUnusable { phase: phase.to_owned(), step: step.to_owned() };
         self.emit(fact, Content::text(text));
@@ -122,7 +122,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Handles a plan that the planner sends as a tool call instead of in its text.
+    /// Handles a plan that the planner sends as a tool call instead of in its reply.
     pub(in super::super) fn plan_called(&mut self, id: &str, call: &Call, phase: &str, sent: &Value) {
         match self.run.check_plan(phase, sent, "") {
             Ok(plan) => {
@@ -153,8 +153,8 @@ impl Draft<'_> {
         self.emit(fact, Content::data(json!(plan)));
     }
 
-    /// Asks a person about the last version of the plan. If `step` is `None`, an earlier version is already carried
-    /// out.
+    /// Asks a person about the last version of the plan. `step` is `None` if an earlier version of the plan is already
+    /// carried out.
     pub(in super::super) fn ask_about_plan(&mut self, phase: &str, step: Option<&str>) {
         let Some(planned) = self.run.plans.get(phase).cloned() else { return };
         let Some(plan) = planned.versions.last() else { return };
@@ -175,22 +175,23 @@ impl Draft<'_> {
         });
         opening.response_schema = Some(plan::schema());
         if step.is_none() {
-            // A person wrote this version and the planner's step has ended, so no planner can revise the plan.
+            // A person wrote this version, and the step of the planner has ended. No planner can therefore revise the
+            // plan.
             opening.only = &["approve", "edit", "reject"];
-            // After a rejection, the current plan continues.
+            // After a rejection, agents continue with the current plan.
             opening.always_rejects = Some(Effect::DropPlan);
         } else {
             opening.payload["iterations"] =
                 json!(self.run.planning(phase).map(|planning| planning.iterations));
-            // No work can continue without a plan, so a rejection fails the run unless the workflow sets a
-            // different effect. If a call began the phase, the calling model gets the rejection instead.
+            // Without a plan no work can continue, so a rejection fails the run unless the workflow sets a different
+            // effect. If a call began the phase, the run continues and the calling model gets the rejection.
             let is_called = self.run.called.contains_key(phase);
             opening.reject = Some(if is_called { Effect::DropPlan } else { Effect::FailRun });
         }
         self.open(opening);
     }
 
-    /// Settles the last version of the plan. From now on, this version is carried out.
+    /// Settles the last version of the plan. Agents then carry out this version.
     pub(in super::super) fn settle_plan(&mut self, phase: &str) {
         let Some(planned) = self.run.plans.get(phase) else { return };
         let version = planned.version();
@@ -208,7 +209,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns the planner's answer in prose. `None` if the planner made a plan.
+    /// Returns the answer that the planner wrote instead of a plan. `None` if the planner made a plan.
     pub(super) fn answer(&self, phase: &str) -> Option<String> {
         let step = self.steps.get(&planner(phase)).filter(|step| step.end == Some(StepEnd::Completed))?;
         step.output.as_deref().map(str::to_owned)
@@ -218,13 +219,13 @@ impl Run {
         self.phase(phase)?.kind.planning()
     }
 
-    /// Returns true if a person who was shown this number of plans may request another plan.
+    /// Returns true if a person who has seen this number of plans may ask for another plan.
     pub(in super::super) fn may_replan(&self, phase: &str, iterations: u32) -> bool {
         self.settles(phase) || self.planning(phase).is_some_and(|planning| iterations < planning.iterations)
     }
 
-    /// Returns true if the plan is carried out without any approval. False if the run, a mandatory checkpoint
-    /// (contract A13) or smart approval requires a person's decision.
+    /// Returns true if the plan is carried out without any approval. False if the run, a mandatory checkpoint (contract
+    /// A13) or smart approval requires that a person decides.
     pub(in super::super) fn settles(&self, phase: &str) -> bool {
         let must =
             self.config().is_some_and(|config| config.gates.plan) || !self.reasons_about_plans().is_empty();
@@ -232,8 +233,8 @@ impl Run {
         !must && self.planning(phase).is_some_and(|planning| planning.settles)
     }
 
-    /// Returns true if a person must decide on plans. The workflow's gate, the run's gate, and a mandatory checkpoint
-    /// can each require the decision. Even if several of them do, only one interrupt opens.
+    /// Returns true if a person must decide on plans. The gate of the workflow, the gate of the run, and a mandatory
+    /// checkpoint can each require the decision. If several of them require it, only one interrupt opens.
     pub(in super::super) fn asks_about_plans(&self) -> bool {
         self.config().is_some_and(|config| config.gates.plan)
             || self.definition.gates.plan == PlanGate::Ask
@@ -245,8 +246,8 @@ impl Run {
         must.then(|| checkpoint::reason(Checkpoint::AfterPlanning)).into_iter().collect()
     }
 
-    /// Checks the agents and the size of a plan for this phase. Subtasks without an agent get the default agent, so
-    /// the deciding person sees which agent does the work.
+    /// Checks the agents and the size of a plan for this phase. Subtasks without an agent get the default agent. The
+    /// person who decides on the plan therefore sees the agent of each subtask.
     pub(in super::super) fn check_plan(
         &self,
         phase: &str,
@@ -256,11 +257,12 @@ impl Run {
         let planning = self.planning(phase);
         let limit = self.phase(phase).map_or(0, |phase| phase.limits.plan_steps);
         let named = planning.into_iter().flat_map(|planning| &planning.agents);
-        // A plan may also name the default agents of the phases that carry it out.
+        // A plan may also name the default agents of the phases that carry out the plan.
         let usual: BTreeSet<&String> = self.carriers(phase).map(|(_, control)| &control.agent).collect();
         let agents: BTreeSet<&str> = named.chain(usual.iter().copied()).map(String::as_str).collect();
         let mut plan = Plan::check(value, &agents, limit, base)?;
-        // If several phases with different agents carry out the plan, there is no single default agent.
+        // If several phases with different default agents carry out the plan, subtasks without an agent get no default
+        // agent.
         if usual.len() == 1 {
             for subtask in &mut plan.subtasks {
                 subtask.agent = subtask.agent.take().or_else(|| usual.first().map(|agent| (*agent).clone()));
@@ -269,8 +271,8 @@ impl Run {
         Ok(plan)
     }
 
-    /// Checks a plan that an agent makes for its own step. The plan may name only agents that the step can be handed
-    /// to.
+    /// Checks a plan that an agent makes for its own step. The plan may name only agents to which the step can be
+    /// handed over.
     pub(in super::super) fn check_own_plan(
         &self,
         step: &str,
@@ -281,7 +283,7 @@ impl Run {
         Plan::check(value, &agents, self.limits(step).plan_steps, base)
     }
 
-    /// Returns the description of the plan format, for an agent that makes a plan.
+    /// Returns the text that explains the format of a plan to an agent that makes a plan.
     pub(in super::super) fn plan_form(&self, phase: &str) -> String {
         let agents = self.planning(phase).map(|planning| planning.agents.join(", ")).unwrap_or_default();
         let limit = self.phase(phase).map_or(0, |phase| phase.limits.plan_steps);

@@ -1,5 +1,5 @@
-//! Edits of a settled plan. While the plan is carried out, subtasks that have started cannot change. Before that, a
-//! person can replace the whole plan at a checkpoint.
+//! Edits of a settled plan. While agents carry out the plan, subtasks that have started cannot change. At a checkpoint
+//! before the first subtask starts, a person can replace the whole plan.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ use crate::plan::{self, Plan, Subtask};
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// Replaces the part of the plan that has not started. The new version needs the same decision as the first
-    /// version.
+    /// Replaces the subtasks of the plan that have not started. The new version needs the same decision as the first
+    /// version of the plan.
     pub(in super::super) fn replan(
         &mut self,
         phase: &str,
@@ -45,8 +45,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Withdraws the steps of subtasks that have not begun, if the new plan drops or changes the subtask. After the
-    /// next plan is settled, changed subtasks start again, and a person is asked about the changed subtasks then.
+    /// Withdraws the steps of subtasks that have not begun, if the new plan drops or changes the subtask. After the new
+    /// plan is settled, the changed subtasks start again, and a person is then asked about them.
     pub(in super::super) fn withdraw_held(&mut self, phase: &str, plan: &Plan) {
         let held: Vec<(String, InterruptId)> = self
             .run
@@ -59,8 +59,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Replaces the plan with a person's edit at a checkpoint before the plan is carried out. Returns true if the
-    /// edit was a plan.
+    /// Replaces the plan with a person's edit at a checkpoint before the plan is carried out. Returns true if the edit
+    /// is a plan.
     pub(in super::super) fn replace_plan(&mut self, checkpoint: &str, edit: &Value) -> bool {
         let found = self.run.plan_at(checkpoint, edit);
         let Some((phase, plan)) = found.map(|(phase, plan)| (phase.to_owned(), plan)) else { return false };
@@ -77,10 +77,10 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns the plan in an edit at a checkpoint, and the planning phase whose plan it replaces. The replaced plan
-    /// is the only settled plan before the checkpoint that no phase has begun to carry out. A plan in the native form
-    /// is returned unchanged, so its check sees the person's input. `None` if the edit is not a plan; the edit is
-    /// then a message.
+    /// Returns the plan in an edit at a checkpoint, and the planning phase whose plan the edit replaces. An edit can
+    /// replace only the single settled plan before the checkpoint that no phase has begun to carry out. A plan in the
+    /// native form is returned unchanged, so that its check sees the person's input. `None` if the edit is not a plan.
+    /// Such an edit is a message.
     pub(in super::super) fn plan_at(&self, checkpoint: &str, edit: &Value) -> Option<(&str, Value)> {
         let is_native = edit.get("subtasks").is_some_and(Value::is_array);
         let plan = if is_native { edit.clone() } else { plan::sent(edit)? };
@@ -96,7 +96,7 @@ impl Run {
         ahead.next().is_none().then_some((phase, plan))
     }
 
-    /// Returns the phases that had to end before this phase could start.
+    /// Returns the phases that must end before this phase can start.
     fn before(&self, phase: &str) -> BTreeSet<&str> {
         let needs = |id: &str| self.phase(id).into_iter().flat_map(|phase| &phase.needs).map(String::as_str);
         let (mut found, mut next) = (BTreeSet::new(), needs(phase).collect::<Vec<_>>());
@@ -121,7 +121,7 @@ impl Run {
         self.open_interrupts().any(|(_, interrupt)| interrupt.opened.about == about)
     }
 
-    /// Returns the steps of settled subtasks that the new plan drops or changes.
+    /// Returns the steps that belong to subtasks of the settled plan and that the new plan drops or changes.
     fn changed_steps<'a>(
         &'a self,
         phase: &'a str,
@@ -138,7 +138,7 @@ impl Run {
         })
     }
 
-    /// Returns the open interrupt that asks if the step may begin.
+    /// Returns the open interrupt that asks whether the step may begin.
     fn held_before<'a>(&'a self, id: &str, step: &'a Step) -> Option<&'a InterruptId> {
         let held = step.blocked.as_ref()?;
         let interrupt = self.interrupts.get(held).filter(|interrupt| interrupt.is_open())?;
@@ -149,7 +149,7 @@ impl Run {
         self.carriers(planning).any(|(phase, _)| self.is_open(phase))
     }
 
-    /// Checks a plan like [`Run::check_plan`], and checks that subtasks which have started are unchanged.
+    /// Checks a plan like [`Run::check_plan`]. Also checks that subtasks that have started are unchanged.
     pub(in super::super) fn check_new_plan(
         &self,
         phase: &str,
@@ -191,8 +191,8 @@ impl Run {
     }
 }
 
-/// Returns true if both subtasks describe the same work by the same agent. A subtask without an agent equals a subtask
-/// that names the default agent.
+/// Returns true if both subtasks describe the same work for the same agent. A subtask without an agent is equal to a
+/// subtask that names the default agent.
 fn is_same(old: &Subtask, new: &Subtask, usual: &String) -> bool {
     old.description == new.description
         && old.depends_on == new.depends_on

@@ -1,5 +1,5 @@
-//! Texts for a copilot's rounds and its router: the current task, people's answers, and the earlier rounds. This
-//! module only reads the run; `copilot.rs` makes the decisions.
+//! Texts for the rounds of a copilot and for its router: the current task, people's answers, and the earlier rounds.
+//! This module only reads the run. `copilot.rs` makes the decisions.
 
 use serde_json::json;
 
@@ -10,11 +10,11 @@ use crate::limits;
 use crate::message::{Message, Request};
 use crate::routing::{self, Proposal};
 
-/// Option of a choice that takes a free text of the person.
+/// Option of a choice that lets the person write a text.
 const CUSTOM: &str = "custom";
 
 impl Run {
-    /// Returns the task of the next round. While a round runs, returns the task of that round.
+    /// Returns the task of the round in progress, or else the task of the next round.
     pub(in super::super) fn wanted_task(&self, phase: &str) -> String {
         let rounds = self.rounds_of(phase);
         let mut task = match &rounds.task {
@@ -53,8 +53,8 @@ impl Run {
         told
     }
 
-    /// Returns the task of a round: the task of the run or a person's text, followed by the answers that a person
-    /// gave before the round.
+    /// Returns the task of a round: the task of the run or a person's text, and after it the answers that people gave
+    /// before the round.
     pub(in super::super) fn round_task(&self, phase: &Phase, step: &Step) -> String {
         if let Some(input) = &step.input {
             return input.to_string();
@@ -67,15 +67,15 @@ impl Run {
         parts.filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// Returns the conversation of the earlier rounds that this round remembers, in order. Each round starts with its
-    /// task. Empty if the step is not a round.
+    /// Returns the conversation of the earlier rounds that this round remembers, in the order of the rounds. The
+    /// conversation of each round starts with its task. Empty if the step is not a round.
     pub(in super::super) fn rounds_remembered(&self, step: &Step) -> Vec<Message> {
         let Some(phase) = self.phase(&step.phase).filter(|_| step.round.is_some()) else { return Vec::new() };
         let rounds = self.rounds_of(&phase.id);
         let own = step.round.unwrap_or(rounds.begun);
         let before = (rounds.fresh_from..own).filter_map(|n| self.steps.get(&round(&phase.id, n)));
         let mut room = limits::ROUNDS_BYTES;
-        // The newest rounds are kept completely. From older rounds, only people's texts and the final text are kept.
+        // The newest rounds are kept completely. Older rounds keep only people's texts and the final text.
         let mut told: Vec<Vec<Message>> = before
             .rev()
             .map(|each| {
@@ -122,7 +122,7 @@ impl Run {
         })
     }
 
-    /// Returns the final text of the last round that was not skipped.
+    /// Returns the final text of the last round that no person skipped.
     pub(super) fn last_round(&self, phase: &str) -> Option<String> {
         let rounds = self.rounds_of(phase);
         let ends = (1..=rounds.begun).rev().filter_map(|n| self.steps.get(&round(phase, n)));
@@ -132,7 +132,7 @@ impl Run {
     }
 }
 
-/// Returns people's texts in a round, and its final text.
+/// Returns the texts that people wrote in a round, and the final text of the round.
 fn in_short(step: &Step) -> Vec<Message> {
     let notes = step.entries.iter().filter_map(|entry| match entry {
         Entry::Note { text } => Some(Message::User { text: text.to_string() }),

@@ -1,5 +1,5 @@
-//! Working hours of groups, which the people file or an administrator sets. The people file and an administrator each
-//! change only the groups that they set.
+//! Working hours of groups. The people file or an administrator sets them, and each changes only the hours that it has
+//! set.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::schema::Problem;
 use crate::system::{Fact, Rejection, System};
 
 impl System {
-    /// Sets the working hours of a group. Unchanged hours cause no event.
+    /// Sets the working hours of a group. If the hours do not change, no event follows.
     pub(super) fn set_hours(&self, group: String, hours: Hours) -> Result<Option<Fact>, Rejection> {
         let known = self.people.all_hours().count();
         fits(known + usize::from(self.people.hours(&group).is_none()))?;
@@ -39,7 +39,7 @@ impl System {
         }
     }
 
-    /// Sets the working hours that changed. Removes the hours of groups from the same source that are no longer listed.
+    /// Sets the working hours that have changed. Removes the hours of groups that the same source no longer lists.
     pub(super) fn set_all_hours(
         &self,
         source: PeopleSource,
@@ -76,6 +76,6 @@ fn fits(groups: usize) -> Result<(), Rejection> {
     if groups <= limits::GROUPS {
         return Ok(());
     }
-    let message = format!("exceeds the limit: at most {} groups have hours", limits::GROUPS);
+    let message = format!("exceeds the limit of {} groups with working hours", limits::GROUPS);
     Err(Rejection::Invalid(vec![Problem::new("/group", message)]))
 }

@@ -1,4 +1,4 @@
-//! Decides inputs: checks the role of the actor, and returns the events of the change.
+//! Handles inputs: checks the role of the actor, and returns the events of the change.
 
 mod hours;
 mod push;
@@ -67,7 +67,7 @@ impl System {
                 vec![plain(Fact::SignedOut { person })]
             }
             Input::SignOutByProvider { session, notice } => {
-                // A repeated notice must not end a session that began after the first notice.
+                // A repeated logout notice must not end a session that began after the first notice.
                 let is_news = !self.signed_out_there.is_known(&notice);
                 is_news.then_some(plain(Fact::SignedOutByProvider { session, notice })).into_iter().collect()
             }
@@ -107,8 +107,8 @@ impl System {
         Ok(facts.into_iter().map(event).collect())
     }
 
-    /// Freezes a run, workflow or agent, or the installation. If the target is already frozen, a freeze with the same
-    /// reason changes nothing, and a freeze with a different reason is refused.
+    /// Freezes a run, workflow or agent, or the installation. If the target is already frozen for the same reason,
+    /// nothing changes. If it is frozen for another reason, the freeze is refused.
     fn freeze(&self, part: Option<Part>, reason: String) -> Result<Vec<(Fact, Content)>, Rejection> {
         let problems = self.freezes.check(part.as_ref(), &reason);
         if !problems.is_empty() {
@@ -124,19 +124,19 @@ impl System {
 
     fn require(&self, actor: &Actor, input: &Input) -> Result<(), Rejection> {
         let permission = match input {
-            // An unknown person is reported before a missing permission.
+            // An unknown person is reported, even if the sender also lacks the permission.
             Input::SetAway { id, .. } if self.people.get(id).is_none() => {
                 return Err(Rejection::UnknownPerson);
             }
-            // People may set their own absence and end their own logins.
+            // People may set their own absence.
             Input::SetAway { id, .. } if *id == actor.id => return Ok(()),
             Input::SignOut { person } if *person == actor.id => return Ok(()),
-            // People may subscribe only their own browsers, and do not learn about browsers of other people.
+            // People may subscribe only their own browsers, and learn nothing about browsers of other people.
             Input::SubscribePush { is, .. } if is.person == actor.id => return Ok(()),
             Input::SubscribePush { .. } => return Err(Rejection::Role),
             Input::UnsubscribePush { push } => {
                 let is_theirs = self.push.get(push).is_some_and(|known| known.is.person == actor.id);
-                // The engine removes a browser when the push service reports that the browser no longer exists.
+                // The engine removes a browser when the push service reports that the browser is gone.
                 let may = is_theirs || actor.role == Role::Engine;
                 return if may { Ok(()) } else { Err(Rejection::UnknownPush) };
             }
@@ -155,7 +155,7 @@ impl System {
             | Input::RegisterWebhook { .. }
             | Input::RemoveWebhook { .. } => Permission::Administer,
             Input::MakeLoginLink { .. } => Permission::SignIn,
-            // These inputs never come from a request.
+            // No request sends these inputs.
             Input::TakeUp { .. }
             | Input::SetCheckpointKey { .. }
             | Input::TellCheckpoint(_)
@@ -164,7 +164,7 @@ impl System {
             }
             Input::Freeze { .. } | Input::Unfreeze { .. } => Permission::Halt,
         };
-        // The engine applies the people file, the rules file and the claims of identity providers.
+        // The engine applies the people file, the rules file, and the claims of identity providers.
         let is_read = matches!(
             input,
             Input::SetPerson { .. }
@@ -172,14 +172,14 @@ impl System {
                 | Input::SetPolicy { .. }
                 | Input::SetAllHours { .. }
         );
-        // The engine freezes the installation after a backup was restored.
+        // The engine freezes the installation after a backup is restored.
         let is_engines = is_read || matches!(input, Input::Freeze { part: None, .. });
         let may = (is_engines && actor.role == Role::Engine)
             || rights::extent(actor.role, permission) == Extent::All;
         if may { Ok(()) } else { Err(Rejection::Role) }
     }
 
-    /// Returns the person. Returns `None` if the person does not exist, and an error if this source may not change the
+    /// Returns the person. `None` if the person does not exist. Returns an error if this source may not change the
     /// person.
     fn may_change(&self, id: &str, source: PeopleSource) -> Result<Option<&Person>, Rejection> {
         let Some(person) = self.people.get(id) else { return Ok(None) };
@@ -203,7 +203,7 @@ impl System {
         Ok(Fact::KeyMade { key: id, name, role, digest, expires_at, folder })
     }
 
-    /// Adds or changes a person. `leaves` returns true for people who are removed by the same input.
+    /// Adds or changes a person. `leaves` returns true for people whom the same input removes.
     fn set_person(
         &self,
         id: String,
@@ -230,7 +230,7 @@ impl System {
         Ok(vec![(Fact::PersonSet { person: id, is: person }, content)])
     }
 
-    /// Adds and changes people, and removes the people of the same source that are no longer listed.
+    /// Adds and changes people. Removes the people whom the same source no longer lists.
     fn set_people(
         &self,
         source: PeopleSource,
@@ -246,7 +246,7 @@ impl System {
         }
         let mut listed: BTreeSet<String> = BTreeSet::new();
         for (id, person) in people {
-            // People with equal names that an earlier version accepted are kept.
+            // People with equal names that an earlier version accepted stay.
             if !listed.insert(form(&id).into_owned()) && self.people.get(&id).is_none() {
                 return Err(Rejection::NameTaken { name: id, who: OF_PERSON });
             }
@@ -255,9 +255,8 @@ impl System {
         Ok(facts)
     }
 
-    /// Adds or changes a person according to a token's claims. The people file and an administrator have priority
-    /// over a token. A token that was issued later has priority over an earlier token. A token without a role
-    /// removes the person.
+    /// Adds or changes a person according to the claims of a token. The people file and an administrator override a
+    /// token. A token that was issued later overrides an earlier token. A token without a role removes the person.
     fn take_up(&self, id: String, person: Person, at: Timestamp) -> Result<Vec<(Fact, Content)>, Rejection> {
         match self.people.get(&id) {
             Some(known) if known.source != PeopleSource::Provider => Ok(Vec::new()),

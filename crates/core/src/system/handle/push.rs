@@ -8,8 +8,8 @@ use crate::system::push::{Subscribed, Subscription};
 use crate::system::{Fact, Rejection, System};
 
 impl System {
-    /// Subscribes a browser, and ends the browser's earlier subscription, because the browser belongs to the person who
-    /// signed in last. A subscription that already exists changes nothing.
+    /// Subscribes a browser for the person who signed in last, and ends the browser's earlier subscription. If the same
+    /// subscription already exists, nothing changes.
     pub(super) fn subscribe_push(&self, push: PushId, is: Subscription) -> Result<Vec<Fact>, Rejection> {
         if self.push.values().any(|known| known.is == is) {
             return Ok(Vec::new());
@@ -29,7 +29,10 @@ impl System {
         let beyond = (theirs.len() + 1).saturating_sub(PUSH_OF_PERSON);
         ends.extend(theirs.into_iter().take(beyond).cloned().collect::<Vec<_>>());
         if self.push.len() - ends.len() >= PUSH {
-            problems.push(Problem::new("", format!("{PUSH} browsers are subscribed: no more can be added")));
+            problems.push(Problem::new(
+                "",
+                format!("exceeds the limit of {PUSH} subscribed browsers: no more can be added"),
+            ));
         }
         if !problems.is_empty() {
             return Err(Rejection::Invalid(problems));
