@@ -11,11 +11,11 @@
 //!
 //! `before_deploy` covers:
 //!
-//! a tool whose name contains a deploy word, which the workflow lists;
-//! a command that contains a deploy word, or that matches a command pattern. A file pattern in the command stands for
-//! every name to which it may expand, except in programs that only read or move files;
-//! a command that the parser does not fully understand;
-//! code that is part of the command line or comes from standard input, except sed scripts that only edit.
+//! - a tool whose name contains a deploy word, which the workflow lists;
+//! - a command that contains a deploy word, or that matches a command pattern. A file pattern in the command stands for
+//!   every name to which it may expand, except in programs that only read or move files;
+//! - a command that the parser does not fully understand;
+//! - code that is part of the command line or comes from standard input, except sed scripts that only edit.
 //!
 //! If a command names a script, the content of the script is not read.
 
