@@ -69,7 +69,7 @@ pub enum Deliver {
     PerStage,
 }
 
-/// Kinds that an agent may give a question. The person sees the kind. It has no other effect.
+/// Kinds that an agent may give a question. The person sees the kind, which has no other effect.
 pub const KINDS: [&str; 4] = ["question", "observation", "suggestion", "clarification"];
 
 /// Name of the tool that records an assumption. An agent that may ask people gets the tool after its first unanswered

@@ -1,7 +1,7 @@
-//! History of a session, in the form that the next run of the conversation gets. It contains people's messages in full,
-//! and as many results as fit, starting with the newest.
+//! History of a session, in the form that the next run of the conversation gets. The history contains people's messages
+//! in full, and as many results as fit, starting with the newest.
 //!
-//! The history is not stored. It is computed from the earlier front runs of the session.
+//! The history is not stored, but computed from the earlier front runs of the session.
 //! [`session::Front`](crate::session::Front) lists these runs.
 
 use std::sync::Arc;

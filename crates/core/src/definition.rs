@@ -176,9 +176,9 @@ pub struct Phase {
     pub kind: PhaseKind,
     /// Ids of the phases that must end before this phase starts. By default, it needs the previous phase.
     pub needs: Vec<String>,
-    /// Instructions for the agents of this phase. They are added to the task of the run.
+    /// Instructions for the agents of this phase, which are added to the task of the run.
     pub input: Option<String>,
-    /// Gates of the phase. They already include the gates of the workflow.
+    /// Gates of the phase, already merged with the gates of the workflow.
     pub gates: StepGates,
     /// Settings that this phase has for kinds of interrupts. [`Definition::gate`] merges them with the settings of the
     /// workflow.

@@ -93,7 +93,7 @@ pub struct Attempt {
     pub error: Option<String>,
     /// SHA-256 of the sent bytes, in hexadecimal. `None` if no bytes were sent.
     pub digest: Option<String>,
-    /// Beginning of the receiver's response. It is removed when the delivery is old.
+    /// Beginning of the receiver's response, which is removed when the delivery is old.
     pub answer: Option<String>,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! An event is stored in two parts. The `head` has the facts, which is everything that a replay needs. The erasable
 //! `content` has texts, arguments and results. The head contains `content_digest = SHA-256(salt ‖ content)`. The events
-//! of a stream form a chain, with `hash = SHA-256(prev ‖ head)`. The bytes are RFC 8785 JSON. They are verified as
-//! stored and never encoded again. The types of facts are defined in [`crate::event`].
+//! of a stream form a chain, with `hash = SHA-256(prev ‖ head)`. The bytes are RFC 8785 JSON. The bytes are verified as
+//! stored, and never encoded again. The types of facts are defined in [`crate::event`].
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -36,7 +36,8 @@ pub struct EncodedFact {
     pub facts: Value,
 }
 
-/// Erasable content of an event. Both fields are absent if the event never had content or if the content was erased.
+/// Erasable content of an event. `text` and `data` are absent if the event never had content or if the content was
+/// erased.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Content {
@@ -118,7 +119,7 @@ pub struct SealedContent {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
-    /// Format version. It is checked before the other fields are decoded.
+    /// Format version, which is checked before the other fields are decoded.
     #[serde(rename = "v")]
     _version: u64,
     #[serde(rename = "type")]

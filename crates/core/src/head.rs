@@ -1,9 +1,9 @@
-//! The head of a journal: the end of a hash chain over all events. It is short enough for a person to write down.
+//! The head of a journal: the end of a hash chain over all events, short enough for a person to write down.
 //!
-//! Each stream has its own chain. The chain of the journal covers all events in the order of their positions. It begins
-//! with 32 zero bytes: `hash(n) = SHA-256(hash(n - 1) ‖ hash of the nth event)`. The hash of an event covers its stream
-//! up to this event, so a head covers all events before it. A person who wrote down yesterday's head can verify that
-//! today's journal continues it.
+//! Each stream has its own chain. The chain of the journal covers all events in the order of their positions. The chain
+//! of the journal begins with 32 zero bytes: `hash(n) = SHA-256(hash(n - 1) ‖ hash of the nth event)`. The hash of an
+//! event covers its stream up to this event, so a head covers all events before it. A person who wrote down yesterday's
+//! head can verify that today's journal continues it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 
-/// Number of digits of the hash that are printed. They are 96 bits, which is enough to prevent a collision and short
-/// enough to write down.
+/// Number of digits of the hash that are printed. 96 bits are enough to prevent a collision, and short enough to write
+/// down.
 pub const DIGITS: usize = 24;
 /// Number of digits of a complete hash.
 const ALL_DIGITS: usize = 64;
@@ -62,8 +62,8 @@ impl HeadNote {
         Self { events, is_root: true, digits: root.to_string() }
     }
 
-    /// Returns true if the noted digits match `head` or `root`. Both must be computed after as many events as the note
-    /// says.
+    /// Returns true if the noted digits match `head` or `root`. The caller must compute `head` and `root` after as many
+    /// events as the note states.
     pub fn is(&self, head: &Head, root: &Digest) -> bool {
         let hash = if self.is_root { root } else { &head.hash };
         self.events == head.events && hash.to_string().starts_with(&self.digits)

@@ -84,7 +84,7 @@ impl Day {
     }
 }
 
-/// Working period within a day, in minutes since midnight of the local clock. It is written as `09:00-17:00`.
+/// Working period within a day, in minutes since midnight of the local clock. A period is written as `09:00-17:00`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Span {
@@ -155,7 +155,7 @@ impl From<Span> for String {
 }
 
 impl Hours {
-    /// Returns the problems of the hours. Their pointers are JSON pointers into the request body of the API.
+    /// Returns the problems of the hours. Each problem has a JSON pointer into the request body of the API.
     pub fn check(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         problems.extend(check_zone(&self.time_zone));

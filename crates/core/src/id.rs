@@ -17,8 +17,8 @@ const LENGTH: usize = 26;
 /// Number of characters of an id that encode the milliseconds.
 const OF_TIME: usize = 10;
 
-/// Seed of 128 bits that cannot be guessed. It is drawn once per input, outside of this crate. All ids and salts of the
-/// input are derived from the seed.
+/// Seed of 128 bits that cannot be guessed. The seed is drawn once per input, outside of this crate. All ids and salts
+/// of the input are derived from the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seed(pub [u8; 16]);
 

@@ -59,9 +59,9 @@ pub fn unsafe_part(value: &Value) -> Option<&'static str> {
     look(value, MAX_DEPTH)
 }
 
-/// Returns the value that results if this value is written and parsed. Its keys are in the order of RFC 8785, and a
-/// number without a fraction becomes an integer. Values with the same canonical form therefore become equal, and people
-/// see them in the same form.
+/// Returns the value that results if this value is written and parsed. In the result, keys are in the order of RFC
+/// 8785, and a number without a fraction becomes an integer. Values with the same canonical form therefore become
+/// equal, and people see them in the same form.
 #[must_use]
 pub fn as_read_again(value: Value) -> Value {
     match value {

@@ -14,9 +14,9 @@ pub struct KindGate {
     pub options: Vec<String>,
     /// Labels of the options, by option id.
     pub labels: BTreeMap<String, String>,
-    /// Effect of the option `reject`. It must be one of the effects that the option table allows.
+    /// Effect of the option `reject`, chosen from the effects that the option table allows.
     pub reject: Option<Effect>,
-    /// Effect of the option `respond`. It must be one of the effects that the option table allows.
+    /// Effect of the option `respond`, chosen from the effects that the option table allows.
     pub respond: Option<Effect>,
     pub expires_in_ms: Option<u64>,
     /// Option that takes effect when the interrupt expires.

@@ -1,7 +1,7 @@
 //! Paths that a text names. If the texts of a task do not name a changed path, cards mark the path as *outside the
 //! task*.
 //!
-//! The mark is a hint for the approver. It has no influence on approvals: no rule, grant or gate reads it.
+//! The mark is a hint for the approver. The mark has no influence on approvals: no rule, grant or gate reads the mark.
 //! `docs/guides/changesets.md` describes when a path is marked. The test cases are in the table in
 //! `tests/it/mentioned_paths.rs`.
 
@@ -13,8 +13,8 @@ use crate::limits;
 
 /// Returns the paths that none of the texts names. Returns an empty set if the texts name no path at all.
 ///
-/// Paths are relative to the workspace, with `/` as the separator. `workspace` is the absolute path of the workspace.
-/// It is needed because a text may name files by absolute paths.
+/// Paths are relative to the workspace, with `/` as the separator. `workspace` is the absolute path of the workspace,
+/// which is needed because a text may name files by absolute paths.
 pub fn outside<'p>(
     texts: &[&str],
     workspace: &str,

@@ -116,7 +116,7 @@ pub struct RequestedCall {
     pub arguments: Arguments,
 }
 
-/// Arguments as the model sent them. They are JSON, or text if they are malformed.
+/// Arguments as the model sent them: JSON, or text if they are malformed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arguments {
@@ -136,7 +136,7 @@ pub struct Failure {
     pub kind: FailureKind,
     /// Delay before a retry that the provider asked for (`Retry-After`), in milliseconds.
     pub retry_after_ms: Option<u64>,
-    /// Message for a person. It never contains an API key.
+    /// Message for a person, which never contains an API key.
     pub message: String,
 }
 

@@ -178,7 +178,7 @@ impl Notice {
     }
 }
 
-/// Notice of a signed checkpoint of the journal. It contains no erasable content.
+/// Notice of a signed checkpoint of the journal. The notice contains no erasable content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckpointNotice {
@@ -208,8 +208,8 @@ pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec
         let Some(notice) = notice(run, interrupt, (seq, at), occasion, told) else { continue };
         found.insert((id.clone(), occasion), notice);
     }
-    // Approvers of a new interrupt get only the notice that it was opened. They get no second notice that they may
-    // decide.
+    // Approvers of a new interrupt get only the notice that it was opened. The approvers get no second notice that they
+    // may decide.
     let opened: Vec<InterruptId> = found
         .keys()
         .filter(|(_, occasion)| *occasion == Occasion::Opened)

@@ -328,9 +328,9 @@ impl People {
         }
     }
 
-    /// Returns true if a sign-in or invitation that was made at the time `since` is no longer valid. It is not valid if
-    /// the person does not exist, has left after `since` (even if the person returned), or was signed out from all
-    /// browsers after `since`.
+    /// Returns true if a sign-in or invitation that was made at the time `since` is no longer valid. A sign-in is not
+    /// valid if the person does not exist, has left after `since` (even if the person returned), or was signed out from
+    /// all browsers after `since`.
     pub fn is_signed_out(&self, id: &str, since: Since) -> bool {
         self.signs_in(id).is_empty()
             || self.has_left(id, since)
@@ -443,7 +443,7 @@ impl People {
     }
 }
 
-/// Returns the problems of a person's record that do not depend on other people. Their pointers are JSON pointers into
+/// Returns the problems of a person's record that do not depend on other people. Each problem has a JSON pointer into
 /// the request body of the API.
 pub fn check(id: &str, person: &Person) -> Vec<Problem> {
     let mut problems = Vec::new();
@@ -507,7 +507,7 @@ impl Person {
         away.delegate.as_deref()
     }
 
-    /// Returns the identifying data of the person. It is stored as erasable content, not in the head of the event.
+    /// Returns the identifying data of the person, which is stored as erasable content, not in the head of the event.
     pub(super) fn content(&self) -> Value {
         json!({ "name": self.name, "addresses": self.addresses })
     }

@@ -12,7 +12,7 @@ use crate::tool::Category;
 pub struct Rule {
     /// Full tool names.
     pub tools: Vec<String>,
-    /// Command patterns, such as `git push *`. They are compared with the parsed words of a command.
+    /// Command patterns, such as `git push *`, which are compared with the parsed words of a command.
     pub commands: Vec<String>,
     /// Globs for paths relative to the workspace.
     pub paths: Vec<String>,

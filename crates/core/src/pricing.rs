@@ -1,5 +1,5 @@
 //! Context windows and prices of models, as the workflow sets them. Amounts of money are whole millionths of a currency
-//! unit, never floating-point numbers. They are rounded up only for display.
+//! unit, never floating-point numbers. Amounts are rounded up only for display.
 
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ impl Price {
     }
 }
 
-/// Exact amount of money. It is rounded only for display.
+/// Exact amount of money, which is rounded only for display.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost(u64);
 

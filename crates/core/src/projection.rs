@@ -158,8 +158,8 @@ pub struct AnswerRow {
 }
 
 impl AnswerRow {
-    /// Returns the time since which the answer is valid. It is the time of its correction or, if it was not corrected,
-    /// the time of the answer.
+    /// Returns the time since which the answer is valid: the time of its correction or, if it was not corrected, the
+    /// time of the answer.
     pub fn since(&self) -> Timestamp {
         self.corrected_at.unwrap_or(self.at)
     }

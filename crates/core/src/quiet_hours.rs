@@ -43,7 +43,8 @@ pub enum Digest {
 }
 
 const MINUTES: usize = 24 * 60;
-/// Maximum number of quiet times in a row that are followed. It is larger than the number of quiet times in a week.
+/// Maximum number of quiet times in a row that are followed. The maximum is larger than the number of quiet times in a
+/// week.
 const CHAINED: usize = 64;
 
 impl Hold {

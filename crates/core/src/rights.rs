@@ -68,8 +68,8 @@ pub fn extent(role: Role, permission: Permission) -> Extent {
     column.zip(row).and_then(|(column, (_, extents))| extents.get(column).copied()).unwrap_or(Nothing)
 }
 
-/// Returns the role in which a person uses a permission. It is the role with the widest extent or, if several roles
-/// have that extent, the weakest of these roles. `None` if no role of the person has the permission.
+/// Returns the role in which a person uses a permission: the role with the widest extent or, if several roles have that
+/// extent, the weakest of these roles. `None` if no role of the person has the permission.
 pub fn acting(roles: &BTreeSet<Role>, permission: Permission) -> Option<Role> {
     let theirs = ROLES.into_iter().filter(|role| roles.contains(role));
     // `max_by_key` returns the last of equal items, and `ROLES` begins with the strongest role.

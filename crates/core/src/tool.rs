@@ -11,13 +11,13 @@ use crate::level::Level;
 use crate::time::Timestamp;
 use holdshort_command::Class;
 
-/// Declaration of a tool for agents and gates. It belongs to the workflow, to which the run is bound.
+/// Declaration of a tool for agents and gates. The declaration is part of the workflow to which the run is bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
     pub name: String,
     pub description: String,
-    /// JSON Schema (2020-12) of the arguments. It always describes an object and rejects unknown properties.
+    /// JSON Schema (2020-12) of the arguments, which always describes an object and rejects unknown properties.
     pub parameters: Value,
     pub runs: Runs,
 }
@@ -30,11 +30,11 @@ pub enum Runs {
     Here { effect: Effect, category: Category, on_crash: OnCrash },
     /// The client executes the call. The call becomes an interrupt, and the client reports the outcome.
     Client { effect: Effect, category: Category },
-    /// The call is not executed. It opens an interrupt, and the person's answer is the result of the call.
+    /// The call is not executed, but opens an interrupt. The person's answer is the result of the call.
     Opens(Opens),
     /// The call is not executed. The agent that makes the call hands its work over to this receiver.
     HandsOver(Receiver),
-    /// The call is not executed. It starts a phase of the run, and the output of the phase is the result of the call.
+    /// The call is not executed, but starts a phase of the run. The output of the phase is the result of the call.
     Begins(PhaseTool),
     /// The call is not executed. The journal records its arguments.
     Records,
@@ -59,8 +59,7 @@ pub enum PhaseTool {
 }
 
 impl PhaseTool {
-    /// Names of phases in chains and in the tools `invoke_NAME_phase`. They are the names that the registry uses
-    /// (contract A8).
+    /// Names of phases in chains and in the tools `invoke_NAME_phase`. The registry uses the same names (contract A8).
     pub const NAMES: [(&str, Self); 8] = [
         ("planning", Self::Planning),
         ("hitl_planning", Self::HumanPlanning),
@@ -172,7 +171,7 @@ pub enum Opens {
 /// State of a file or folder on which a call depends. `path` is relative to the workspace, with `/` as the separator.
 ///
 /// A path that ends with `/` is a folder (`./` is the workspace). The `sha256` of a folder identifies the folder
-/// itself. It does not depend on the folder's name or content.
+/// itself, and does not depend on the folder's name or content.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Precondition {
@@ -293,7 +292,7 @@ pub enum Outcome {
     Changed { paths: Vec<String> },
     /// The call began but did not finish, so a person must decide. The text describes how far the call got.
     Halfway { text: String },
-    /// The call was executed. Its result is held back until a person releases it.
+    /// The call was executed, and its result is held back until a person releases it.
     Held(Box<HeldOutput>),
 }
 
@@ -311,7 +310,7 @@ pub struct HeldOutput {
     pub level: Level,
     /// Findings as data that the card displays.
     pub details: Value,
-    /// Data that the tool reported. It is stored with the result.
+    /// Data that the tool reported, which is stored with the result.
     pub data: Value,
 }
 

@@ -1,5 +1,5 @@
-//! Trace and span of the caller, from the header `traceparent` (W3C Trace Context 1). No decision depends on them. They
-//! only make an exported run part of the caller's trace.
+//! Trace and span of the caller, from the header `traceparent` (W3C Trace Context 1). No decision depends on trace and
+//! span, which only make an exported run part of the caller's trace.
 
 use serde::{Deserialize, Serialize};
 

@@ -18,7 +18,8 @@ fn node(left: &Digest, right: &Digest) -> Digest {
     Digest::of_parts(&[&[1], left.as_bytes(), right.as_bytes()])
 }
 
-/// Root of a list of leaves that grows. It needs memory that grows with the logarithm of the number of leaves.
+/// Root of a list of leaves that grows. The memory that the root needs grows with the logarithm of the number of
+/// leaves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Growing {
     /// Sizes and roots of the perfect subtrees, from left to right. Each subtree is smaller than the subtree before it.

@@ -1,11 +1,11 @@
 //! Web addresses for rules, grants and cards. Parses URLs, and compares their hosts and paths with patterns. Web
 //! requests use the same parser.
 //!
-//! Different spellings of the same address are equal here. They may differ in the letter case of the host, punycode, a
-//! final dot of the host, numeric forms of an IP address, or `..` in the path. A path that servers may interpret
-//! differently is [ambiguous](Target::path): encoded slashes, `//`, `;`, nested encodings. A pattern of a rule that
-//! allows covers an ambiguous path only if the pattern covers the whole host. A pattern of a rule that asks or forbids
-//! matches every ambiguous path of its host.
+//! Different spellings of the same address are equal here. Spellings may differ in the letter case of the host,
+//! punycode, a final dot of the host, numeric forms of an IP address, or `..` in the path. A path that servers may
+//! interpret differently is [ambiguous](Target::path): encoded slashes, `//`, `;`, nested encodings. A pattern of a
+//! rule that allows covers an ambiguous path only if the pattern covers the whole host. A pattern of a rule that asks
+//! or forbids matches every ambiguous path of its host.
 
 use std::fmt;
 
@@ -110,8 +110,8 @@ impl Target {
         self.path.as_deref()
     }
 
-    /// Returns true if a redirect to `other` stays on the same server. `other` must have the same origin. It may also
-    /// be the same host over `https` instead of `http`, if both use the default ports.
+    /// Returns true if a redirect to `other` stays on the same server. `other` must have the same origin, or be the
+    /// same host over `https` instead of `http`, both with default ports.
     pub fn leads_home(&self, other: &Self) -> bool {
         let is_safer = self.url.scheme() == "http" && other.url.scheme() == "https";
         self.host() == other.host()

@@ -181,7 +181,7 @@ pub struct Mail {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Security {
-    /// The connection starts unencrypted. It is closed if it cannot switch to TLS.
+    /// The connection starts unencrypted, and is closed if it cannot switch to TLS.
     Starttls,
     /// The connection uses TLS from the first byte.
     Tls,
@@ -189,7 +189,7 @@ pub enum Security {
     None,
 }
 
-/// Slack app. It posts messages with its bot token, and learns which people press its buttons.
+/// Slack app that posts messages with its bot token. Slack tells the app which people press its buttons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlackApp {
     /// Id of a conversation, `C…`. If the id is empty, each person gets a direct message.

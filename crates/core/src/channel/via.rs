@@ -37,7 +37,7 @@ pub enum Secrets {
     Sign,
     /// The URL is the secret, because anyone who knows the URL may post to it.
     Url,
-    /// The secret is a token for publishing. It is needed only if the server requires one.
+    /// The secret is a token for publishing, which is needed only if the server requires one.
     Token,
     /// The settings of the channel type name the secrets.
     Own,

@@ -92,8 +92,8 @@ impl Checkpoints<'_> {
 
 /// Returns true if the command contains the word or pattern. A word also matches in other forms (`deployment`,
 /// `deploys`), as a part of `kubectl-apply`, `make:release` or `publishPlugins`, as an abbreviated subcommand, or in an
-/// argument of a script. A pattern matches as it does in rules. It also matches if the command has other words between
-/// the words of the pattern.
+/// argument of a script. A pattern matches as it does in rules. A pattern also matches if the command has other words
+/// between the words of the pattern.
 fn says(part: &Part, word: &str) -> bool {
     if word.contains([' ', '*']) {
         return part.may_match(word) || scattered(part, word);

@@ -68,7 +68,7 @@ pub struct Gated {
     pub verdict: Verdict,
     pub category: Category,
     pub level: Level,
-    /// Findings about the risk of the call. They do not depend on the verdict.
+    /// Findings about the risk of the call, which do not depend on the verdict.
     pub stakes: Vec<Reason>,
     /// Grant that an approval for the session would give. `None` if the gates may not offer a grant.
     pub grant: Option<Matcher>,

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::changeset::Changeset;
 use crate::digest::Digest;
 
-/// Digests of a trial. They are part of the call, so an approval of the call also binds the changes and the output of
-/// the trial.
+/// Digests of a trial. The call contains them, so an approval of the call also binds the changes and the output of the
+/// trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrialDigests {

@@ -66,7 +66,7 @@ pub struct Matcher {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<Program>,
     /// Files that the commands execute, in the state that they had when the grant was given, and files that had to be
-    /// absent. Grants of earlier versions have no such list. They cover no command that executes a file of the
+    /// absent. Grants of earlier versions have no such list, and cover no command that executes a file of the
     /// workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scripts: Vec<Precondition>,
@@ -94,15 +94,15 @@ pub struct Program {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
     /// Options in the command line, with the option values that determine the effect of the command. Grants of earlier
-    /// versions have no options. They cover no command that writes.
+    /// versions have no options, and cover no command that writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<String>>,
     /// Operands of the command in their order, if they determine its effect. Operands do so unless they are certainly
-    /// files or texts. Grants of earlier versions have no operands. They do not cover commands whose operands determine
-    /// the effect.
+    /// files or texts. Grants of earlier versions have no operands, and cover no command whose operands determine the
+    /// effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operands: Option<Vec<String>>,
-    /// Absolute working directory. Grants of earlier versions have no working directory. They cover no command that
+    /// Absolute working directory. Grants of earlier versions have no working directory, and cover no command that
     /// writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,

@@ -73,7 +73,8 @@ pub enum Changes<'a> {
     Untried,
     /// The call certainly only reads.
     Nothing,
-    /// Changeset that a file tool proposes. Its paths contain no links, because all links are resolved.
+    /// Changeset that a file tool proposes. The paths of the changeset contain no links, because all links are
+    /// resolved.
     Proposed(&'a Changeset),
     /// Changes that a trial made, in the workspace and in the run's layer. `ask_because` contains the codes of findings
     /// about these changes. Each finding makes the gates ask a person.

@@ -1,8 +1,8 @@
-//! Smart approval: finds reasons to ask a person (contract A4). It searches an agent's message, the agent's call and
-//! the agent's recent failures.
+//! Smart approval: finds reasons to ask a person (contract A4). Smart approval searches an agent's message, the agent's
+//! call and the agent's recent failures.
 //!
-//! The reasons are deterministic and based on whole words. Smart approval only adds reasons to ask. It never removes a
-//! reason of a gate, and never stops a call that only reads. In addition, a model may judge calls: see
+//! The reasons are deterministic and based on whole words. Smart approval only adds reasons to ask. Smart approval
+//! never removes a reason of a gate, and never stops a call that only reads. In addition, a model may judge calls: see
 //! `run/oversight.rs`.
 //!
 //! | code | a person is asked if |

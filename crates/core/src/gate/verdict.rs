@@ -21,7 +21,8 @@ pub enum Source {
     Inspection,
     /// A person has refused the call before in this session.
     Refusal,
-    /// Words and options that indicate risk. They raise the risk level, but do not require that a person decides.
+    /// Words and options that indicate risk. These words and options raise the risk level, but do not require that a
+    /// person decides.
     Words,
     /// Default: no rule matches the call.
     Default,

@@ -105,7 +105,7 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
         return Verdict::Ask { reasons, grantable: false };
     }
     // The person who gave a grant for a category had not seen these findings and rules. Such a grant therefore removes
-    // no finding and no rule that asks. It applies only if the workflow still offers grants for categories.
+    // no finding and no rule that asks. A grant for a category applies only if the workflow still offers such grants.
     let may_lift = |matcher: &Matcher| {
         matcher.category.is_none() || (asks.is_empty() && rules.covers == GrantCovers::Category)
     };

@@ -89,7 +89,7 @@ impl Interrupt {
 
     /// Returns the assignment after a reassignment. The new assignment must require at least as many votes and stages
     /// as the gate, and must not permit self-approval if the gate excludes it. Some people may reassign only the
-    /// interrupts that are assigned to them. They may replace only the approvers of the current stage.
+    /// interrupts that are assigned to them. Such a person may replace only the approvers of the current stage.
     pub fn check_reassign(&self, voter: &Voter<'_>, to: HandedTo) -> Result<Assignment, Refusal> {
         let now = self.stage_now();
         match rights::extent(voter.actor.role, Permission::Assign) {

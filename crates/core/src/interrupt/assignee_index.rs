@@ -10,8 +10,8 @@ use crate::time::Timestamp;
 
 /// Mark of an interrupt that has a stage on which any admin or operator may decide.
 pub const ANYBODY: &str = "\n*\n";
-/// Mark of an interrupt whose row does not show who its approvers are. Its approvers depend on the complete state of
-/// the run.
+/// Mark of an interrupt whose row does not show who its approvers are. The approvers of such an interrupt depend on the
+/// complete state of the run.
 pub const INVOLVED: &str = "\n!\n";
 
 /// Beginning of a mark that names a person.

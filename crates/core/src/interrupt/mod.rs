@@ -64,7 +64,7 @@ pub struct Interrupt {
     pub content: Value,
     pub opened_at: Timestamp,
     pub opened_seq: u64,
-    /// Version of the interrupt. It increases with each change of the approvers. A decision may state the version on
+    /// Version of the interrupt, which increases with each change of the approvers. A decision may state the version on
     /// which it is based.
     pub version: u64,
     /// Current votes, at most one of each person.

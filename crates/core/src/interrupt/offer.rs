@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Carry, Effect, HeldWork, Kind, Outcome, Row, option};
 use crate::schema;
 
-/// Option that an interrupt offers. It is a row of the option table, possibly with a different label.
+/// Option that an interrupt offers: a row of the option table, possibly with a different label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Offer {
@@ -117,9 +117,9 @@ pub fn offered(own: Vec<Offer>, wanted: &[String]) -> Vec<Offer> {
 /// Value of `on_expiry` if no option takes effect when the interrupt expires. No option has this id.
 pub const EXPIRED: &str = "expired";
 
-/// Returns the id of the option that takes effect when the interrupt expires. It is the first usable option of these:
-/// the configured option, the default of the kind, the last option that stops work. An option is not usable if it is
-/// not offered or needs input. Returns [`EXPIRED`] if no option is usable.
+/// Returns the id of the option that takes effect when the interrupt expires. The first usable option of these takes
+/// effect: the configured option, the default of the kind, the last option that stops work. An option is not usable if
+/// it is not offered or needs input. Returns [`EXPIRED`] if no option is usable.
 pub fn on_expiry(kind: Kind, configured: Option<&str>, offered: &[Offer]) -> String {
     let find = |id: &str| offered.iter().find(|offer| offer.id == id && offer.applies_alone());
     configured

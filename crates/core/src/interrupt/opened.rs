@@ -97,10 +97,10 @@ pub struct Opened {
     pub callback: bool,
 }
 
-/// Key in the erasable content of `interrupt_opened`. Its value is the option labels that the agent chose.
+/// Key of the option labels that the agent chose, in the erasable content of `interrupt_opened`.
 pub(crate) const LABELS: &str = "labels";
 
-/// Key in the erasable content of `interrupt_opened`. Its value is the output of a trial.
+/// Key of the output of a trial, in the erasable content of `interrupt_opened`.
 pub(crate) const STREAMS: &str = "streams";
 
 impl Opened {

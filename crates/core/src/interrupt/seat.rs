@@ -237,8 +237,8 @@ impl Interrupt {
         let sits = |vote: &Vote| {
             let Some(of) = self.assignment.stages.get(vote.seat.stage) else { return false };
             let who = vote.principal();
-            // The roles of a person who is not in the list of people come from another source. They are checked with
-            // each vote.
+            // The roles of a person who is not in the list of people come from another source. Such roles are checked
+            // with each vote.
             let is_operator =
                 of.is_open() && (people.roles(who).is_empty() || people.decides_unassigned(who));
             // The voter must still be a member of all groups for which the vote was counted.

@@ -261,7 +261,8 @@ const CONTINUATION: KindRow = KindRow {
     name: "continuation",
     from_outside: false,
     edits: None,
-    // If the interrupt expires, the run is cancelled. It must not end as if its work were sufficient (contract E22).
+    // If the interrupt expires, the run is cancelled, because it must not end as if its work were sufficient (contract
+    // E22).
     on_expiry: Some("cancel"),
     options: &[
         row("continue", "Continue", &[Effect::Proceed], May, Never)

@@ -36,7 +36,7 @@ pub struct Reminders {
     pub limit: u32,
 }
 
-/// Escalation step. It adds approvers or replaces the approvers.
+/// Escalation step, which adds approvers or replaces the approvers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Escalation {
@@ -81,7 +81,8 @@ impl Timing {
         *self == Self::default()
     }
 
-    /// Returns true if the settings have reminders or escalation steps. Both restart when further approvers are asked.
+    /// Returns true if the settings have reminders or escalation steps. Reminders and escalation restart when further
+    /// approvers are asked.
     pub fn has_follow_ups(&self) -> bool {
         self.reminders.is_some() || !self.escalation.is_empty()
     }

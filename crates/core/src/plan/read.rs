@@ -111,7 +111,7 @@ fn subtask(item: &Value) -> Value {
     Value::Object(native)
 }
 
-/// Fields that describe a subtask. Their texts are joined in this order.
+/// Fields that describe a subtask, in the order in which their texts are joined.
 const WORDS: [&str; 5] = ["title", "sub_task", "task", "description", "bullet_points"];
 
 /// Joins the descriptions of a subtask into one text. Keeps a description that is not a text, so that the check reports

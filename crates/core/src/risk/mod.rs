@@ -1,9 +1,9 @@
 //! Risk of words and flags. One table (`table.rs`) applies to every interrupt that may let work continue. Neither the
 //! agent that asks nor the workflow can change the table.
 //!
-//! The table only raises a risk level and gives a reason. It never decides: the gates (`gate`) ask, allow or forbid.
-//! Words for which a command only searches are ignored, because the command parser determines the effect of a command.
-//! The table of effects is in `gate/stakes`.
+//! The table only raises a risk level and gives a reason. The gates (`gate`) decide: they ask, allow or forbid. Words
+//! for which a command only searches are ignored, because the command parser determines the effect of a command. The
+//! table of effects is in `gate/stakes`.
 
 mod host;
 mod table;

@@ -1,4 +1,4 @@
-//! Reply of a router agent. It is one JSON object, which may be alone, in a code fence, or within prose (contract A19).
+//! Reply of a router agent: one JSON object, which may be alone, in a code fence, or within prose (contract A19).
 
 use serde::Deserialize;
 use serde_json::{Value, json};

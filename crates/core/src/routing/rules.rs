@@ -4,8 +4,8 @@
 
 use super::{Mode, Proposal, Route, Routed};
 
-/// Phrases that ask the agent to find out what the task is. They are checked before the length of the task, because a
-/// text such as "… no further details. Generate a plan" is long, but states no task (contract E6).
+/// Phrases that ask the agent to find out what the task is. These phrases are checked before the length of the task,
+/// because a text such as "… no further details. Generate a plan" is long, but states no task (contract E6).
 const META: [&str; 11] = [
     "clarify requirements",
     "clarify the requirements",

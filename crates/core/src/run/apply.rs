@@ -1,5 +1,5 @@
-//! The only code that changes a run. It applies one event at a time. `apply` cannot fail and reads no clock. Its
-//! branches never depend on the erasable content of an event.
+//! The only code that changes a run: `apply` applies one event at a time. `apply` cannot fail and reads no clock. The
+//! branches of `apply` never depend on the erasable content of an event.
 
 use std::sync::Arc;
 

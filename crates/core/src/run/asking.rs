@@ -237,7 +237,7 @@ pub(super) fn check(arguments: &Value) -> Vec<schema::Problem> {
             problems.push(schema::Problem::new(format!("/{key}"), "is blank: say what you ask"));
         }
     }
-    // A choice needs no word. It may be a mark, such as `–`.
+    // A choice may be a mark without a word, such as `–`.
     let is_blank = |text: &str| text.chars().all(|c| c.is_whitespace() || c.is_control());
     let choices = arguments.get("choices").and_then(Value::as_array).into_iter().flatten().enumerate();
     for (at, _) in choices.filter(|(_, choice)| choice.as_str().is_some_and(is_blank)) {

@@ -9,7 +9,7 @@ use crate::definition::{Definition, Smart};
 use crate::json::is_default;
 use crate::policy::{Checkpoint, Rule};
 
-/// Settings of a run. They are set at the start of the run and never change.
+/// Settings of a run, which are set at its start and never change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {

@@ -47,8 +47,7 @@ pub(super) struct Draft<'a> {
     draw: Draw,
 }
 
-/// Parameters of a new interrupt. They are added to the table of the interrupt's kind and to the settings of the
-/// workflow.
+/// Parameters of a new interrupt, in addition to the table of the interrupt's kind and the settings of the workflow.
 pub(super) struct Opening {
     pub(super) kind: Kind,
     pub(super) about: About,
@@ -266,8 +265,7 @@ impl<'a> Draft<'a> {
         self.opened(opened, content)
     }
 
-    /// Returns the phase that asks. It is the phase that the interrupt is about, or else the phase of the interrupt's
-    /// step.
+    /// Returns the phase that asks: the phase that the interrupt is about, or else the phase of the interrupt's step.
     fn phase_of(&self, opening: &Opening) -> Option<&Phase> {
         let step = || Some(self.run.steps.get(opening.step.as_ref()?)?.phase.as_str());
         let phase = opening.about.phase().or_else(step);

@@ -50,8 +50,8 @@ fn require(actor: &Actor, permission: Option<Permission>, is_own: bool) -> Resul
 impl Draft<'_> {
     fn take(&mut self, input: Input) -> Result<(), Rejection> {
         if let Some(ended) = &self.run.ended {
-            // On an ended run, a decision returns the earlier result or the status 409, and a comment is accepted. Both
-            // inputs therefore continue to the checks below.
+            // On an ended run, a decision returns the earlier result or the status 409, and a comment is accepted.
+            // Decisions and comments therefore continue to the checks below.
             let is_of_interrupt = input.permission() == Some(Permission::Decide);
             let is_late = input.is_of_history() || input.is_about_external_ask();
             if !is_of_interrupt && !is_late && !matches!(input, Input::Start(_)) {

@@ -1,4 +1,4 @@
-//! Functions that look up values in the state of a run. They need only the state and the workflow.
+//! Functions that look up values in the state of a run, and need only the state and the workflow.
 
 use std::sync::LazyLock;
 

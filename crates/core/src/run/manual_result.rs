@@ -22,7 +22,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Accepts a person's text as the result of a step. The result of a planner is a plan. It goes through the same
+    /// Accepts a person's text as the result of a step. The result of a planner is a plan, and goes through the same
     /// checks as every plan that a person writes.
     pub(super) fn give_result(&mut self, step: &str, text: &str) {
         let planner = self.run.steps.get(step).filter(|step| step.role == StepRole::Planner);

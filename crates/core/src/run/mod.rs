@@ -128,8 +128,8 @@ pub struct Run {
     pub paused_at: Option<Timestamp>,
     /// True if the session of the run is suspended.
     pub suspended: bool,
-    /// Interrupt that holds the whole run. It is open because a person interrupted the run and has the turn, or because
-    /// a service requested a review.
+    /// Interrupt that holds the whole run, because a person interrupted the run and has the turn, or because a service
+    /// requested a review.
     pub interrupted: Option<InterruptId>,
     pub ended: Option<Arc<RunEnd>>,
     /// Phases that have started. The value of a phase is `Some` after the phase has ended.
@@ -183,8 +183,8 @@ pub struct RunEnd {
     pub reason: String,
     pub seq: u64,
     pub at: Timestamp,
-    /// Sequence number of the event that contains the text and the result of the run. It is the event that ended the
-    /// run. If an answer in the result was erased later, it is the event of the erasure.
+    /// Sequence number of the event that contains the text and the result of the run. Normally the event that ended the
+    /// run contains them. If an answer in the result was erased later, the event of the erasure contains them.
     pub told: u64,
     pub text: Option<String>,
     pub result: Value,

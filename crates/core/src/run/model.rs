@@ -105,7 +105,7 @@ impl Draft<'_> {
             }
             return Ok(());
         }
-        // It is not a failure of the work if a repeated question is skipped.
+        // A repeated question that is skipped is not a failure of the work.
         let end = if are_returned { CallEnd::Skipped } else { CallEnd::Failed };
         for (id, problem) in calls.zip(problems) {
             if let Some((code, text)) = problem {

@@ -238,8 +238,8 @@ pub struct Call {
     pub tool: String,
     pub arguments: Value,
     pub state: CallState,
-    /// Revision of the call. It increases each time the call needs a new inspection. Inspection results with an older
-    /// revision are rejected.
+    /// Revision of the call, which increases each time the call needs a new inspection. Inspection results with an
+    /// older revision are rejected.
     pub revision: u32,
     /// Number of starts of the call so far. `started_at` is the time of the last start.
     pub attempt: u32,
@@ -254,7 +254,7 @@ pub struct Call {
     /// have ended.
     pub deferred: bool,
     pub card: Value,
-    /// Changes that a file tool proposes. They come from the last inspection of the call.
+    /// Changes that a file tool proposes, from the last inspection of the call.
     pub proposal: Option<Arc<CallChanges>>,
     /// State of the call's trial, if the gates require a trial.
     pub trial: Trial,
@@ -390,7 +390,7 @@ pub struct Trial {
     pub impossible: Option<Arc<str>>,
 }
 
-/// Changes that a call makes to the workspace. They were found by the trial of the call or proposed by its tool.
+/// Changes that a call makes to the workspace, as the trial of the call found them or its tool proposed them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallChanges {
     /// Digest of the changeset.

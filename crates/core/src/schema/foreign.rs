@@ -2,8 +2,8 @@
 //! schema.
 //!
 //! Libraries write types as definitions that refer to each other (`$ref`, `$defs`). This module follows references
-//! within the same schema. It limits the cost of a check as far as the cost depends on the schema alone. The module
-//! `work` limits the cost that also depends on the value.
+//! within the same schema. This module limits the cost of a check as far as the cost depends on the schema alone. The
+//! module `work` limits the cost that also depends on the value.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,8 +2,8 @@
 //! member.
 //!
 //! A member of the union is ruled out if the value has another type, or if an enumeration of the member rejects the
-//! value. It is also ruled out if a constant rejects the value or a property of the value. A discriminator (`kind:
-//! "number"`) therefore leaves only one member.
+//! value. A member is also ruled out if a constant rejects the value or a property of the value. A discriminator
+//! (`kind: "number"`) therefore leaves only one member.
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;

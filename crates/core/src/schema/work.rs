@@ -3,7 +3,7 @@
 //!
 //! Definitions that refer to each other can cause an exponential amount of work, even if the schema and the value are
 //! small. A backtracking pattern can do the same. This module visits the schemas that the validator would visit, but
-//! does not check them. It stops when all schemas are visited or a limit is reached.
+//! does not check them. The visit stops when all schemas are visited or a limit is reached.
 
 use std::collections::BTreeSet;
 

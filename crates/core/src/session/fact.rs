@@ -27,7 +27,7 @@ pub enum Fact {
     /// A person refused a call. Until the refusal is revoked, a person is asked about every similar call, even if a
     /// grant or a rule allows the call. The event's text describes the refused call in one line.
     RefusalAdded {
-        /// Interrupt on which the person decided. Its id also identifies the refusal.
+        /// Interrupt on which the person decided. The id of the interrupt also identifies the refusal.
         interrupt: InterruptId,
         run: RunId,
         call: RefusedCall,
@@ -36,7 +36,7 @@ pub enum Fact {
         interrupt: InterruptId,
     },
     /// A person opened the session before any run started. `session_opened` is always the first event of its session.
-    /// Its content is `{name?, config?}`.
+    /// The content of the event is `{name?, config?}`.
     SessionOpened {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         workflow: Option<String>,

@@ -11,7 +11,7 @@ pub enum State {
     Open,
     /// A person suspended the session. Its runs are paused. No run starts, and no run resumes.
     Suspended,
-    /// The session has ended. Its runs are cancelled, and no new run starts.
+    /// The session has ended. The runs of the session are cancelled, and no new run starts.
     Closed(End),
 }
 
@@ -25,8 +25,8 @@ pub enum End {
     Expired,
 }
 
-/// Settings with which a session was opened. Its name and configuration are not included, because they are erasable
-/// content of its first event.
+/// Settings with which a session was opened. The name and configuration of the session are not included, because they
+/// are erasable content of its first event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opened {
     /// Workflow for which the session was opened.

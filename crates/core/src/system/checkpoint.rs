@@ -33,7 +33,8 @@ impl LastSentCheckpoint {
     }
 }
 
-/// Input that sends a checkpoint to channels. It has no effect if a checkpoint was sent within the last `every_ms`.
+/// Input that sends a checkpoint to channels. The input has no effect if a checkpoint was sent within the last
+/// `every_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendCheckpoint {
     pub covered: CheckpointTree,

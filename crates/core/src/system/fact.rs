@@ -18,7 +18,7 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "facts", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fact {
-    /// Rules for all runs were set. They are evaluated before the rules of the run's workflow.
+    /// Rules for all runs were set. These rules are evaluated before the rules of the run's workflow.
     PolicySet {
         rules: Vec<Rule>,
     },

@@ -1,7 +1,7 @@
 //! Keys: names, roles and secrets for agents and services. The journal stores only the SHA-256 of each secret.
 //!
-//! A secret is 256 random bits and cannot be guessed. Its digest therefore needs neither a salt nor key stretching.
-//! Requests with the key have the `name` of the key as their actor id.
+//! A secret is 256 random bits and cannot be guessed, so its digest needs neither a salt nor key stretching. Requests
+//! with the key have the `name` of the key as their actor id.
 
 use std::collections::BTreeMap;
 

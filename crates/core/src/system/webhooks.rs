@@ -1,9 +1,8 @@
-//! Webhooks that were registered over the API. They are channels in addition to the channels in the channels file
-//! (contract D4).
+//! Webhooks that were registered over the API: channels in addition to the channels in the channels file (contract D4).
 //!
 //! The journal contains only the existence, kind and host of a webhook. No event contains the URL, the secret or the
-//! headers, because they may grant access to the receiver. They are stored in a file of the data folder or, if several
-//! nodes share a database, in the database.
+//! headers, because they may grant access to the receiver. URL, secret and headers are stored in a file of the data
+//! folder or, if several nodes share a database, in the database.
 
 use serde::{Deserialize, Serialize};
 

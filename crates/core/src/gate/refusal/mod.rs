@@ -85,7 +85,7 @@ pub struct RefusalRecord {
 /// Relation of a later call to a refused call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// The later call is the refused call. It may be spelled differently.
+    /// The later call is the refused call, possibly in a different spelling.
     Same,
     /// The later call contains the refused call, or is a part of the refused call.
     Related,

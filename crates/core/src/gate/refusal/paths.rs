@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::json::is_default;
 
-/// Folder that contains every path. It also stands for an unknown path.
+/// Folder that contains every path, and that also stands for an unknown path.
 pub(super) const ROOT: &str = "/";
 
 /// Number of hexadecimal digits of a [`PathDigest`].

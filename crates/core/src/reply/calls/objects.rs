@@ -11,8 +11,8 @@ const NAMES: &[&str] =
 pub(super) const ARGUMENTS: &[&str] =
     &["arguments", "parameters", "params", "args", "input", "action_input", "tool_input", "kwargs"];
 
-/// Keys of objects that wrap calls. They are needed only if the object has several keys, because an object with a
-/// single key is always treated as a wrapper.
+/// Keys of objects that wrap calls. An object with several keys is a wrapper only if it has one of these keys. An
+/// object with a single key is always treated as a wrapper.
 const WRAPPERS: &[&str] = &[
     "tool_calls",
     "tool_call",
@@ -32,7 +32,7 @@ const WRAPPERS: &[&str] = &[
     "content",
 ];
 
-/// Names of tools that models know from their training. They match even if the agent does not have the tool.
+/// Names of tools that models know from their training. These names match even if the agent does not have the tool.
 const FAMILIAR: &[&str] = &[
     "bash",
     "shell",

@@ -386,7 +386,8 @@ pub(in crate::reply) const GO_ON: &[&str] = &[
     "get further",
 ];
 
-/// Verbs that name a necessary step if they follow a phrase of [`CANNOT`]. They matter only if no work is done yet.
+/// Verbs that name a necessary step if they follow a phrase of [`CANNOT`]. These verbs matter only if no work is done
+/// yet.
 pub(in crate::reply) const STUCK: &[&str] = &[
     "start",
     "begin",

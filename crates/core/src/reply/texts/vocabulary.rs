@@ -1,7 +1,7 @@
 //! English words and phrases by which models ask, wait, offer help and close politely. This file contains only data.
 //! `speech.rs` and `asks.rs` use the data. All phrases are in lower case.
 
-/// Phrases that close a text politely. They ask for nothing that the work needs.
+/// Phrases that close a text politely, and ask for nothing that the work needs.
 pub(in crate::reply) const POLITE: &[&str] = &[
     "anything else",
     "any questions",
@@ -40,7 +40,7 @@ pub(in crate::reply) const GOES_ON: &[&str] = &[
     "approve",
 ];
 
-/// Offers of additional work. They matter only if the text has said before that the work is done.
+/// Offers of additional work, which matter only if the text has said before that the work is done.
 pub(in crate::reply) const OFFERS: &[&str] =
     &["would you like me to", "do you want me to", "want me to", "should i also", "shall i also"];
 

@@ -125,7 +125,8 @@ impl Draft<'_> {
         let viewed_ms = decision.viewed_ms.map(|ms| ms.min(limits::VIEWED_MS));
         let on_behalf_of = decision.on_behalf_of.clone();
         let also = decision.also.clone();
-        // A client may omit the list of the interrupts that it showed. It certainly showed the interrupts in `also`.
+        // A client may omit the list of the interrupts that it showed. The client certainly showed the interrupts in
+        // `also`.
         let shown = decision.also_shown.iter().filter(|id| !also.contains(id));
         let also_shown = also.iter().chain(shown).cloned().collect();
         self.emit(

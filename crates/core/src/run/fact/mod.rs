@@ -104,8 +104,8 @@ pub enum Fact {
         agent: String,
         #[serde(default, skip_serializing_if = "step::is_worker")]
         role: StepRole,
-        /// Subtask of the plan that the step carries out. Journals of earlier versions do not contain the subtask. It
-        /// is then derived from the plan.
+        /// Subtask of the plan that the step carries out. Journals of earlier versions do not contain the subtask,
+        /// which is then derived from the plan.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         subtask: Option<PlanPart>,
     },
@@ -254,7 +254,7 @@ pub enum Fact {
         deleted: usize,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ask_because: Vec<String>,
-        /// Changes to the run's private layer. They are not part of the changeset.
+        /// Changes to the run's private layer, which are not part of the changeset.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         layer: Option<LayerDigest>,
     },
@@ -618,7 +618,7 @@ pub enum Fact {
     MessageAdded,
     /// A person undid changes on which this run's agents may rely. `text`: the message that tells the agents.
     ChangesUndone {
-        /// Run that undid the changes. It is never the run of this event.
+        /// Run that undid the changes. The run of this event cannot be that run.
         by: RunId,
     },
     /// A note for agents was added. `text`: feedback or guidance that a person gave with a decision.

@@ -1,8 +1,8 @@
 //! Phases as tools: a call begins a new phase in the same run, and the result of the phase becomes the result of the
 //! call (contract A25). The model receives the result only after the phase has ended.
 //!
-//! The workflow determines the agents of the new phase. They are the workflow's agents with the usual names, or else
-//! the agent that makes the call.
+//! The workflow determines the agents of the new phase. The phase gets the workflow's agents with the usual names, or
+//! else the agent that makes the call.
 
 use std::collections::BTreeMap;
 
@@ -353,9 +353,9 @@ impl Run {
     }
 }
 
-/// Returns the gates of a phase that a call begins. They are the gates before and after the steps of the caller. If the
-/// caller is in a copilot phase, the gates belong to the rounds of that phase and are left out. The gate for errors is
-/// always left out, because the calling model gets the failure.
+/// Returns the gates of a phase that a call begins: the gates before and after the steps of the caller. If the caller
+/// is in a copilot phase, the gates belong to the rounds of that phase and are left out. The gate for errors is always
+/// left out, because the calling model gets the failure.
 fn gates_of_called(around: &Phase) -> StepGates {
     if around.kind.copilot().is_some() {
         return StepGates::default();
