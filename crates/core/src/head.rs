@@ -82,7 +82,7 @@ const ROOT: &str = "root:";
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "not a head: write a number of events, a colon, and {DIGITS} to {ALL_DIGITS} hexadecimal digits, as \
+    "not the head of a journal: write a number of events, a colon, and {DIGITS} to {ALL_DIGITS} hexadecimal digits, as \
      `holdshort audit head` prints it"
 )]
 pub struct Malformed;

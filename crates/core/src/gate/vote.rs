@@ -257,7 +257,7 @@ fn explain(code: &str) -> &'static str {
             "the command runs a file of the workspace that could change unnoticed after the approval"
         }
         "unread_arguments" => {
-            "it names a command, a path or an address in a form that rules cannot read; rules read only \
+            "the call names a command, a path or an address in a form that rules cannot read; rules read only \
             strings in the arguments `command`, `path` and `url`"
         }
         "unguarded" => {
@@ -265,20 +265,20 @@ fn explain(code: &str) -> &'static str {
              away: check the workspace"
         }
         "ignores_changed" => {
-            "it changes which files git ignores, and rules about changes depend on these \
+            "the call changes which files git ignores, and rules about changes depend on these \
         files"
         }
         "undo" => "the call undoes changes that were approved before",
         "merge" => {
-            "it copies ignored files, which only the run has seen so far, into the workspace, where your own \
+            "the call copies ignored files, which only the run has seen so far, into the workspace, where your own \
              tools find them"
         }
         "layer_full" => {
-            "the layer, which stores the run's ignored files, is full, so the ignored files that the command \
+            "the layer that stores the run's ignored files is full, so the ignored files that the command \
              writes are changes of the workspace"
         }
         "special_file" => {
-            "it creates something that is neither a file nor a directory nor a symbolic link, and that \
+            "the call creates something that is neither a file nor a directory nor a symbolic link, and that \
              cannot be stored"
         }
         "sandbox_none" => {

@@ -426,7 +426,8 @@ impl Assignment {
             let (needed, there) = (stage.needed(), candidates.len());
             if there < needed {
                 let who = if starter.is_some() { " (without the person who started the run)" } else { "" };
-                let why = format!("needs {needed}, but only {there}{who} may decide");
+                let approvers = if needed == 1 { "approver" } else { "approvers" };
+                let why = format!("needs {needed} {approvers}, but only {there}{who} may decide");
                 return Some(ApproverShortage { stage: i, why });
             }
             if stage.roles == Represented::All {

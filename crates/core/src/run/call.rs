@@ -450,7 +450,7 @@ impl Draft<'_> {
     pub(super) fn doubt(&mut self, id: &str, why: &str) {
         let Ok(call) = self.call(id) else { return };
         self.emit(Fact::ToolDoubted { call: id.to_owned() }, Content::none());
-        let title = format!("Did it happen? {}", super::gating::title(&call));
+        let title = format!("Did this call take effect? {}", super::gating::title(&call));
         let mut opening = Opening::new(Kind::UnknownOutcome, About::Call(id.to_owned()), title);
         opening.step = Some(call.step.clone());
         opening.message = format!("It is unknown whether this call took effect: {why}.");

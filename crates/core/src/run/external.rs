@@ -373,7 +373,10 @@ fn check(ask: &Ask) -> Vec<Problem> {
         }
     }
     if ask.usable_ms.is_some() && ask.kind.row().edits.is_none() {
-        let message = format!("no option of `{}` approves an action that can be used", ask.kind.as_str());
+        let message = format!(
+            "has no effect, because no option of `{}` approves an action: leave out this field",
+            ask.kind.as_str()
+        );
         problems.push(Problem::new("/usable_ms", message));
     }
     problems

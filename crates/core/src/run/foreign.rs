@@ -78,7 +78,7 @@ impl Run {
 }
 
 /// Note on the card of a command that was tried.
-const NOTE: &str = "It was tried on a copy, and nothing has happened yet. You approve exactly the changes and the \
+const NOTE: &str = "The command ran on a copy of the workspace, and nothing has happened yet. You approve exactly the changes and the \
                     output that are shown; the command does not run again.";
 
 /// Returns the card of a call: the agent's payload, plus fields that are computed from the call.
@@ -203,7 +203,10 @@ impl Draft<'_> {
         let gated = self.gated_foreign(interrupt, &decision.edit);
         match gated.map(|gated| gated.verdict) {
             Some(Verdict::Forbid(reason)) => {
-                vec![Problem::new(at, format!("a rule of the installation forbids it: {}", reason.text))]
+                vec![Problem::new(
+                    at,
+                    format!("a rule of the installation forbids the call: {}", reason.text),
+                )]
             }
             Some(Verdict::Allow(_) | Verdict::Ask { .. }) => Vec::new(),
             None => vec![Problem::new(at, "the call cannot be read, so no rule could be evaluated")],

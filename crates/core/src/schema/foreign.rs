@@ -231,7 +231,7 @@ impl Chains<'_> {
             }
             None => {}
         }
-        let too_deep = || Problem::new(at, format!("leads through more than {CHAIN} schemas for one value"));
+        let too_deep = || Problem::new(at, format!("applies more than {CHAIN} schemas to one value"));
         if steps > CHAIN {
             return Err(too_deep());
         }

@@ -97,7 +97,7 @@ fn what_is_no_head_is_said_to_be_none() {
     let head = format!("1:{}", "a".repeat(24));
     let many = format!("{head}\n").repeat(101);
     for (text, said) in [
-        (&*format!("{head}\nnone\n"), "line 2: not a head"),
+        (&*format!("{head}\nnone\n"), "line 2: not the head of a journal"),
         ("\n", "contains no head"),
         (&*many, "contains 101 heads; at most 100"),
     ] {
@@ -106,7 +106,7 @@ fn what_is_no_head_is_said_to_be_none() {
         assert_eq!((ran.code, ran.err.contains(said)), (2, true), "{ran:?}");
     }
     let ran = home.run(&["audit", "verify", "--against", "12"]);
-    assert_eq!((ran.code, ran.err.contains("--against 12: not a head")), (2, true), "{ran:?}");
+    assert_eq!((ran.code, ran.err.contains("--against 12: not the head of a journal")), (2, true), "{ran:?}");
 }
 
 #[test]

@@ -277,7 +277,7 @@ fn a_workflow_that_nobody_could_decide_is_found_without_a_server() {
     .unwrap();
     let ran = home.run(&["workflows", "check", &at("three.yaml"), "--people", &at("people.yaml")]);
     let told = format!(
-        "{}:1:1: the workflow `three` would wait forever: `gates.checkpoint` needs 3, but only 2 may decide\n",
+        "{}:1:1: the workflow `three` would wait forever: `gates.checkpoint` needs 3 approvers, but only 2 may decide\n",
         at("three.yaml")
     );
     assert_eq!((ran.code, ran.out), (2, told));

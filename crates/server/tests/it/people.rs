@@ -580,7 +580,7 @@ async fn a_gate_of_a_workflow_names_people_of_the_file() {
     let file = folder.path().join("people.yaml");
     std::fs::write(file, "people:\n  anna: {roles: [reviewer], groups: [legal]}\n").expect("it is written");
     let refused = served.restart_refused().await;
-    assert!(refused.contains("needs 2, but only 1"), "{refused}");
+    assert!(refused.contains("needs 2 approvers, but only 1"), "{refused}");
 }
 
 /// Removing a person ends their open connections.

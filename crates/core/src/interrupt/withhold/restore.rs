@@ -30,7 +30,7 @@ impl Interrupt {
         let effect = self.offers(&decision.option).map(|offer| offer.effect);
         if is_limited && !known.places.is_empty() && effect.is_some_and(Effect::is_of_what_is_made) {
             let message =
-                "would cover values that are withheld from you: approve only this call, or reject it";
+                "depends on values that are withheld from you: approve only this call, or reject it";
             return Err(vec![Problem::new("/option", message)]);
         }
         let takes_edit = self.opened.kind.row().edits.is_some() && effect != Some(Effect::ProceedWithSome);
