@@ -78,8 +78,9 @@ impl Run {
 }
 
 /// Note on the card of a command that was tried.
-const NOTE: &str = "The command ran on a copy of the workspace, and nothing has happened yet. You approve exactly the changes and the \
-                    output that are shown; the command does not run again.";
+const NOTE: &str = "The command ran on a copy of the workspace, and nothing has happened yet. \
+    You approve exactly the changes and \
+    the output that are shown; the command does not run again.";
 
 /// Returns the card of a call: the agent's payload, plus fields that are computed from the call.
 pub(super) fn card(

@@ -23,8 +23,9 @@ use crate::schema::Problem;
 use crate::tool::{SandboxLevel, TrialOutcome, TrialResult};
 
 /// Note on the card of a command that ran in a trial.
-const NOTE: &str = "The command ran on a copy of the workspace, and nothing has happened yet. You approve exactly the changes that \
-    are shown; the command does not run again.";
+const NOTE: &str = "The command ran on a copy of the workspace, and nothing has happened yet. \
+    You approve exactly the changes that are \
+    shown; the command does not run again.";
 
 /// Note on the card of an undo or a merge.
 const UNDO_NOTE: &str =
