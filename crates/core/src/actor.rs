@@ -93,10 +93,10 @@ impl Actor {
         Self { id: id.to_owned(), role: Role::Admin, via: Some(via.to_owned()), let_in_by: None }
     }
 
-    /// Returns the person who may really have acted. If the actor signed in with a login link, this is the creator of
-    /// the link, because the creator could have used the link. There is one exception: if the local operator created
-    /// the link, this is the actor. The holder of the operator token owns the server, and without an identity provider
-    /// all people sign in through such links.
+    /// Returns the person who may really have acted. If the actor signed in with a login link, returns the creator of
+    /// the link, because the creator could have used the link. If the local operator created the link, nevertheless
+    /// returns the actor. The holder of the operator token owns the server, and without an identity provider all people
+    /// sign in through such links.
     pub fn hand(&self) -> &str {
         hand(&self.id, self.let_in_by.as_deref())
     }

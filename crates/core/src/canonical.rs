@@ -23,8 +23,8 @@ pub fn canonical<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
     bytes
 }
 
-/// Writes to `to`, and ignores the writer that serde passes. To sort fields, it must read the bytes that were already
-/// written.
+/// Writes to `to`, and ignores the writer that serde passes. To sort fields, the formatter must read the bytes that
+/// were already written.
 struct Writer<'a> {
     to: &'a mut Vec<u8>,
     /// Objects that have not ended yet, the outermost first.
@@ -75,7 +75,7 @@ impl Writer<'_> {
 }
 
 impl Field {
-    /// Returns the key of the field, as it is escaped in the text, without quotes.
+    /// Returns the escaped key of the field, without its quotes.
     fn key<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         &bytes[self.begin + 1..self.colon - 1]
     }

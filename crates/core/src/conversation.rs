@@ -240,7 +240,7 @@ fn planned(run: &Run) -> Vec<String> {
     let mut lines: Vec<String> = dropped.collect();
     for (phase, planned) in &run.plans {
         let Some(plan) = planned.settled() else { continue };
-        // All subtasks are listed. Each of their outputs gets an equal share of the available bytes.
+        // All subtasks are listed. The output of each subtask gets an equal share of the available bytes.
         let room = EARLIER_RESULT_BYTES / (2 * plan.subtasks.len().max(1));
         for subtask in &plan.subtasks {
             let step = run.step_of_subtask(phase, &subtask.id).map(|(_, step)| step);

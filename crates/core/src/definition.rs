@@ -164,7 +164,7 @@ pub enum EndCondition {
     /// The step ends with a reply that is complete, has no tool call, and contains no question or request in its text.
     #[default]
     Reply,
-    /// The step ends only when the agent calls the tool [`crate::handoff::FINISH`]. The texts of its replies are not
+    /// The step ends only when the agent calls the tool [`crate::handoff::FINISH`]. The texts of replies are not
     /// interpreted.
     Finish,
 }
@@ -174,13 +174,13 @@ pub enum EndCondition {
 pub struct Phase {
     pub id: String,
     pub kind: PhaseKind,
-    /// Ids of the phases that must end before this phase starts. By default, it needs the previous phase.
+    /// Ids of the phases that must end before this phase starts. By default, a phase needs the previous phase.
     pub needs: Vec<String>,
     /// Instructions for the agents of this phase, which are added to the task of the run.
     pub input: Option<String>,
     /// Gates of the phase, already merged with the gates of the workflow.
     pub gates: StepGates,
-    /// Settings that this phase has for kinds of interrupts. [`Definition::gate`] merges them with the settings of the
+    /// Settings that this phase has for kinds of interrupts. [`Definition::gate`] merges the settings of phase and
     /// workflow.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kinds: BTreeMap<Kind, KindGate>,
@@ -203,7 +203,7 @@ pub enum PhaseKind {
     /// One tool call is made without a model. The arguments of the call come from the input of the run.
     Call {
         tool: String,
-        /// Agent in whose name the run makes the call. If it is set, the run fails if the call does not complete.
+        /// Agent in whose name the run makes the call. If `agent` is set and the call does not complete, the run fails.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
     },
@@ -351,7 +351,7 @@ pub struct Planning {
     #[serde(default, skip_serializing_if = "is_default")]
     pub always_asks: bool,
     /// True if the planner may reply with an answer instead of a plan. Such a planner makes a plan only by calling its
-    /// plan tool. If it makes no plan, no plan is carried out.
+    /// plan tool. If the planner makes no plan, no plan is carried out.
     #[serde(default, skip_serializing_if = "is_default")]
     pub optional: bool,
 }
@@ -505,8 +505,8 @@ pub struct Limits {
     pub parallel: u32,
     /// Maximum number of input and output tokens of one step before a `continuation` interrupt asks a person.
     pub budget_tokens: Option<u64>,
-    /// Number of new budgets that a step gets without asking a person. A step gets them after it has reached `rounds`
-    /// or `tool_calls`.
+    /// Number of new budgets that a step gets without asking a person, after the step has reached `rounds` or
+    /// `tool_calls`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub continues: u32,
     /// Maximum cost of one step before a `continuation` interrupt asks a person, in millionths of the currency unit of

@@ -1,7 +1,7 @@
 //! Deliveries: the rows of the outbox. One row is one notification over one channel about one event.
 //!
 //! Rows of `projection.rs` can be rebuilt from the journal, but rows of the outbox cannot. Only the outbox records
-//! which notifications were sent. If it were rebuilt, all notifications would be sent again.
+//! which notifications were sent. If the outbox were rebuilt, all notifications would be sent again.
 
 use crate::id::{DeliveryId, Id, InterruptId, RunId};
 use crate::notice::Occasion;

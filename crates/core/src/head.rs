@@ -51,8 +51,7 @@ impl fmt::Display for Head {
 pub struct HeadNote {
     pub events: u64,
     is_root: bool,
-    /// Lower-case hexadecimal digits. There are at least [`DIGITS`] of them, and at most as many as a complete hash
-    /// has.
+    /// Lower-case hexadecimal digits. A note has at least [`DIGITS`] digits, and at most as many as a complete hash.
     digits: String,
 }
 

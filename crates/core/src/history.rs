@@ -129,7 +129,7 @@ pub fn reusable(rows: Vec<AnswerRow>, now: Timestamp, reuse_ms: u64) -> Option<A
     counts.max_by(|one, other| (one.since(), &one.interrupt).cmp(&(other.since(), &other.interrupt)))
 }
 
-/// Minimum [`likeness`] of similar questions. At this value, half of their words are the same.
+/// Minimum [`likeness`] of similar questions. At this value, half of the words of both questions are the same.
 const LIKE: u32 = 500;
 
 /// Returns the similarity of two questions in thousandths: twice the number of shared words, divided by the total

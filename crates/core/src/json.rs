@@ -42,8 +42,8 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 /// of its own.
 pub const MAX_DEPTH: usize = 64;
 
-/// Returns the reason why different JSON readers could understand the value differently. `None` if all understand it in
-/// the same way.
+/// Returns the reason why different JSON readers could understand the value differently. `None` if all JSON readers
+/// understand the value in the same way.
 pub fn unsafe_part(value: &Value) -> Option<&'static str> {
     fn look(value: &Value, depth: usize) -> Option<&'static str> {
         match value {

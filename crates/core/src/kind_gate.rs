@@ -9,8 +9,8 @@ use crate::interrupt::{Assignment, Effect, Escalation, Reminders, Timing};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Stored", into = "Stored")]
 pub struct KindGate {
-    /// Options that the interrupt offers, in the order of display. If empty, it offers all options of the kind, in the
-    /// order of the option table.
+    /// Options that the interrupt offers, in the order of display. If the list is empty, the interrupt offers all
+    /// options of the kind, in the order of the option table.
     pub options: Vec<String>,
     /// Labels of the options, by option id.
     pub labels: BTreeMap<String, String>,

@@ -179,7 +179,7 @@ impl Names<'_> {
         self.names.values().any(|means| *means == Certainty::Surely)
     }
 
-    /// Returns the highest certainty with which the texts name this path. `None` if they do not name it.
+    /// Returns the highest certainty with which the texts name this path. `None` if the texts do not name the path.
     fn meaning(&self, path: &str, globs: &[(GlobMatcher, Certainty)]) -> Option<Certainty> {
         let last = path.rsplit('/').next().unwrap_or(path);
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);

@@ -98,7 +98,7 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// Returns the reason why the reply must not end a step. `None` if the reply may end it.
+    /// Returns the reason why the reply must not end a step. `None` if the reply may end the step.
     pub fn flaw(self) -> Option<Flaw> {
         match self {
             Self::Whole => None,

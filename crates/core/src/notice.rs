@@ -138,10 +138,10 @@ impl Recipient {
 }
 
 impl Notice {
-    /// Returns the ids of the people to notify. If the event names people, they are the recipients. Otherwise the
-    /// recipients are the named approvers and the members of the named groups. If the notice names no approvers, or if
-    /// `operators` is set, everyone who may decide unassigned interrupts is also a recipient. If a person is absent,
-    /// the delegate receives the notice instead. Ids of service keys are left out.
+    /// Returns the ids of the people to notify. If the event names people, the named people are the recipients.
+    /// Otherwise the recipients are the named approvers and the members of the named groups. If the notice names no
+    /// approvers, or if `operators` is set, everyone who may decide unassigned interrupts is also a recipient. If a
+    /// person is absent, the delegate receives the notice instead. Ids of service keys are left out.
     pub fn recipients(&self, people: &People, now: Timestamp) -> BTreeSet<String> {
         if !self.told.is_empty() {
             return self.told.iter().filter(|id| people.get(id).is_some()).cloned().collect();
@@ -313,8 +313,8 @@ struct NoticeRecipients {
     operators: bool,
 }
 
-/// Returns the approvers of an interrupt. If the interrupt is open, they are the approvers of its current stage. If it
-/// is resolved, they are the approvers of all stages.
+/// Returns the approvers of an interrupt. If the interrupt is open, returns the approvers of its current stage. If the
+/// interrupt is resolved, returns the approvers of all stages.
 fn collect_recipients(
     interrupt: &Interrupt,
     occasion: Occasion,

@@ -41,7 +41,7 @@ pub struct Person {
 }
 
 /// Source of a person's record. The API does not change a person from the people file, and the people file does not
-/// change a person from the API. An identity provider changes neither of them.
+/// change a person from the API. An identity provider changes people from neither source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PeopleSource {
@@ -156,7 +156,7 @@ impl Since {
     }
 }
 
-/// Latest departure of a person. The identity provider reported it, or a removal caused it.
+/// Latest departure of a person, which the identity provider reported or a removal caused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Departure {
     moment: Moment,
@@ -240,7 +240,7 @@ impl People {
         person.name = content.get("name").and_then(Value::as_str).map(str::to_owned);
         let addresses = content.get("addresses").and_then(Value::as_object).into_iter().flatten();
         person.addresses = addresses.filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned()))).collect();
-        // Only the event `away_set` sets an absence. A change of the person's roles therefore does not end it.
+        // Only the event `away_set` sets an absence. A change of the person's roles therefore does not end the absence.
         person.away = self.known.get(id).and_then(|before| before.away.clone());
         self.known.insert(id.to_owned(), person);
         self.forms.entry(form(id).into_owned()).or_default().insert(id.to_owned());

@@ -64,7 +64,7 @@ pub struct SessionUsage {
     pub output_tokens: u64,
     pub cost: u64,
     pub unpriced: u64,
-    /// Total duration of the runs. Each run is counted until its end, or until its last event if it has not ended.
+    /// Total duration of the runs. Each run is counted until its end, or until its last event if the run has not ended.
     pub duration_ms: u64,
 }
 

@@ -1,7 +1,7 @@
 //! The table of rights: the extent that each role has for each permission.
 //!
-//! A route names only the permission that it needs. When the core makes the decision, it checks the table again. This
-//! module does not check the owner or the assignment of a resource. The module of the resource checks them.
+//! A route names only the permission that it needs. The core checks the table again when it makes the decision. The
+//! module of a resource checks the owner and the assignment of the resource, which this module does not check.
 
 use std::collections::BTreeSet;
 

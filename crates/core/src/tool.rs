@@ -280,8 +280,8 @@ pub enum Outcome {
     /// The command ran, but tried to write or execute something beyond its permitted effect, and the sandbox denied
     /// this. The text reports the denial.
     Confined { text: String, data: Value },
-    /// A command created files that a person's own tools run automatically. The files were moved away. If they could
-    /// not be moved away, the text reports them.
+    /// A command created files that a person's own tools run automatically. The files were moved away. If the files
+    /// could not be moved away, the text reports them.
     SetAside { text: String, data: Value },
     /// A person stopped the command. The command may have done a part of its work. The text is the output of the
     /// command until the stop.

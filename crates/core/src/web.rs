@@ -94,7 +94,7 @@ impl Target {
         self.url.host_str().unwrap_or_default()
     }
 
-    /// Returns the port. `None` if it is the default port of the scheme.
+    /// Returns the port. `None` if the port is the default port of the scheme.
     pub fn port(&self) -> Option<u16> {
         self.url.port()
     }

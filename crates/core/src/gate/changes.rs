@@ -73,8 +73,8 @@ fn meets(scope: &ChangeScope, changes: &Changeset, layer: &Changeset) -> bool {
     }
 }
 
-/// Compiles the glob of a rule. `None` if the glob is malformed. In rules that ask or forbid, a malformed glob matches
-/// every path. In rules that allow, it matches no path.
+/// Compiles the glob of a rule. `None` if the glob is malformed. A malformed glob matches every path in rules that ask
+/// or forbid, and no path in rules that allow.
 pub(super) fn matcher(glob: &str) -> Option<GlobMatcher> {
     GlobBuilder::new(glob).literal_separator(true).build().ok().map(|glob| glob.compile_matcher())
 }

@@ -143,7 +143,7 @@ fn pieces(text: &str) -> Vec<String> {
     pieces
 }
 
-/// Returns true if the words of the pattern occur in the command in the order of the pattern. Other words may be
+/// Returns true if the words of the pattern occur in the command in the order of the pattern, possibly with other words
 /// between them.
 fn scattered(part: &Part, pattern: &str) -> bool {
     let runs = !part.only_handles_files();

@@ -190,7 +190,8 @@ impl ForeignCall {
         problems
     }
 
-    /// Returns the call with these arguments. Drops `before` and `after`, because they show what the old arguments do.
+    /// Returns the call with these arguments. Drops `before` and `after`, because these fields show what the old
+    /// arguments do.
     #[must_use]
     pub fn edited(&self, arguments: Value) -> Self {
         Self { arguments, before: None, after: None, trial: None, ..self.clone() }

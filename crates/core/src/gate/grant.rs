@@ -44,9 +44,9 @@ impl Grant {
 }
 
 /// Criteria that a later call must meet to be covered by a grant. For a command, the criteria are its programs,
-/// subcommands, form of options and working directory. For a web tool, they are the tool's full name and the origin of
-/// the URL. For any other tool, the only criterion is the tool's full name. A complete command line would match no
-/// later call, and fewer criteria would match too many calls.
+/// subcommands, form of options and working directory. For a web tool, the criteria are the tool's full name and the
+/// origin of the URL. For any other tool, the only criterion is the tool's full name. A complete command line would
+/// match no later call, and fewer criteria would match too many calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Matcher {

@@ -128,8 +128,8 @@ impl Stage {
         Self { approvers, ..Self::default() }
     }
 
-    /// Returns true if any admin or operator may decide. This is the case if the stage names neither people nor groups,
-    /// or if `operators` is set.
+    /// Returns true if any admin or operator may decide, because the stage names neither people nor groups, or because
+    /// `operators` is set.
     pub fn is_open(&self) -> bool {
         self.operators || (self.approvers.is_empty() && self.groups.is_empty())
     }
@@ -412,8 +412,8 @@ impl Assignment {
         !self.distinct || find_unfilled_stage(&places).is_none()
     }
 
-    /// Returns the reason why the people of the installation cannot satisfy the assignment. `None` if they can satisfy
-    /// it. `starter` is the person who started the run.
+    /// Returns the reason why the people of the installation cannot satisfy the assignment. `None` if the people can
+    /// satisfy the assignment. `starter` is the person who started the run.
     pub fn find_shortage(&self, people: &People, starter: Option<&str>) -> Option<ApproverShortage> {
         let starter = starter.filter(|_| !self.self_approval);
         let is_starter = |id: &str| starter.is_some_and(|starter| is_same(starter, id));

@@ -118,8 +118,8 @@ pub fn offered(own: Vec<Offer>, wanted: &[String]) -> Vec<Offer> {
 pub const EXPIRED: &str = "expired";
 
 /// Returns the id of the option that takes effect when the interrupt expires. The first usable option of these takes
-/// effect: the configured option, the default of the kind, the last option that stops work. An option is not usable if
-/// it is not offered or needs input. Returns [`EXPIRED`] if no option is usable.
+/// effect: the configured option, the default of the kind, the last option that stops work. An option that is not
+/// offered or that needs input is not usable. Returns [`EXPIRED`] if no option is usable.
 pub fn on_expiry(kind: Kind, configured: Option<&str>, offered: &[Offer]) -> String {
     let find = |id: &str| offered.iter().find(|offer| offer.id == id && offer.applies_alone());
     configured

@@ -43,7 +43,7 @@ pub struct ClaimHolder {
     pub number: u64,
 }
 
-/// Comment on an interrupt. The text is `None` after it is erased.
+/// Comment on an interrupt. `text` is `None` after the erasure of the comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comment {
     pub by: String,
@@ -170,6 +170,6 @@ pub struct Resolution {
     pub by: String,
     pub at: Timestamp,
     pub seq: u64,
-    /// Sequence number of the decision that settled the interrupt. `None` if no decision settled it.
+    /// Sequence number of the decision that settled the interrupt. `None` if no decision settled the interrupt.
     pub decision: Option<u64>,
 }

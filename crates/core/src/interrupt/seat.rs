@@ -61,7 +61,7 @@ impl Interrupt {
         // Seats are computed with the person's current vote and also without it, because the person may change the
         // vote.
         let others: Vec<&Vote> = agreed.iter().filter(|vote| vote.by != who).copied().collect();
-        // A new edit has no votes yet. A vote for it counts in the stage that the leading votes have reached.
+        // A new edit has no votes yet. A vote for the new edit counts in the stage that the leading votes have reached.
         let is_new = edit_of.is_some_and(|seq| !self.authors.contains_key(&seq));
         let leading = is_new.then(|| self.leading());
         let (mut reached, mut only_own) = (None, false);
@@ -92,8 +92,8 @@ impl Interrupt {
         Err(Refusal::NotYourStage { stage: reached.unwrap_or_default() + 1 })
     }
 
-    /// Returns true if the remaining people could still settle the interrupt after this vote. Also returns true if they
-    /// could not have settled it before the vote.
+    /// Returns true if the remaining people could still settle the interrupt after this vote. Also returns true if the
+    /// remaining people could not have settled the interrupt before the vote.
     fn leaves_enough(&self, voter: &Voter<'_>, offer: &Offer, edit_of: Option<u64>, seat: &Seat) -> bool {
         let who = voter.actor.id.as_str();
         // With a single stage, there is no later stage for which people must remain.
@@ -217,8 +217,8 @@ impl Interrupt {
         found
     }
 
-    /// Returns all voters, if the assignment can be satisfied only after the existing votes are withdrawn. This can
-    /// happen if an approver has left and an earlier voter is now needed in a different stage.
+    /// Returns all voters, if the assignment can be satisfied only after the existing votes are withdrawn. Votes must
+    /// be withdrawn if an approver has left and an earlier voter is now needed in a different stage.
     pub fn out_of_reach(&self, people: &People, starter: Option<&str>) -> BTreeSet<String> {
         let votes = self.leading();
         if votes.is_empty() {

@@ -122,7 +122,7 @@ impl Interrupt {
         (!edit.is_null()).then(|| first().unwrap_or(seq))
     }
 
-    /// Returns the vote that settled the interrupt. `None` if no vote settled it.
+    /// Returns the vote that settled the interrupt. `None` if no vote settled the interrupt.
     pub fn settled_by(&self) -> Option<&Vote> {
         let seq = self.resolution.as_ref()?.decision?;
         self.votes.iter().find(|vote| vote.seq == seq)

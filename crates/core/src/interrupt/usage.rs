@@ -47,8 +47,8 @@ impl Interrupt {
     }
 
     /// Returns the call of an external agent in the form in which a decision with this edit releases it, and the trial
-    /// of the call. If the call was tried, the edit is the list of the paths whose changes are approved. If it was not
-    /// tried, the edit replaces the arguments, and the edited call has no trial.
+    /// of the call. If the call was tried, the edit is the list of the paths whose changes are approved. If the call
+    /// was not tried, the edit replaces the arguments, and the edited call has no trial.
     pub(crate) fn decided_call(&self, edit: &Value) -> Option<(ForeignCall, Option<ForeignTrial>)> {
         let call = self.foreign_call()?;
         let trial = self.foreign_trial();

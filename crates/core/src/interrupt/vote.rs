@@ -52,8 +52,8 @@ impl Vote {
         actor::hand(&self.by, self.let_in_by.as_deref())
     }
 
-    /// Returns true if the same person may have cast both votes. This is so if the names of the voters are equal, or if
-    /// one voter used a login link that the other voter created.
+    /// Returns true if the same person may have cast both votes. The names of the voters may be equal, or one voter may
+    /// have used a login link that the other voter created.
     pub(super) fn is_of_one_hand(&self, other: &Self) -> bool {
         let is_let_in = |vote: &Self| vote.hand() != vote.by;
         let is_same = name::is_same(self.hand(), other.hand())

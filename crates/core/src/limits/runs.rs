@@ -7,12 +7,12 @@ pub const IDENTICAL_CALLS: u32 = 8;
 /// with an exit code other than 0 is a failed call.
 pub const FAILED_CALLS: u32 = 6;
 
-/// Maximum number of trials of one call that fail because the workspace changed during the trial. Then the call needs
-/// an approval without a trial.
+/// Maximum number of trials of one call that fail because the workspace changed during the trial. After the last of
+/// them, a person decides on the call without a trial.
 pub const TRIALS: u32 = 20;
 
-/// Maximum number of consecutive trials of one call that end with a crash of the server process. Then the call needs an
-/// approval without a trial.
+/// Maximum number of consecutive trials of one call that end with a crash of the server process. After the last of
+/// them, a person decides on the call without a trial.
 pub const TRIALS_LOST: u32 = 3;
 
 /// Maximum number of changes of a command that a card lists for a partial approval. The card shows only the number of
@@ -43,8 +43,8 @@ pub const CALLED_PHASES: usize = 50;
 /// Maximum nesting of phases that calls start. A call at a deeper level fails with `limit_phase_depth`.
 pub const PHASE_DEPTH: usize = 3;
 
-/// Maximum number of consecutive crashes of the server process in one step without progress. Then the step fails with
-/// `crashes` or, with `on_error: ask`, opens an `error` interrupt.
+/// Maximum number of consecutive crashes of the server process in one step without progress. After the last crash, the
+/// step fails with `crashes` or, with `on_error: ask`, opens an `error` interrupt.
 pub const CRASHES: u32 = 10;
 
 /// Maximum number of events of one run. At the next event the run fails with `limit_events`. A resume replays all
@@ -104,7 +104,7 @@ pub const WINDOW_TOKENS: u64 = 128_000;
 /// Minimum context window in tokens that `models` may set. A workflow with a smaller context window is not loaded.
 pub const WINDOW_TOKENS_LEAST: u64 = 1_000;
 
-/// Number of bytes per token with which the size of each request is estimated. In most languages a token has more
+/// Number of bytes per token by which the tokens of each request are estimated. In most languages a token has more
 /// bytes.
 pub const BYTES_PER_TOKEN: u64 = 3;
 
@@ -157,5 +157,5 @@ pub const RISK_TEXT_CHARS: usize = 4_000;
 pub const CHANGED_FILES: usize = 100;
 
 /// Time after the approval of a tried call of an external agent in which the agent may use it, if the request sets no
-/// `usable_ms`. After this time, the call is tried and asked again.
+/// `usable_ms`. After this time, the call is tried again, and a person is asked again.
 pub const TRIAL_USABLE_MS: u64 = 24 * 60 * 60 * 1_000;

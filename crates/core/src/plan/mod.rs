@@ -31,7 +31,8 @@ pub struct Subtask {
     pub agent: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
-    /// Estimated duration as the planner wrote it, such as `5 min`. People see it, but nothing is calculated from it.
+    /// Estimated duration as the planner wrote it, such as `5 min`. People see the estimate, but nothing is calculated
+    /// from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_time: Option<String>,
 }

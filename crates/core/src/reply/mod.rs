@@ -82,8 +82,8 @@ impl Flaw {
             Self::NotFinished => Some("not_finished"),
             Self::MalformedQuestions => Some("malformed_questions"),
             Self::QuestionsUnasked => Some("questions_unasked"),
-            // A guess about language must not fail a run. A missing assumption does not fail it either, because the
-            // result of the run reports it.
+            // A guess about language must not fail a run. A missing assumption does not fail the run either, because
+            // the result of the run reports the missing assumption.
             Self::Asks | Self::Announces | Self::Unassumed => None,
         }
     }

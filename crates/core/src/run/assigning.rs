@@ -101,9 +101,9 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns a replacement for an assignment that the remaining people cannot decide. `None` if they can still
-    /// decide. Stages with too few people are assigned to admins and operators, with a quorum that the admins and
-    /// operators can reach. The other stages stay unchanged.
+    /// Returns a replacement for an assignment that the remaining people cannot decide. `None` if the remaining people
+    /// can still decide. Stages with too few people are assigned to admins and operators, with a quorum that the admins
+    /// and operators can reach. The other stages stay unchanged.
     pub(super) fn if_emptied(&self, assignment: &Assignment) -> Option<Assignment> {
         let mut instead = assignment.clone();
         while let Some(lack) = instead.find_shortage(&self.cx.system.people, self.run.starter()) {

@@ -89,7 +89,7 @@ impl Draft<'_> {
             }
             self.supersede(&call);
             // A call must be proposed before a model can judge it or a trial can run, and a trial is valid only for one
-            // inspection. The call therefore becomes proposed again.
+            // inspection. The call therefore returns to the state `proposed`.
             let begins_anew = |call: &Arc<Call>| self.run.needs_judgement(call) || self.run.is_tried(call);
             if self.run.calls.get(id).is_some_and(begins_anew) {
                 self.give_back(id, ReturnReason::Changed, Vec::new());
@@ -100,9 +100,9 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Handles the second inspection of a released call. The call was inspected again because it waited for writes of
-    /// other calls. The release is valid only for the state that the first inspection saw. If the state has changed,
-    /// the gates vote again.
+    /// Handles the second inspection of a released call. The second inspection was needed because the call waited for
+    /// writes of other calls. The release is valid only for the state that the first inspection saw. If the state has
+    /// changed, the gates vote again.
     fn looked_before_start(
         &mut self,
         id: &str,
@@ -474,7 +474,7 @@ impl Draft<'_> {
             .calls
             .open()
             .filter(|(_, call)| matches!(call.state, CallState::Gated(_)) && call.look.is_some())
-            // The call has already run. Only a person can release its result.
+            // The call has already run. Only a person can release the result of the call.
             .filter(|(_, call)| call.held.is_none())
             .map(|(id, call)| (id.clone(), call.clone()))
             .collect();

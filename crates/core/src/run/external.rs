@@ -382,7 +382,7 @@ fn check(ask: &Ask) -> Vec<Problem> {
     problems
 }
 
-/// Returns the problem why the journal cannot store a value that an external agent sent.
+/// Returns a problem if the journal cannot store a value that an external agent sent.
 pub fn unkeepable(value: &Value, pointer: &str) -> Option<Problem> {
     if let Some(problem) = json::unsafe_part(value) {
         return Some(Problem::new(pointer, format!("holds a value that cannot be stored: {problem}")));

@@ -92,7 +92,7 @@ impl Run {
         })
     }
 
-    /// Returns the writing calls before this call, in the order of the reply. The card shows them as `[{call_id, title,
+    /// Returns the writing calls before this call in the reply, in order. The form for the card is `[{call_id, title,
     /// became?}]`.
     pub(super) fn after(&self, id: &str, call: &Call) -> Vec<Value> {
         let before = self.earlier(id, call).filter(|(_, other)| self.writes(&other.tool));

@@ -1,5 +1,5 @@
-//! Requests to the provider, computed from the state of the run. In a request, every call has its result, and all ids
-//! are Holdshort's own.
+//! Requests to the provider, computed from the state of the run. A request contains the result of every call, and only
+//! ids that Holdshort created.
 
 use std::collections::BTreeSet;
 

@@ -42,8 +42,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Places a legal hold. If the run is already on hold for the same reason, nothing changes. If it is on hold for a
-    /// different reason, the hold is rejected.
+    /// Places a legal hold. If the run is already on hold for the same reason, nothing changes. If the run is on hold
+    /// for a different reason, the new hold is rejected.
     pub(super) fn place_legal_hold(&mut self, reason: String) -> Result<(), Rejection> {
         let problems = freeze::check_reason(&reason);
         if !problems.is_empty() {

@@ -41,8 +41,8 @@ impl Run {
         terms.price.as_ref().map(|price| (price.cost(usage), price.currency.clone()))
     }
 
-    /// Returns the workflow's terms (price and window) for a model. If the request named a model, these are the terms
-    /// of that model. Otherwise they are the terms of the model that answered, or else the default terms.
+    /// Returns the workflow's terms (price and window) for a model. If the request named a model, returns the terms of
+    /// that model. Otherwise returns the terms of the model that answered, or else the default terms.
     pub(super) fn terms(&self, named: Option<&str>, answered: Option<&str>) -> Option<&ModelTerms> {
         let models = &self.definition.models;
         match named {

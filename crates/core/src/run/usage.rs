@@ -45,8 +45,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Records if the agent wrote the changes whose approval it used. Only the first report counts, and a repetition
-    /// changes nothing.
+    /// Records whether the agent wrote the approved changes. Only the first report counts, and a repetition changes
+    /// nothing.
     pub(super) fn report_exec(
         &mut self,
         id: &InterruptId,

@@ -33,7 +33,7 @@ pub enum Doing<'r> {
     Asks(Vec<&'r InterruptId>),
     /// Questions of the step are kept back until the listed agents also wait for an answer.
     Gathers(Vec<&'r str>),
-    /// Questions of the listed agents are open. The step starts no work until they are answered.
+    /// Questions of the listed agents are open. The step starts no work until the questions are answered.
     Held(Vec<&'r str>),
     /// The phase waits until the listed phases have ended.
     Needs(Vec<&'r str>),

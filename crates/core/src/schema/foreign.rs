@@ -191,8 +191,8 @@ fn costs(all: &BTreeMap<String, &Value>) -> Vec<Problem> {
     if targets.len() > DEFINITIONS {
         return vec![Problem::new("", format!("refers to more than {DEFINITIONS} definitions"))];
     }
-    // The validator determines which parts of the value are evaluated. To do so, it follows the same references and
-    // patterns again at each level.
+    // To determine which parts of the value are evaluated, the validator follows the same references and patterns again
+    // at each level.
     for (at, schema) in all {
         for keyword in ["unevaluatedProperties", "unevaluatedItems"] {
             if schema.get(keyword).is_some() {
@@ -214,7 +214,7 @@ fn costs(all: &BTreeMap<String, &Value>) -> Vec<Problem> {
 /// Computes, for each schema, the number of schemas that apply to the same value.
 struct Chains<'s> {
     all: &'s BTreeMap<String, &'s Value>,
-    /// Results by schema. A result is `None` while it is being computed. A second visit during that time reveals a
+    /// Results by schema. A result is `None` during its computation. A second visit during the computation reveals a
     /// cycle of references.
     known: BTreeMap<String, Option<usize>>,
 }

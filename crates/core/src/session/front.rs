@@ -7,7 +7,7 @@ use crate::shared::SharedList;
 /// Front of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Front {
-    /// Front runs, the oldest first. Only the last of them may be live.
+    /// Front runs, the oldest first. Only the last front run may be live.
     pub runs: SharedList<RunId>,
     /// Agent with which the next run begins. If `None`, the next run begins with the first agent of the workflow.
     pub agent: Option<String>,

@@ -1,4 +1,4 @@
-//! States of a session. `session.rs` checks who may change them.
+//! States of a session. `session.rs` checks who may change the state.
 
 use serde::{Deserialize, Serialize};
 

@@ -22,11 +22,11 @@ pub enum Fact {
     PolicySet {
         rules: Vec<Rule>,
     },
-    /// The installation was frozen. While it is frozen, no tool call and no model call starts. The event's text is the
+    /// The installation was frozen. During the freeze, no tool call and no model call starts. The event's text is the
     /// reason.
     Frozen,
     Unfrozen,
-    /// A run, workflow or agent was frozen. While it is frozen, none of its tool calls and model calls starts. The
+    /// A run, workflow or agent was frozen. During the freeze, none of its tool calls and model calls starts. The
     /// event's text is the reason.
     PartFrozen {
         part: Part,
@@ -72,7 +72,8 @@ pub enum Fact {
         session: Digest,
         notice: Digest,
     },
-    /// A key was created. Requests with its secret are authenticated as `name`. `digest`: digest of the secret.
+    /// A key was created. Requests with the secret of the key are authenticated as `name`. `digest`: digest of the
+    /// secret.
     KeyMade {
         key: KeyId,
         name: String,
@@ -104,7 +105,8 @@ pub enum Fact {
     },
     /// A checkpoint that covers the earlier events was sent to channels.
     CheckpointTold(CheckpointTree),
-    /// A webhook was registered for notices of reviews. The journal contains neither its URL nor its secrets.
+    /// A webhook was registered for notices of reviews. The journal contains neither the URL nor the secrets of the
+    /// webhook.
     WebhookRegistered {
         webhook: WebhookId,
         is: Webhook,
@@ -113,7 +115,8 @@ pub enum Fact {
     WebhookRemoved {
         webhook: WebhookId,
     },
-    /// A person's browser was subscribed to push notifications. The journal contains neither its endpoint nor its keys.
+    /// A person's browser was subscribed to push notifications. The journal contains neither the endpoint nor the keys
+    /// of the browser.
     PushSubscribed {
         push: PushId,
         is: Subscription,

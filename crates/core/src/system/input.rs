@@ -1,4 +1,4 @@
-//! Inputs of the system: the changes that actors request. The permissions for them are defined elsewhere.
+//! Inputs of the system: the changes that actors request. `handle` checks the permissions for the inputs.
 
 use super::checkpoint;
 use super::freeze::Part;

@@ -11,7 +11,8 @@ use crate::id::KeyId;
 use crate::limits::{KEY_FOLDER_BYTES, KEY_NAME_BYTES, KEY_OVERLAP_MS, KEYS, KEYS_REVOKED};
 use crate::time::{Timestamp, format_duration};
 
-/// Roles that a key may have. `admin` is not among them, because a stolen admin key could create further keys.
+/// Roles that a key may have. A key may not have the role `admin`, because a stolen admin key could create further
+/// keys.
 pub const KEY_ROLES: [Role; 4] = [Role::Agent, Role::Operator, Role::Reviewer, Role::Auditor];
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 //!
 //! Two calls are equal if their effects are equal. A command line is compared by its programs and by the paths and
 //! hosts that the programs name, a call of a file tool by its path, and a web page by its address. Any other call is
-//! compared by its tool alone, as it is for a grant. If the comparison is uncertain, a person is asked, because an
-//! unnecessary question is better than running a refused call.
+//! compared by its tool alone, as in a grant. If the comparison is uncertain, a person is asked, because an unnecessary
+//! question is better than running a refused call.
 
 mod paths;
 mod program;
@@ -31,7 +31,7 @@ pub const CODE: &str = "refused_before";
 pub(crate) const NAMED: usize = 3;
 
 /// Call in the form that is compared with refusals. The refused call is stored in the head of an event, which can never
-/// be erased. For this reason it contains digests instead of paths.
+/// be erased. The refused call therefore contains digests instead of paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedCall {

@@ -213,7 +213,8 @@ impl<'a> Globs<'a> {
         let cwd = Cwd::for_subject(subject);
         command.opaque.is_none()
             && !command.names_home
-            // A `cd` itself is not compared. The commands after it are compared in the folder to which it changes.
+            // A `cd` itself is not compared. The commands after the `cd` are compared in the folder to which it
+            // changes.
             && command.parts.iter().filter(|part| part.program != "cd" || !part.is_read_only()).all(|part| {
                 let mut operands = part.operands().peekable();
                 if operands.peek().is_none() {

@@ -10,7 +10,7 @@ use holdshort_command::Part;
 /// One way in which a command loses data.
 pub(super) struct Loss {
     programs: &'static [&'static str],
-    /// Arguments that must all be present. If the subcommand is known, it must contain the first of them.
+    /// Arguments that must all be present. If the subcommand is known, it must contain the first of these arguments.
     words: &'static [&'static str],
     /// Long options. If the list is not empty, at least one of these options must be present.
     options: &'static [&'static str],

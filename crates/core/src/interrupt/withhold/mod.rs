@@ -34,7 +34,7 @@ pub struct Withhold {
 /// wrote the values itself.
 pub const BLINDED: [Role; 1] = [Role::Reviewer];
 
-/// Returns the reason why values cannot be withheld from this role. `None` if they can be withheld from it.
+/// Returns the reason why values cannot be withheld from this role. `None` if values can be withheld from this role.
 pub fn flaw_of_role(role: Role) -> Option<String> {
     let known: Vec<String> = BLINDED.iter().map(|role| format!("`{}`", role.as_str())).collect();
     let message = || {
@@ -49,7 +49,7 @@ pub fn flaw_of_role(role: Role) -> Option<String> {
     (!BLINDED.contains(&role)).then(message)
 }
 
-/// Returns the reason why a text is not a valid place in a payload. `None` if it is a valid place.
+/// Returns the reason why a text is not a valid place in a payload. `None` if the text is a valid place.
 pub fn flaw_of_field(field: &str) -> Option<String> {
     if field.len() > limits::WITHHELD_BYTES {
         return Some(format!("is longer than {} bytes", limits::WITHHELD_BYTES));

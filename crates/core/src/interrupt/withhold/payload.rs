@@ -48,7 +48,7 @@ impl Interrupt {
     }
 }
 
-/// Returns the mark that replaces a withheld value. The mark contains the place of the value. In an edit, it also
+/// Returns the mark that replaces a withheld value. The mark contains the place of the value. In an edit, the mark also
 /// contains the sequence number of the decision that introduced the edit.
 pub(super) fn mark(place: &str, edit_of: Option<u64>) -> Value {
     match edit_of {

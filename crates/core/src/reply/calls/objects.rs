@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::finder::{CallableTool, Finder};
 
-/// Keys whose value may be the name of a called tool. The keys `tool` and `tool_name` have no other use. With
-/// arguments, they match a tool of any name.
+/// Keys whose value may be the name of a called tool. The keys `tool` and `tool_name` have no other use. Together with
+/// arguments, `tool` and `tool_name` match a tool of any name.
 const NAMES: &[&str] =
     &["tool", "tool_name", "name", "function", "function_name", "action", "recipient_name", "command"];
 pub(super) const ARGUMENTS: &[&str] =
@@ -142,8 +142,8 @@ impl Finder<'_> {
     }
 
     /// Returns the name of a tool if the text consists only of its arguments, such as `{"command": "ls"}`. The object
-    /// must have every required key and no unknown key. If the text around it reports completed work, the object is a
-    /// part of the report, not a call.
+    /// must have every required key and no unknown key. If the text around the object reports completed work, the
+    /// object is a part of the report, not a call.
     pub(super) fn whole_arguments(&self, text: &str) -> Option<String> {
         if self.reports {
             return None;

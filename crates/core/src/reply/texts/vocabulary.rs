@@ -575,7 +575,7 @@ pub(in crate::reply) const LISTED: &[&str] = &[
     "next steps",
 ];
 
-/// Words that say that work is done. In a negated sentence they do not count.
+/// Words that say that work is done. Words in a negated sentence do not count.
 pub(in crate::reply) const DONE: &[&str] = &[
     "done",
     "finished",

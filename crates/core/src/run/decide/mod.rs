@@ -96,7 +96,7 @@ impl Draft<'_> {
         let (offer, seq) = (offer.clone(), vote.seq);
         self.resolve_by(id, offer.effect.outcome(), Some(&offer), Cause::Decision, Some(seq));
         self.remember_refusal(&interrupt, &offer);
-        // Several people may have voted. The texts of all their votes take effect.
+        // Several people may have voted. The texts of all votes take effect.
         let AnswerContent { text, edit } = self.interrupt(id)?.answer_from_votes();
         let text = text.as_deref().unwrap_or_default();
         self.effect(

@@ -124,7 +124,7 @@ pub enum Fact {
         step: String,
         end: StepEnd,
     },
-    /// A person decided at the gate after the step that the step starts again.
+    /// At the gate after the step, a person decided that the step starts again.
     StepRedone {
         step: String,
     },
@@ -345,7 +345,7 @@ pub enum Fact {
         why: ReturnReason,
         paths: Vec<String>,
     },
-    /// The process that ran the call has stopped. The call only reads, or it continues a commit. A second attempt
+    /// The process that ran the call has stopped. The call only reads, or continues a commit. A second attempt
     /// therefore does no harm.
     ToolLost {
         call: String,

@@ -54,8 +54,8 @@ impl Draft<'_> {
             let result = self.run.result();
             self.emit(Fact::RunCompleted { reason }, Content::data(result));
         } else if open.is_empty() {
-            // A phase waits for a phase that never ends, or no step can start. The run fails, because it could never
-            // continue.
+            // A phase waits for a phase that never ends, or no step can start. The run fails, because the run could
+            // never continue.
             self.fail_run("no_phase_can_start", "no phase is running, and none can start");
             return true;
         }

@@ -234,7 +234,7 @@ impl Run {
     }
 
     /// Returns true if a person must decide on plans. The gate of the workflow, the gate of the run, and a mandatory
-    /// checkpoint can each require the decision. If several of them require it, only one interrupt opens.
+    /// checkpoint can each require the decision. If several of these require the decision, only one interrupt opens.
     pub(in super::super) fn asks_about_plans(&self) -> bool {
         self.config().is_some_and(|config| config.gates.plan)
             || self.definition.gates.plan == PlanGate::Ask

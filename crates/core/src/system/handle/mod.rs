@@ -108,7 +108,7 @@ impl System {
     }
 
     /// Freezes a run, workflow or agent, or the installation. If the target is already frozen for the same reason,
-    /// nothing changes. If it is frozen for another reason, the freeze is refused.
+    /// nothing changes. If the target is already frozen for another reason, the new freeze is refused.
     fn freeze(&self, part: Option<Part>, reason: String) -> Result<Vec<(Fact, Content)>, Rejection> {
         let problems = self.freezes.check(part.as_ref(), &reason);
         if !problems.is_empty() {
