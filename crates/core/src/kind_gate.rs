@@ -31,7 +31,7 @@ pub struct KindGate {
 }
 
 /// Form in which a definition stores the settings. An assignment with a single plain stage is stored as `approvers` and
-/// `quorum`. This was the only format before assignments could have several stages.
+/// `quorum`, as in versions in which assignments had only one stage.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {

@@ -138,10 +138,10 @@ impl Recipient {
 }
 
 impl Notice {
-    /// Returns the ids of the people to notify. If the event names people, the named people are the recipients.
-    /// Otherwise the recipients are the named approvers and the members of the named groups. If the notice names no
-    /// approvers, or if `operators` is set, everyone who may decide unassigned interrupts is also a recipient. If a
-    /// person is absent, the delegate receives the notice instead. Ids of service keys are left out.
+    /// Returns the ids of the people to notify. If the event names people, the named people are the recipients. If the
+    /// event names no people, the recipients are the named approvers and the members of the named groups. If the notice
+    /// names no approvers, or if `operators` is set, everyone who may decide unassigned interrupts is also a recipient.
+    /// If a person is absent, the delegate receives the notice instead. Ids of service keys are left out.
     pub fn recipients(&self, people: &People, now: Timestamp) -> BTreeSet<String> {
         if !self.told.is_empty() {
             return self.told.iter().filter(|id| people.get(id).is_some()).cloned().collect();

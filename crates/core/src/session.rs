@@ -1,5 +1,5 @@
 //! Sessions: conversations with a person. A session contains grants, refusals and a state, which the runs of the
-//! session use as context. The start of a run can create a session. Such a session has no events, and is open.
+//! session use as context. The start of a run can create a session, which then has no events and is open.
 
 mod fact;
 mod front;

@@ -124,7 +124,7 @@ impl Channel {
         }
     }
 
-    /// Returns true if the channel has quiet hours or a digest. Such a channel may hold notices back.
+    /// Returns true if the channel has quiet hours or a digest, and may therefore hold notices back.
     pub fn gathers(&self) -> bool {
         !self.hold.is_empty() || self.personal.values().any(|hold| !hold.is_empty())
     }

@@ -1,7 +1,7 @@
 //! Trial of a call of an external agent: the facts on which the gates vote, and the digests that bind an approval.
 //!
 //! The server runs the trial before it opens the interrupt, and the interrupt stores the result. After an approval, the
-//! agent fetches the released changes with a one-time secret. The journal stores only the digest of the secret.
+//! agent gets the released changes with a one-time secret. The journal stores only the digest of the secret.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

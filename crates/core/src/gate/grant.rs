@@ -205,9 +205,9 @@ fn run_by<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a Precondition> +
 }
 
 impl Matcher {
-    /// Returns the grant that an approval of this call would give. `None` if no grant would be safe. This is the case
-    /// for commands that the parser cannot interpret, code within the command line, commands that run with another
-    /// user's rights, and calls that may write files which a person's own tools execute.
+    /// Returns the grant that an approval of this call would give. `None` if no grant would be safe, as for commands
+    /// that the parser cannot interpret, code within the command line, commands that run with another user's rights,
+    /// and calls that may write files which a person's own tools execute.
     pub fn for_call(subject: &Subject<'_>) -> Option<Self> {
         let mut commands = Vec::new();
         let mut scripts = Vec::new();

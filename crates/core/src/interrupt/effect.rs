@@ -117,8 +117,8 @@ impl Effect {
         matches!(self.work(), HeldWork::Continues | HeldWork::Repeats)
     }
 
-    /// Returns true if the effect is possible only for calls that Holdshort inspects and executes. These effects give a
-    /// grant or commit some of a trial's changes.
+    /// Returns true if the effect is possible only for calls that Holdshort inspects and executes: an effect that gives
+    /// a grant, or that commits only some of a trial's changes.
     pub fn is_of_own_calls(self) -> bool {
         matches!(self, Self::Grant | Self::ProceedWithSome)
     }

@@ -133,7 +133,7 @@ impl Opened {
 }
 
 /// Form in which the journal stores the facts. An assignment with a single plain stage is stored as `approvers` and
-/// `quorum`. This was the only format before assignments could have several stages.
+/// `quorum`, as in versions in which assignments had only one stage.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {

@@ -96,7 +96,7 @@ impl Interrupt {
     /// remaining people could not have settled the interrupt before the vote.
     fn leaves_enough(&self, voter: &Voter<'_>, offer: &Offer, edit_of: Option<u64>, seat: &Seat) -> bool {
         let who = voter.actor.id.as_str();
-        // With a single stage, there is no later stage for which people must remain.
+        // If the assignment has a single stage, no people must remain for a later stage.
         if self.assignment.stages.len() == 1 {
             return true;
         }

@@ -361,8 +361,8 @@ impl Draft<'_> {
 
     /// Returns true if the release of the call is still valid at its start. A person's approval stays valid unless a
     /// rule now forbids the call. A gate's release stays valid only if the gates now release the call by the same rule
-    /// or grant. Otherwise the call would be recorded under the wrong authority, or would have more rights than its
-    /// authority gives.
+    /// or grant. A call under another rule or grant would be recorded under the wrong authority, or would have more
+    /// rights than its authority gives.
     fn still_releases(&self, call: &Call, verdict: &Verdict) -> bool {
         match (&call.authority, verdict) {
             (Some(Authority::Interrupt(_)), Verdict::Ask { .. } | Verdict::Allow(_)) => true,

@@ -256,7 +256,8 @@ impl Run {
         let latest = (1..=self.proposed).rev().take(limits::PAST_COMPARED).map(|n| format!("call_{n}"));
         let latest = latest.filter_map(|other| self.calls.get_key_value(&other));
         let earlier = latest.filter(|(other, call)| *other != id && call.look.is_some());
-        // No grant lifts some of the reasons to ask. A call with such a reason would ask a person despite the grant.
+        // No grant lifts some of the reasons to ask. If a call has one of these reasons, a person is asked despite the
+        // grant.
         let lifts = |reason: &Reason| match reason.source {
             Source::Checkpoint | Source::Smart | Source::Refusal => false,
             Source::System | Source::Run | Source::Workflow | Source::Inspection => grant.category.is_none(),

@@ -275,8 +275,8 @@ impl Input {
 }
 
 impl Input {
-    /// Returns true if the input corrects or erases stored content, or places or lifts a legal hold. Such an input is
-    /// allowed even if the run ended long ago.
+    /// Returns true if the input corrects or erases stored content, or places or lifts a legal hold. An input about
+    /// history is allowed even if the run ended long ago.
     pub(super) fn is_of_history(&self) -> bool {
         matches!(
             self,
@@ -288,8 +288,8 @@ impl Input {
         )
     }
 
-    /// Returns true if the input is about a question of an external agent. Such an input is allowed even if the answer
-    /// to the question ended the run.
+    /// Returns true if the input is about a question of an external agent. An input about a question is allowed even if
+    /// the answer to the question ended the run.
     pub(super) fn is_about_external_ask(&self) -> bool {
         matches!(self, Self::UseApproval { .. } | Self::ReportExec { .. } | Self::Withdraw { .. })
     }

@@ -188,8 +188,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns a problem if a reply that is incomplete ends the work. The missing part of the reply might have
-    /// contained further work.
+    /// Returns a problem if a reply that is incomplete ends the work. The missing part of the reply may have contained
+    /// further work.
     fn cut_end(&self, call: &RequestedCall, stop: Stop) -> Option<(&'static str, String)> {
         let flaw = stop.flaw()?;
         let text = format!("not finished: your reply {}. Continue, or repeat it", flaw.says());

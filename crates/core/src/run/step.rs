@@ -103,8 +103,8 @@ impl Draft<'_> {
         self.written() > before
     }
 
-    /// Handles the agent's final text. If the step has a gate after it, the text goes to that gate. Otherwise the text
-    /// ends the step.
+    /// Handles the agent's final text. If the step has a gate after it, the text goes to that gate. If the step has no
+    /// such gate, the text ends the step.
     fn step_answered(&mut self, id: &str, step: &Step, text: &str) {
         let worry = self.run.worry_about_result(step, text);
         if self.run.asks_after(id, step) || worry.is_some() {
@@ -122,8 +122,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Closes a step. If no work is in progress, the step ends immediately. Otherwise the step ends after its work in
-    /// progress has returned, because the outcome of a started call must be known first.
+    /// Closes a step. If no work is in progress, the step ends immediately. If work is in progress, the step ends after
+    /// that work has returned, because the outcome of a started call must be known first.
     pub(super) fn close_step(&mut self, id: &str, end: StepEnd, text: &str) {
         if self.settle(id) {
             self.end_step(id, end, text);

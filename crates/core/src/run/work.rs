@@ -17,7 +17,7 @@ pub struct Work<'r> {
     pub step: Option<&'r str>,
     pub agent: Option<&'r str>,
     pub doing: Doing<'r>,
-    /// Time since which the step does this. `None` if the phase has not begun.
+    /// Time since which `doing` applies. `None` if the phase has not begun.
     pub since: Option<Timestamp>,
 }
 

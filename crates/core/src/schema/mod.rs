@@ -37,9 +37,9 @@ impl Problem {
 /// Maximum number of problems in one report.
 const MAX_PROBLEMS: usize = 20;
 
-/// Maximum number of backtracking steps in one match. Libraries write patterns for numbers and addresses. Such patterns
-/// need far fewer steps for a text that matches. On a short text, this number of steps takes a tenth of a millisecond.
-/// If each step looks ahead to the end of a text of 60 kB, the steps take a third of a second.
+/// Maximum number of backtracking steps in one match. Libraries write patterns for numbers and addresses. For a text
+/// that matches, these patterns need far fewer steps. On a short text, this number of steps takes a tenth of a
+/// millisecond. If each step looks ahead to the end of a text of 60 kB, the steps take a third of a second.
 const BACKTRACKS: usize = 2_000;
 
 /// Returns the options of the validator. Only patterns with lookaround or backreferences can backtrack. All other

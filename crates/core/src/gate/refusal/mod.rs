@@ -129,7 +129,7 @@ impl RefusedCall {
 
     /// Compares a later call with this refused call. `None` if the later call does something else.
     pub fn repeated_by(&self, later: &Self) -> Option<Repeat> {
-        // A refusal to change a file does not forbid that the file is read.
+        // If a person refused a change of a file, reading the file is still permitted.
         let changes_less = later.reads && !self.reads;
         match (&self.identity, &later.identity) {
             (Identity::Programs(refused), Identity::Programs(called)) => {

@@ -48,7 +48,7 @@ impl Draft<'_> {
     }
 
     /// Ends the phase after its planner has ended. Without a settled plan, later phases have no work, so the phase
-    /// fails (contracts A8, E22). There are two exceptions: the plan is optional, or a person dropped the plan.
+    /// fails (contracts A8, E22). The phase does not fail if the plan is optional, or if a person dropped the plan.
     fn end_planning(&mut self, phase: &str, planning: &Planning, end: StepEnd) {
         let has_plan = self.run.plans.get(phase).is_some_and(|plan| plan.settled.is_some());
         if has_plan || planning.optional || end == StepEnd::Skipped {
