@@ -35,15 +35,39 @@ struct Place {
     file: Option<(u64, u64)>,
     /// True if a search may pass over the place: a file that has no secret, such as settings or the program.
     may_be_searched: bool,
+    /// Path of project settings from the root. A coding agent that is started in a subfolder reads the settings of that
+    /// subfolder, so files of this name are protected in every folder of the project.
+    name: Option<PathBuf>,
 }
 
 impl Place {
     /// Returns the reason why a call is denied.
     fn protected(&self) -> String {
         let shown = self.shown.display();
-        format!(
-            "{shown} is protected: no tool of an agent may read or change it, and nobody can approve that."
-        )
+        let subject = match &self.name {
+            Some(name) => format!("{shown} is protected, and so is `{}` in every folder", name.display()),
+            None => format!("{shown} is protected"),
+        };
+        format!("{subject}: no tool of an agent may read or change it, and nobody can approve that.")
+    }
+
+    /// Returns true if the path is a settings file in any folder of the project, or the folder that contains it.
+    fn is_below_any_folder(&self, path: &Path, access: Access) -> bool {
+        let Some(name) = &self.name else { return false };
+        let holds_it =
+            || name.parent().is_some_and(|parent| parent != Path::new("") && path.ends_with(parent));
+        path.ends_with(name) || (access != Access::Below && holds_it())
+    }
+
+    /// Returns true if a file pattern may name a settings file in any folder, or the folder that contains it.
+    fn may_be_named(&self, pattern: &str, access: Access) -> bool {
+        let Some(name) = &self.name else { return false };
+        let names = [Some(name.as_path()), name.parent().filter(|_| access != Access::Below)];
+        names.into_iter().flatten().filter_map(Path::to_str).filter(|name| !name.is_empty()).any(|name| {
+            let parts: Vec<&str> = pattern.split('/').collect();
+            let last = parts.len().saturating_sub(name.split('/').count());
+            Pattern::of_shell(&parts[last..].join("/")).meets(&Pattern::of_word(name))
+        })
     }
 }
 
@@ -66,7 +90,9 @@ const CHANGES: [&str; 14] = [
 ];
 
 /// Arguments that contain prose or the content of a file. A path in such a text touches nothing.
-const PROSE: [&str; 15] = [
+const PROSE: [&str; 17] = [
+    "body",
+    "comment",
     "content",
     "contents",
     "description",
@@ -96,6 +122,7 @@ impl Guard {
         let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         let own = [config.key_file.as_path(), config.program.as_path()];
         let all = config.protected.iter().map(PathBuf::as_path).chain(own).chain(extra.iter().copied());
+        let root = resolve_or_keep(&config.root);
         let places = all.map(|shown| {
             let path = resolve_or_keep(shown);
             let found = fs::metadata(&path).ok();
@@ -103,6 +130,7 @@ impl Guard {
             let is_file = found.as_ref().is_some_and(fs::Metadata::is_file);
             Place {
                 may_be_searched: is_file && !is_secret,
+                name: settings_name(&path, &root).filter(|_| !is_secret && *shown != config.program),
                 file: found.filter(|_| is_file).map(|found| (found.dev(), found.ino())),
                 shown: shown.to_owned(),
                 path,
@@ -120,10 +148,7 @@ impl Guard {
             let line = self.expand(line);
             let command = holdshort_command::parse(&line);
             if let Some(verb) = own_program::find(&command, &line, &self.program, cwd) {
-                return Some(format!(
-                    "An agent must not run `holdshort {verb}`, and no rule allows it. A person runs it in another \
-                     terminal."
-                ));
+                return Some(own_program::refusal(&verb));
             }
             let touched = self.touched_by_line(&command, &line, cwd).or_else(|| self.named_in(&line));
             return touched.map(Place::protected);
@@ -135,6 +160,11 @@ impl Guard {
         if matches!(call.kind, CallKind::Reading | CallKind::Searching) {
             // The coding agent runs the call with its own arguments.
             collect("", skipped, &call.original, &mut texts);
+        }
+        if call.kind == CallKind::Other
+            && let Some(verb) = own_program::find_in_texts(texts.iter().map(|(_, text)| text.as_str()))
+        {
+            return Some(own_program::refusal(&verb));
         }
         let found = texts.iter().find_map(|(name, text)| {
             let text = self.expand(text.strip_prefix("file://").unwrap_or(text));
@@ -224,7 +254,12 @@ impl Guard {
         }
         let folder = resolve(&folder)?;
         let expands = Pattern::of_shell(&pattern[at..]);
+        let whole = folder.join(&pattern[at..]);
+        let in_project = whole.strip_prefix(&self.root).ok().and_then(Path::to_str);
         self.places.iter().find(|place| {
+            if in_project.is_some_and(|pattern| place.may_be_named(pattern, access)) {
+                return true;
+            }
             let above = place.path.ancestors().take_while(|path| path.parent().is_some());
             let mut above = above.take_while(|path| {
                 access != Access::Named || *path == place.path || path.starts_with(&self.root)
@@ -244,6 +279,7 @@ impl Guard {
         self.places.iter().find(|place| {
             let is_above = place.path.starts_with(&path);
             path.starts_with(&place.path)
+                || (path.starts_with(&self.root) && place.is_below_any_folder(&path, access))
                 || (file.is_some() && place.file == file)
                 || match access {
                     // A folder of the project that is named is one that may be changed.
@@ -254,6 +290,15 @@ impl Guard {
                 }
         })
     }
+}
+
+/// Returns the path of project settings from the root. Settings are in a folder that begins with a dot.
+fn settings_name(path: &Path, root: &Path) -> Option<PathBuf> {
+    let name = path.strip_prefix(root).ok()?;
+    let is_dotted = |folder: &Path| {
+        folder.to_str().is_some_and(|folder| folder.starts_with('.') && !folder.contains('/'))
+    };
+    name.parent().is_some_and(is_dotted).then(|| name.to_owned())
 }
 
 /// Returns true if the path occurs in the text as a whole.

@@ -5,19 +5,37 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use clap::CommandFactory;
 use holdshort_command::{Class, Command, Part};
+
+use crate::args::Args;
 
 const NAME: &str = "holdshort";
 
 /// Arguments with which this program only prints a text.
 const HARMLESS: [&str; 6] = ["--help", "--version", "-V", "-h", "help", "version"];
 
-/// Commands that decide, give rights, or carry out an approval. They are also looked for in code.
-const DECIDING: [&str; 22] = [
-    "answers", "assign", "decide", "delegate", "erase", "exec", "freeze", "groups", "hold", "hook", "keys",
-    "link", "login", "people", "reassign", "rebuild", "resume", "revoke", "serve", "undo", "unfreeze",
-    "withdraw",
-];
+/// Explains to the agent why it must not run this command.
+pub(super) fn refusal(verb: &str) -> String {
+    format!(
+        "An agent must not run `holdshort {verb}`, and no rule allows it. A person runs it in another terminal."
+    )
+}
+
+/// Returns true if the word is a command of this program that an agent must not run.
+fn is_command(word: &str) -> bool {
+    let commands = Args::command();
+    !HARMLESS.contains(&word) && commands.get_subcommands().any(|command| command.get_name() == word)
+}
+
+/// Returns the command of this program in texts that the parser does not read, such as code, or the arguments of a tool
+/// that may run programs.
+pub(super) fn find_in_texts<'a>(texts: impl Iterator<Item = &'a str>) -> Option<String> {
+    let is_part = |c: char| c.is_alphanumeric() || "_-/.".contains(c);
+    let mut words = texts.flat_map(|text| text.split(move |c| !is_part(c)));
+    let is_named = words.by_ref().any(|word| word.rsplit('/').next() == Some(NAME));
+    words.find(|word| is_named && is_command(word)).map(str::to_owned)
+}
 
 /// Returns the command of this program that the line runs, or may run.
 pub(super) fn find(command: &Command, line: &str, program: &Path, cwd: &Path) -> Option<String> {
@@ -31,9 +49,7 @@ pub(super) fn find(command: &Command, line: &str, program: &Path, cwd: &Path) ->
         return found;
     }
     // Code: `python3 -c "subprocess.run(['holdshort', 'decide'])"`.
-    let mut words = line.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'));
-    let is_named = words.by_ref().any(|word| word == NAME);
-    words.find(|word| is_named && DECIDING.contains(word)).map(str::to_owned)
+    find_in_texts(std::iter::once(line))
 }
 
 /// Returns the command of this program in one part of a line. Empty: the part does not run this program, or only asks
@@ -45,7 +61,7 @@ fn of_part(part: &Part, program: &Path, cwd: &Path) -> Option<String> {
     // Programs that run other programs and are in no table: `strace holdshort decide`.
     let at = part.arguments.iter().position(|word| is_own(word, program, cwd))?;
     let next = part.arguments[at + 1..].iter().map(String::as_str);
-    verb(next).filter(|verb| DECIDING.contains(&verb.as_str()))
+    verb(next).filter(|verb| is_command(verb))
 }
 
 fn verb<'a>(arguments: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
@@ -53,7 +69,7 @@ fn verb<'a>(arguments: impl Iterator<Item = &'a str> + Clone) -> Option<String> 
         return None;
     }
     let mut words = arguments.filter(|argument| !argument.starts_with('-'));
-    let known = words.clone().find(|word| DECIDING.contains(word));
+    let known = words.clone().find(|word| is_command(word));
     Some(known.or_else(|| words.next()).unwrap_or("…").to_owned())
 }
 

@@ -39,6 +39,13 @@ async fn no_tool_touches_a_protected_place() {
         bash("rm -rf .".to_owned()),
         bash("sed -i s/a/b/ .claude/settings.json".to_owned()),
         bash("cp evil.json .claude/".to_owned()),
+        // The settings of a folder in which the coding agent may be started.
+        bash("mkdir -p web/.claude".to_owned()),
+        bash("echo '{}' > web/.claude/settings.json".to_owned()),
+        bash("cd web && mv ../evil .claude".to_owned()),
+        bash("cat web/*/.claude/settings.json".to_owned()),
+        bash("rm -rf web/.cl*".to_owned()),
+        bash("cp x web/.cl?ude/set*".to_owned()),
         bash("sh -c 'cat .claude/settings.json'".to_owned()),
         bash(format!("grep -r operator {}", above.display())),
         bash(format!("find {} -name tokens.json", above.display())),
@@ -61,6 +68,8 @@ async fn no_tool_touches_a_protected_place() {
         ("Glob", json!({"pattern": format!("{data}/*")})),
         ("Write", json!({"file_path": format!("{root}/.claude/settings.json"), "content": "{}"})),
         ("Edit", json!({"file_path": tokens.to_string(), "old_string": "a", "new_string": "b"})),
+        ("Write", json!({"file_path": format!("{root}/web/.claude/settings.json"), "content": "{}"})),
+        ("mcp__files__write", json!({"path": "web/.claude/settings.json", "content": "{}"})),
         ("mcp__files__read_file", json!({"path": tokens.to_string()})),
         ("mcp__files__search", json!({"root_path": above, "pattern": "*"})),
         ("mcp__files__read_many", json!({"requests": [{"uri": format!("file://{tokens}")}]})),
@@ -80,6 +89,9 @@ async fn no_tool_touches_a_protected_place() {
         bash("ls -la".to_owned()),
         bash("grep -rn fn .".to_owned()),
         bash("git add .".to_owned()),
+        bash("ls *".to_owned()),
+        bash("cat web/settings.json".to_owned()),
+        bash("ls web/.claude/commands".to_owned()),
         bash("touch notes.txt".to_owned()),
         ("Grep", json!({"pattern": "fn"})),
         ("Write", json!({"file_path": format!("{root}/README"), "content": format!("see {tokens}")})),
@@ -140,6 +152,19 @@ async fn no_agent_runs_a_deciding_command() {
         let (decision, reason) = answered.decision();
         assert_eq!(decision, "deny", "{line}");
         assert!(reason.contains("must not run") || reason.contains("is protected"), "{line}: {reason}");
+    }
+    // Tools that may run a program.
+    let tools = [
+        ("mcp__shell__run", json!({"command": "holdshort decide int_1 approve"})),
+        ("mcp__shell__run", json!({"argv": ["/usr/local/bin/holdshort", "decide", "int_1", "approve"]})),
+        ("mcp__python__run", json!({"code": "import os\nos.system('holdshort exec hs_call_1')"})),
+        ("SomethingNew", json!({"program": "holdshort", "more": {"arguments": ["--json", "inbox"]}})),
+    ];
+    for (at, (tool, input)) in tools.into_iter().enumerate() {
+        let answered = hook.run(&hook.payload(tool, input.clone(), &format!("m{at}"))).await;
+        let (decision, reason) = answered.decision();
+        assert_eq!(decision, "deny", "{tool} {input}");
+        assert!(reason.contains("must not run"), "{tool} {input}: {reason}");
     }
     assert_eq!(hook.interrupts().await, Vec::<Value>::new(), "nobody was asked");
 }
