@@ -113,7 +113,12 @@ pub(super) const FAILURES: &[Failure] = &[
         "not the folder for which the hook was installed",
     ),
     hook("SIGTERM to the hook", |installed| installed.wrap("kill -TERM $! ; wait $!"), [false; 3]),
-    hook("SIGKILL to the hook", |installed| installed.wrap("kill -KILL $! ; wait $!"), [true; 3]),
+    // The script must not print "Killed", which no coding agent's own shell prints.
+    hook(
+        "SIGKILL to the hook",
+        |installed| installed.wrap("exec 2> /dev/null ; kill -KILL $! ; wait $!"),
+        [true; 3],
+    ),
     hook("program missing", |installed| fs::remove_file(&installed.program).unwrap(), [true, true, false]),
 ];
 
