@@ -1,8 +1,8 @@
 //! Verifies that the journal is unchanged since it was written. Only reads, in pages, with or without a running server.
 //!
 //! `chain` walks all events in the order of their positions. `streams` walks each stream from its start, and compares
-//! the rows that its events imply. `rows` finds rows that have no event. The table in `docs/journal.md` lists which
-//! changes an audit finds and which it does not find.
+//! the stored rows with the rows that follow from the events of the stream. `rows` finds stored rows that follow from
+//! no event. The table in `docs/journal.md` lists the changes that an audit finds, and the changes that it cannot find.
 
 mod chain;
 mod rows;
@@ -17,11 +17,12 @@ use holdshort_store::{Error, Journal};
 pub struct Report {
     pub streams: u64,
     pub events: u64,
-    /// Head of the journal, computed from its events.
+    /// Hash-chain head of the journal, recomputed from the events.
     pub head: Head,
     /// Number of events that the store has not yet added to the hash chain over the whole journal.
     pub unsealed: u64,
-    /// Heads that people wrote down earlier, with which this audit compared the journal.
+    /// Noted heads with which this audit compared the journal, each with the result. A noted head is a head that a
+    /// person wrote down earlier.
     pub against: Vec<Compared>,
     /// The first problems. There is at most one problem per damaged stream.
     pub problems: Vec<Problem>,
@@ -33,15 +34,16 @@ pub struct Problem {
     pub message: String,
 }
 
-/// A journal head that a person wrote down earlier. `holds` is true if the current journal still
-/// begins with the events of this head.
+/// A journal head that a person wrote down earlier. `holds` is true if the first events of the current journal still
+/// have this head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compared {
     pub noted: HeadNote,
     pub holds: bool,
 }
 
-/// Maximum number of problems reported. Beyond it, streams are still checked, but their problems are not reported.
+/// Maximum number of problems in a report. After this number, the audit still checks the remaining streams but reports
+/// no problem of them.
 const MAX_PROBLEMS: usize = 100;
 /// Number of events, rows or streams that are read at a time.
 const PAGE: usize = 500;
@@ -53,8 +55,8 @@ pub async fn verify<J: Journal>(journal: &J) -> Result<Report, Error> {
     verify_against(journal, &[]).await
 }
 
-/// Audits the whole journal. Also checks that the journal still begins with the events that each
-/// head in `noted` covers.
+/// Audits the whole journal, and compares it with each head in `noted`: the journal must still begin with the events
+/// that led to that head.
 pub async fn verify_against<J: Journal>(journal: &J, noted: &[HeadNote]) -> Result<Report, Error> {
     let mut report = Report {
         streams: 0,
@@ -75,8 +77,8 @@ pub async fn verify_against<J: Journal>(journal: &J, noted: &[HeadNote]) -> Resu
 }
 
 impl Report {
-    /// Adds a problem. Keeps only the first problem of a stream, because the first problem causes
-    /// the later ones. The journal as a whole can have several problems.
+    /// Adds a problem. Keeps only the first problem of a stream, because the first problem causes the later ones. Keeps
+    /// all problems of the stream name [`JOURNAL`].
     fn add(&mut self, stream: &str, message: String) {
         let is_known = stream != JOURNAL && self.problems.iter().any(|problem| problem.stream == stream);
         if !is_known && self.problems.len() < MAX_PROBLEMS {
@@ -84,7 +86,7 @@ impl Report {
         }
     }
 
-    /// Adds damage to the report as a problem. Returns an error only if the audit cannot continue.
+    /// Adds damage to the report as a problem. Returns any other error, because the audit cannot continue after it.
     fn note(&mut self, stream: &str, found: Result<(), Finding>) -> Result<(), Error> {
         match found {
             Ok(()) => Ok(()),

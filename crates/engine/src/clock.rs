@@ -9,8 +9,8 @@ use holdshort_core::time::Timestamp;
 /// Source of the current time, and of random seeds for ids and salts.
 pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
-    /// Reports the timestamp of an event to the clock. A clock that never runs backward then
-    /// returns only this time or later times.
+    /// Tells the clock the timestamp of an event. A clock that never runs backward returns no earlier time after this
+    /// call.
     fn observe(&self, _at: Timestamp) {}
     fn seed(&self) -> Seed;
     /// Waits for a duration. A jump of the wall clock does not change how long the wait takes.

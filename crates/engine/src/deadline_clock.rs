@@ -1,8 +1,8 @@
-//! Clock of a server, which follows the wall clock but never runs backward within an installation.
+//! Clock of a server. The clock follows the wall clock, but never runs backward within an installation.
 //!
-//! Deadlines of interrupts, approvals, grants, links, keys and sign-ins are compared with this clock. While the wall
-//! clock is behind this clock, this clock runs at half speed until the wall clock has caught up. Therefore an expired
-//! deadline stays expired, and every deadline does expire. The clock learns the latest time from the journal, from a
+//! Deadlines of interrupts, approvals, grants, links, keys and sign-ins are compared with this clock. If the wall clock
+//! is behind this clock, this clock runs at half speed until the wall clock has caught up. Therefore a deadline that
+//! has expired stays expired, and no deadline waits forever. The clock learns the latest time from the journal, from a
 //! file in the data folder, and from the events of other nodes: see `real/clock_mark.rs` and [`Clock::observe`].
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,8 +18,8 @@ const NANOS_PER_MS: i64 = 1_000_000;
 #[derive(Clone, Debug)]
 pub struct DeadlineClock(Arc<Mutex<Reading>>);
 
-/// Last time that the clock returned, in nanoseconds since 1970. Coarser units would accumulate
-/// rounding errors if the clock is read often.
+/// Last time that the clock returned, in nanoseconds since 1970. A coarser unit would add a rounding error at each
+/// read.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     time_ns: i64,
@@ -27,8 +27,8 @@ struct Reading {
 }
 
 impl Reading {
-    /// Returns the next reading. The result is the wall clock, or the last reading plus half of the time since then,
-    /// whichever is later.
+    /// Returns the next reading: the later of the wall clock, and the last reading plus half of the time that has
+    /// passed since it.
     fn next(self, wall: Timestamp, at: Instant) -> Self {
         let passed = at.saturating_duration_since(self.at) / 2;
         let slow = self.time_ns.saturating_add(i64::try_from(passed.as_nanos()).unwrap_or(i64::MAX));

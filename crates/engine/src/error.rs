@@ -28,19 +28,18 @@ pub enum Error {
     /// The changes of a run cannot be undone. No event was written.
     #[error(transparent)]
     Undo(run::undo::NotUndone),
-    /// The answer and its reuses in other runs are erased, except the reuses in the listed runs,
-    /// which are under legal hold. After the legal holds are lifted, repeat the request to erase
-    /// the remaining reuses.
+    /// The answer is erased. Its reuses in other runs are erased too, except in the listed runs, which are under legal
+    /// hold. After these holds are lifted, repeat the request to erase the remaining reuses.
     #[error(
         "the answer is erased, except its reused copies in {}, which are under legal hold: lift these \
         holds, then erase the answer again",
         listed(.0)
     )]
     ReuseHeld(Vec<RunId>),
-    /// The message has no receiver: no live run accepts it, and no run can start in the session.
-    #[error("no run can start in this session")]
+    /// No run can receive the message: no live run accepts it, and no run can start in the session.
+    #[error("the message has no receiver: no run of this session is live, and none can start in it")]
     NothingBegins,
-    /// The stored events of the run are unreadable. This run stops, and other runs continue.
+    /// The stored events of the run are unreadable. Only this run stops.
     #[error("run {run} cannot be read: {source}")]
     Damaged { run: String, source: envelope::Error },
     /// The journal does not contain the workflow definition with which the run was started.
@@ -54,7 +53,7 @@ pub enum Error {
     /// An error in Holdshort itself. No event was written.
     #[error("internal: {0}")]
     Internal(String),
-    /// Other writers changed the same streams at every attempt. No event was written.
+    /// Every attempt conflicted with other writers of the same streams. No event was written.
     #[error("too many concurrent changes; try again")]
     Busy,
 }
@@ -66,8 +65,8 @@ impl Error {
         matches!(self, Self::Damaged { .. } | Self::NoDefinition { .. } | Self::NewDefinition { .. })
     }
 
-    /// Returns true if the data is undamaged but this version of the program cannot decode it.
-    /// Damage is excluded, because hashes are compared before anything is decoded.
+    /// Returns true if the data is undamaged but this version of the program cannot decode it. Damaged data never
+    /// reaches the decoder, because its hash is compared first.
     pub fn is_of_another_version(&self) -> bool {
         match self {
             Self::NewDefinition { .. } => true,
@@ -79,7 +78,7 @@ impl Error {
     }
 }
 
-/// Lists the first runs, and the number of remaining runs.
+/// Lists the first runs, and states the number of the remaining runs.
 fn listed(runs: &[RunId]) -> String {
     const LISTED: usize = 10;
     let more = runs.len().saturating_sub(LISTED);

@@ -41,7 +41,7 @@ pub enum Work {
         tool: String,
         arguments: Value,
     },
-    /// Runs a command as a trial, over a layer that receives all its writes.
+    /// Runs a command as a trial. A private layer over the workspace receives everything that the command writes.
     Try {
         call: String,
         attempt: u32,
@@ -57,7 +57,7 @@ pub enum Work {
         changeset: Option<Arc<Changeset>>,
         /// Changes to the run's layer. They are applied after the changes to the workspace.
         layer: Option<Arc<LayerChanges>>,
-        /// Run whose layer is merged into the workspace by these changes. `None` if this is not a merge.
+        /// Run whose layer these changes merge into the workspace. `None` if the changes are not a merge.
         merges: Option<RunId>,
         /// True if the commit began before a crash.
         is_resumed: bool,
@@ -68,7 +68,7 @@ pub enum Work {
         tool: String,
         arguments: Value,
         preconditions: Vec<Precondition>,
-        /// Effect that the command is allowed to have. The sandbox enforces it.
+        /// Effect that the command may have. The sandbox prevents any other effect.
         effect: Option<CommandEffect>,
     },
     CallModel {
@@ -77,16 +77,16 @@ pub enum Work {
     },
 }
 
-/// Delivers the result of an action. If the store returns an error, the executor may deliver the result again, so that
-/// the result is not lost.
+/// Delivers the result of an action. If the store returned an error, the executor may deliver the same result again, so
+/// that the result is not lost.
 pub type Deliver = Arc<dyn Fn(Input) -> BoxFuture<'static, Result<(), Error>> + Send + Sync>;
 
-/// Error in a call, with a pointer into its arguments.
+/// Error in the arguments of a call, with a pointer to the argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// The call is invalid for every possible content of the workspace.
+    /// The call would be invalid in any workspace.
     Always(Problem),
-    /// The call is invalid for the current content of the workspace. An earlier call may still create what is missing.
+    /// The call is invalid in the current state of the workspace. An earlier call may still create the missing path.
     Now { problem: Problem, lack: MissingPath },
 }
 
@@ -100,7 +100,7 @@ pub trait Executor: Send + Sync + 'static {
         config: Config,
     ) -> impl Future<Output = Result<Config, Vec<Problem>>> + Send;
 
-    /// Returns the current state of the files that a call depends on.
+    /// Returns the current state of the files on which a call depends.
     fn observe(&self, run: &Run, paths: &[String]) -> impl Future<Output = Vec<Precondition>> + Send;
 
     /// Returns an error if no tool could execute this call. Changes nothing. If the workspace cannot be inspected, the
@@ -112,8 +112,8 @@ pub trait Executor: Send + Sync + 'static {
         arguments: &Value,
     ) -> impl Future<Output = Result<(), Unfit>> + Send;
 
-    /// Returns true if this process has a model for the run. Otherwise the model calls of the run wait for a process
-    /// that has a model.
+    /// Returns true if this process has a model for the run. Otherwise the run's model calls wait until a process with
+    /// a model drives the run.
     fn has_model(&self, run: &Run) -> bool;
 
     /// Starts the job and returns immediately. The result is passed to `deliver`.
@@ -122,16 +122,17 @@ pub trait Executor: Send + Sync + 'static {
     /// Stops an action and everything that it started, because its result is no longer needed.
     fn abort(&self, run: &RunId, action: &ActionId);
 
-    /// Removes the data of a run that this node stores outside the journal, because the content of the run was erased.
+    /// Removes all data of a run that this node stores outside the journal. Called when the content of the run was
+    /// erased.
     fn forget(&self, _run: &RunId) {}
 
-    /// Ends an action and everything that it started, because a person stopped the action. The
-    /// result of the action contains the output that the command had printed, or the text that the
-    /// model had sent. May be called repeatedly, and after the action has ended.
+    /// Ends an action, and everything that it started, at the request of a person. The result of the action contains
+    /// the output that the command has printed, or the text that the model has sent. May be called several times, and
+    /// also after the action has ended.
     fn stop(&self, run: &RunId, action: &ActionId);
 }
 
-/// Executor that performs nothing. A driver that only reads uses it, so that no run makes progress.
+/// Executor that performs no action. A driver that only reads the journal uses it, so that no run makes progress.
 pub struct Idle;
 
 impl Executor for Idle {

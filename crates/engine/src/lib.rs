@@ -1,8 +1,9 @@
 //! The engine connects the core with input and output.
 //!
-//! The [`Driver`] loads a run, lets the core decide, appends the decision, and performs the resulting actions. The
-//! driver is generic over the journal, the clock and the executor, so that the simulator runs the real driver. Only the
-//! executor spawns tasks for actions. [`real`] assembles the real parts. Start reading at `driver/mod.rs`.
+//! The [`Driver`] loads a run, lets the core decide, appends the decision, and performs the actions that follow. The
+//! driver is generic over the journal, the clock and the executor. Therefore the simulator in the tests runs the real
+//! driver. Only the executor spawns tasks for actions. [`real`] builds the driver with the real journal, clock and
+//! executor. Start reading at `driver/mod.rs`.
 
 pub mod audit;
 mod clock;

@@ -1,5 +1,5 @@
-//! Metrics about the commits of this process, for `/metrics`. The metrics are updated after each
-//! append and influence no decision.
+//! Metrics about the commits of this process, for `/metrics`. They are updated after each append. No decision depends
+//! on them.
 //!
 //! Each node counts the events that it writes, so the total is the sum over all nodes. Names and units follow
 //! OpenMetrics 1.0: counters end in `_total`, and durations are in seconds.
@@ -107,7 +107,7 @@ impl Metrics {
         self.channels_disabled.get_or_create(&[("channel", channel.to_owned())]).inc();
     }
 
-    /// Counts one append, of any content.
+    /// Counts one append, whatever it contains.
     pub(crate) fn appended(&self) {
         self.appends.inc();
     }

@@ -1,5 +1,5 @@
-//! Rebuilds rows from the events of the journal. Lists are read from tables of these rows, and all
-//! these tables can be dropped and rebuilt.
+//! Rebuilds rows from the events of the journal. Lists are read from the tables of these rows. All these tables can be
+//! dropped and rebuilt.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub async fn rebuild<J: Journal, C: Clock, E: Executor>(
     Ok(rebuilt)
 }
 
-/// Returns the rows that the journal implies.
+/// Returns the rows that follow from the events of the journal.
 pub async fn rows<J: Journal, C: Clock, E: Executor>(
     driver: &Arc<Driver<J, C, E>>,
 ) -> Result<(Vec<Rows>, Rebuilt), Error> {

@@ -1,9 +1,9 @@
 //! Copies journals from one store to another store, byte for byte, so that every hash is preserved.
 //!
-//! The format is JSON Lines: a header, then blobs, events and keys, and a last line with the number
-//! of each. A blob comes before the first event that refers to it. Heads and contents are stored as
-//! the text that was hashed. Rows are not in the file, because they can be rebuilt. The whole file
-//! is checked and compared before the first write, and importing it a second time changes nothing.
+//! The format is JSON Lines: a header, then blobs, events and keys, and a last line with the number of each. A blob
+//! comes before the first event that refers to it. Heads and contents of events are stored as the text over which their
+//! hashes were computed. Rows are not in the file, because they can be rebuilt. An import reads and verifies the whole
+//! file, and compares it with the store, before it writes anything. A second import of the same file changes nothing.
 
 mod export;
 mod import;
@@ -40,12 +40,14 @@ pub enum Error {
     #[error("the file is truncated: {0}")]
     CutOff(String),
     #[error(
-        "nothing was written, because {stream} differs from the existing stream in event {seq} or earlier"
+        "nothing was imported, because the stream {stream} in the file differs from the one in the store at event {seq} or earlier"
     )]
     Differs { stream: StreamId, seq: u64 },
-    #[error("nothing was written, because the key {scope}/{key} already exists for a different request")]
+    #[error(
+        "nothing was imported, because the store has the idempotency key {scope}/{key} for a different request"
+    )]
     KeyDiffers { scope: String, key: String },
-    /// Another process wrote to the store at the same time, or the file contradicts itself.
+    /// Another process wrote to the store during the import, or the file contradicts itself.
     #[error("the store rejected the import")]
     Refused(#[source] AppendError),
     #[error("run {0} not found")]
@@ -94,7 +96,7 @@ struct Content {
 }
 
 impl Event {
-    /// Returns `None` if the bytes are not UTF-8. Events that Holdshort wrote are always UTF-8.
+    /// Returns `None` if the bytes are not UTF-8. The bytes of events that Holdshort wrote are always UTF-8.
     fn from_sealed(sealed: Sealed) -> Option<Self> {
         let content = match sealed.content {
             Some(content) => Some(Content {

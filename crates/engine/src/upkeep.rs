@@ -1,6 +1,6 @@
-//! The background tasks of a node expire deadlines, find runs without a driver, close idle sessions, delete unused file
-//! contents, and read events that other nodes wrote. Each task checks the journal at intervals. A notification only
-//! makes the next check earlier.
+//! Background tasks of a node. They expire deadlines, find runs without a driver, close idle sessions, delete unused
+//! file contents, and read events of other nodes. Each task checks the journal at intervals. A notification only causes
+//! an earlier check.
 
 mod bodies;
 mod expire;
@@ -31,11 +31,11 @@ pub async fn keep_up<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C,
     );
 }
 
-/// Time between two checks for open interrupts that were not checked when people or rules changed.
+/// Time between two checks for open interrupts that were not compared with the latest people or rules.
 const LOOK: Duration = Duration::from_secs(10);
 
-/// Checks open interrupts again, because the process that changed people or rules may have stopped, or lost its store,
-/// before it had checked the interrupts.
+/// Checks open interrupts again. The process that changed people or rules may have stopped, or may have lost its store,
+/// before it had checked them.
 async fn keep_looking<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     loop {
         if let Err(error) = Box::pin(driver.run_pending_reevaluations()).await {

@@ -70,8 +70,7 @@ struct Walk {
     position: u64,
     /// Number of events that the store has added to the chain.
     sealed: u64,
-    /// True after the first break of the chain. Later breaks are consequences of the first break
-    /// and are not reported.
+    /// True after the first break of the chain. Each later break follows from the first break, so it is not reported.
     is_broken: bool,
     /// Keys are the event counts of the noted heads. Values are the computed head and Merkle root
     /// after that many events, or `None` until the audit has read that many events.

@@ -1,4 +1,4 @@
-//! Finds rows that have no event. `streams` compares the rows of existing streams.
+//! Finds rows that follow from no event. The module `streams` compares the rows of streams that have events.
 
 use holdshort_core::envelope::Chain;
 use holdshort_core::event::Fact;
@@ -30,8 +30,8 @@ pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Resu
     Ok(())
 }
 
-/// Returns the last sequence number of a stream. Returns `None` if the stream is unreadable, because the check of the
-/// stream's events has already reported the damage.
+/// Returns the last sequence number of a stream. Returns `None` if the stream is unreadable: the check of the stream's
+/// events has already reported this damage.
 async fn end<J: Journal>(journal: &J, stream: &StreamId) -> Result<Option<u64>, Finding> {
     match journal.chain(stream).await {
         Ok(Chain { seq, .. }) => Ok(Some(seq)),
@@ -47,7 +47,7 @@ async fn runs<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Findin
         for row in page.items {
             let stream = StreamId::Run(row.run);
             match end(journal, &stream).await? {
-                // Detects that all events of a run were deleted but its row was not.
+                // Detects a run whose row still exists although all its events were deleted.
                 Some(0) => report.add(stream.as_str(), run_had(row.seq, 0)),
                 // Detects that the last events of a run were deleted or are unreadable.
                 Some(seq) if seq < row.seq => {
@@ -63,7 +63,7 @@ async fn runs<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Findin
     }
 }
 
-/// Checks the rows of sessions whose own stream has no events. Such a session was created when a run started.
+/// Checks the rows of sessions whose stream has no events. A run created such a session when it started.
 async fn sessions<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Finding> {
     let mut after = None;
     loop {
@@ -74,8 +74,8 @@ async fn sessions<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Fi
                 continue;
             }
             let problem = session_row(journal, &Session::new(row.session), 0).await?;
-            // If the first event of the session was written between the two reads, this is not a
-            // problem: `streams` compares sessions that have events.
+            // The first event of the session may have been written between the two reads. In this case there is no
+            // problem here: `streams` compares the rows of sessions that have events.
             if let Some(problem) = problem
                 && end(journal, &stream).await? == Some(0)
             {
@@ -109,8 +109,8 @@ pub(super) async fn session_row<J: Journal>(
     })
 }
 
-/// Computes a session's row from the session's events and the starts of its runs. The rows of runs are compared with
-/// their events separately.
+/// Computes the expected row of a session from the session's events and from the starts of its runs. Other checks
+/// compare the rows of runs with their events.
 async fn expected<J: Journal>(journal: &J, session: &Session) -> Result<Option<SessionRow>, Finding> {
     let filter = RunFilter { session: Some(session.id.clone()), ..RunFilter::default() };
     let (mut row, mut after) = (session.row(), None);
@@ -189,8 +189,8 @@ async fn grants<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Find
     }
 }
 
-/// Returns true if the event with the row's sequence number added this grant. Also returns true if
-/// that event is unreadable, because the check of its stream reports the damage.
+/// Returns true if the event with the row's sequence number added this grant. Also returns true if that event is
+/// unreadable: the check of its stream reports this damage.
 async fn was_given<J: Journal>(journal: &J, stream: &StreamId, row: &GrantRow) -> Result<bool, Finding> {
     match event_at(journal, stream, row.added_seq).await {
         Ok(Some(event)) => Ok(matches!(

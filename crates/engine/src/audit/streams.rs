@@ -14,7 +14,7 @@ use super::rows::session_row;
 use super::{Finding, PAGE, Report, count_events};
 use crate::driver::{Definitions, first};
 
-/// Maximum number of times that a stream is read again because it grew while its rows were compared.
+/// Maximum number of times that a stream is read again because new events were appended while its rows were compared.
 const ATTEMPTS: u32 = 100;
 
 pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Error> {
@@ -44,7 +44,7 @@ pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Resu
     }
 }
 
-/// Events of one stream where the stored content contradicts the erasures that the stream records.
+/// Events of one stream that have content although it was erased, or have no content although it was not erased.
 #[derive(Default)]
 struct Contents {
     there: BTreeSet<u64>,
@@ -94,7 +94,8 @@ async fn next<J: Journal>(
                 contents.were_erased(events.iter().copied());
             }
             Some(event::Fact::Run(Fact::ContentErased { from, to, .. })) => {
-                // An event cannot record the erasure of a later event, so the range is limited to the recording event.
+                // An event can record the erasure of itself and of earlier events only, so the range ends at the
+                // recording event.
                 contents.were_erased(*from..=(*to).min(chain.seq));
             }
             _ => {}
@@ -157,7 +158,8 @@ async fn verify_run<J: Journal>(
             Some(row) => Some((journal.session(&row.session).await?.is_some(), row.session)),
             None => None,
         };
-        // Rows change together with events. If no event was written between the reads, the rows match the events.
+        // Rows change in the same append as events. If no event was written between the two reads, the rows belong to
+        // the events that were read.
         if journal.chain(&stream).await?.seq > chain.seq {
             continue;
         }
@@ -185,8 +187,8 @@ fn run_problem(
     }
     // A row that was last written by an older version has no token usage.
     let expected = if row.requests.is_none() { expected.uncounted() } else { expected };
-    // An older version stored the timestamp of the last event, even if that event was appended
-    // after the run ended.
+    // An older version stored in the row the timestamp of the last event of any kind, also of an event after the end of
+    // the run.
     let updated_at = if row.updated_at == run.last_at { run.last_at } else { expected.updated_at };
     let expected = RunRow { updated_at, ..expected };
     if *row != expected {
@@ -336,9 +338,9 @@ pub(super) fn unfounded(what: &str) -> String {
 }
 
 pub(super) fn run_had(had: u64, has: u64) -> String {
-    format!("the run had {} and has {has}", count_events(had))
+    format!("events of the run are missing: the run had {} and has {has}", count_events(had))
 }
 
 pub(super) fn too_few(had: u64, has: u64) -> String {
-    format!("the session had at least {} and has {has}", count_events(had))
+    format!("events of the session are missing: the session had at least {} and has {has}", count_events(had))
 }

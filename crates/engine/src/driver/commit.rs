@@ -1,4 +1,5 @@
-//! Turns decided events into one durable append: the sealed events, the guards, and the changed rows.
+//! Writes the events that a decision produced in one durable append. The append contains the sealed events, the guards
+//! (sequence numbers that other streams must still have), and the changed rows.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,13 +21,13 @@ use crate::{Clock, Error, Executor};
 
 pub(super) enum Committed {
     Yes,
-    /// Another writer appended first, so a stream or a guard has a different sequence number. The
-    /// cached streams were dropped.
+    /// Another writer appended first: a stream or a guard has a different sequence number than expected. The cached
+    /// streams were dropped.
     Conflict,
     KeyTaken,
     /// Another node drives the run.
     Driven,
-    /// The append needs these lookups first.
+    /// The results of these lookups are needed before the append can be built.
     Misses(Missing),
 }
 
@@ -58,8 +59,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut begun: Vec<ActionId> = Vec::new();
         let mut erased: Vec<(StreamId, u64)> = Vec::new();
         let mut forgets = None;
-        // The decision depended on the state of the session and of the installation. The append fails if one of these
-        // states has changed.
+        // `relies` is true if the decision depended on the state of the session or of the installation. The append then
+        // fails if that state has changed.
         let (mut starts, mut relies) = (false, false);
         for event in events {
             match &event.fact {
@@ -76,8 +77,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                             touched.insert(interrupt);
                         }
                         Fact::ContentErased { from, to, .. } => {
-                            // The first event contains the subject under which the run's answers
-                            // are stored, so erasing this event also removes these answers.
+                            // The first event contains the subject, and the run's answers are stored under this
+                            // subject. Therefore the erasure of the first event also removes the answers.
                             if *from == 1 {
                                 forgets = Some(run.id.clone());
                             }
@@ -118,8 +119,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                             let (step, turn, attempt) = (step.clone(), *turn, *attempt);
                             begun.push(Action::CallModel { step, turn, attempt, not_before: None }.id());
                         }
-                        // There is no wildcard pattern, so that each new fact must be classified
-                        // here. A start that is not claimed here is never performed.
+                        // There is no wildcard pattern, so that the compiler requires a case for each new fact. A new
+                        // fact that starts an action must be added to `begun`, otherwise the action is never performed.
                         Fact::RunPaused
                         | Fact::RunInterrupted
                         | Fact::RunSuspended
@@ -196,8 +197,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let is_runnable = row.as_ref().is_some_and(|row| row.runnable);
         let of_session = rows_of(events, session);
         let expires = session.expires();
-        // The row of the session changes when a run starts and, in a session that can expire, when a run has ended.
-        // Other events of a run are not activity of the session.
+        // The row of the session changes when a run starts. If the session can expire, the row also changes when a run
+        // ends. Other events of a run are not activity of the session.
         let counts = starts || (expires && run.ended.is_some());
         let mut append = Append {
             keys,
@@ -221,9 +222,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         let tells = !append.deliveries.is_empty();
         // The guards make the append fail if the system or the session has changed since the decision. Therefore a
-        // revocation, a forbidding rule or a freeze applies from the next start on. A removed person cannot decide
-        // and is not asked. No run starts or resumes in a suspended session, and no deadline expires while the
-        // installation is frozen. Revoked grants and removed rules cannot allow a call. If other nodes write too,
+        // revocation, a forbidding rule or a freeze takes effect at the next start. A removed person cannot decide and
+        // is not asked. No run starts or resumes in a suspended session, and no deadline expires while the installation
+        // is frozen. Revoked grants and removed rules cannot allow a call. If other nodes also write to the journal,
         // cached streams may be stale, so every append has guards.
         let guarded = relies || starts || !begun.is_empty() || self.is_shared();
         if guarded {
@@ -246,8 +247,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             events: run_events,
         });
 
-        // Set before the append. If this task is dropped before the append returns, the next step reads the events and
-        // performs the starts.
+        // `claimed` is set before the append. If this task is dropped before the append returns, the next step reads
+        // the events and performs the recorded starts.
         let on = loaded.chain.seq;
         begun.retain(|action| loaded.claimed.insert(action.clone(), on) != Some(on));
         loaded.stale = true;
@@ -257,7 +258,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if of_session {
             self.streams.appends(&session_stream, session_chain.seq);
         }
-        // The cached run still contains the erased content, so the run must be read again.
+        // If the append erases content, the cached run still contains this content and must be read again.
         let is_in_memory = !append.erased.is_empty();
         let traces = self.traces.get().filter(|_| run.ended.is_some() && loaded.run.ended.is_none());
         if let Some(traces) = traces {
@@ -271,11 +272,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if let Err(error) = appended {
             self.streams.forget(&session_stream);
             self.streams.forget(&StreamId::System);
-            // After any other error the append may have been written. The next read shows whether it was written.
+            // After an I/O error or on a closed store, it is unknown whether the append was written. The next read
+            // shows it.
             let wrote_nothing = !matches!(error, AppendError::Store(StoreError::Io(_) | StoreError::Closed));
             match traces {
                 Some(traces) if wrote_nothing => traces.run_goes_on(&run.id),
-                // The run may have ended. The exporter checks whether it has.
+                // The append may have ended the run. The exporter checks this in the journal.
                 Some(traces) => traces.run_ended(&run.id),
                 None => {}
             }
@@ -305,7 +307,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         loaded.unanswered = None;
         loaded.driven_here = !self.is_shared() || (drives && is_runnable);
         let told_of_session = new_session_chain != session_chain;
-        // A new session without events is kept too, because the next step of the run needs it.
+        // A new session without events is cached too, because the next step of the run needs it.
         if told_of_session || starts {
             self.streams.keep_session(Arc::new(session), new_session_chain);
         }
@@ -322,8 +324,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Merges two rows of one session: the row computed from the session's own events, and the row
-/// computed from the start of a run in it.
+/// Merges two rows of one session: the row that follows from the session's events, and the row that follows from the
+/// start of a run in the session.
 fn both(own: Option<SessionRow>, start: Option<SessionRow>) -> Option<SessionRow> {
     match (own, start) {
         (Some(own), Some(start)) => Some(own.with(start)),

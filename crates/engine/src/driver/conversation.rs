@@ -1,7 +1,7 @@
-//! Messages to a session. A message that names a question answers this question. Any other message
-//! goes to the front run, which is the live run that talks to the person. If there is no front run,
-//! the message starts one. Each message is one append to the stream of the run and the stream of
-//! the session. Earlier messages are read from the earlier front runs and are not cached.
+//! Messages to a session. A message that names a question answers this question. Any other message goes to the front
+//! run: the live run that talks to the person. If there is no front run, the message starts one. Each message is one
+//! append to two streams: the stream of the run and the stream of the session. Earlier messages are not cached: they
+//! are read from the earlier front runs.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub struct Say {
     pub text: String,
     /// Question that the message answers.
     pub to: Option<InterruptId>,
-    /// Agent that receives the message. If the current front run has a different agent, that run is
+    /// Agent that receives the message. If the agent of the current front run is a different one, the front run is
     /// cancelled.
     pub agent: Option<String>,
     /// Reason for choosing `agent`. The cancelled run records this reason.
@@ -40,7 +40,7 @@ pub struct Say {
     pub next: Option<NextRun>,
 }
 
-/// Parameters of the run that a message starts. The message itself is not included.
+/// Parameters of the run that a message starts, without the message itself.
 #[derive(Clone, Debug)]
 pub struct NextRun {
     pub definition: Arc<Definition>,
@@ -78,7 +78,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let is_for_another =
                 say.agent.as_deref().is_some_and(|agent| live.agent_in_front() != Some(agent));
             let input = if is_for_another {
-                // Checked first, so that the live run is not cancelled if the new run cannot start.
+                // Checked first: if the new run cannot start, the live run must not be cancelled.
                 self.check_start(&say.build_start(&session)?, actor.clone()).await?;
                 let agent = say.agent.as_deref().unwrap_or_default();
                 let reason = say.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
@@ -129,7 +129,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let Some(id) = run.session().filter(|_| run.is_front()) else { return Ok(None) };
         let (mut session, _) = self.session_chain(id).await?;
         if !session.front.runs.iter().any(|front| *front == run.id) {
-            // The cached session does not contain the run, because a different node started the run. Reads the session
+            // The cached session does not contain the run if another node started it. In this case the session is read
             // again.
             self.streams.forget(&StreamId::Session(id.clone()));
             session = self.session_chain(id).await?.0;
@@ -137,9 +137,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.earlier(&session, &run.id).await
     }
 
-    /// Returns the session's conversation before `run`; `run` may not have started yet. The earlier
-    /// runs have ended, so the result changes only if their content is erased. The result mentions
-    /// unreadable runs.
+    /// Returns the session's conversation before `run`. The run may not have started yet. The earlier runs have ended,
+    /// so the result changes only if their content is erased. If an earlier run is unreadable, the result names it.
     pub(super) async fn earlier(&self, session: &Session, run: &RunId) -> Result<Option<Arc<str>>, Error> {
         let (mut turns, mut bytes) = (Vec::new(), 0);
         let mut before = session.front_before(run);

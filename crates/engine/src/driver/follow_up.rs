@@ -1,6 +1,6 @@
-//! Follow-up runs: a run that undoes or merges the work of an earlier run. A follow-up run makes a single call, in the
-//! workspace of the earlier run. A follow-up run belongs to the session of the earlier run. If that session is closed,
-//! all follow-up runs of its runs share the session that continues it.
+//! Follow-up runs. A follow-up run undoes or merges the work of an earlier run with a single call in the workspace of
+//! the earlier run. The follow-up run belongs to the session of the earlier run. If that session is closed, the
+//! follow-up runs of all its runs share one session, which continues the closed session.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -73,8 +73,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             trace,
         };
         self.start_in_session(start, actor).await.map_err(|error| match error {
-            // The caller gave a run, not a workspace. Therefore the error says that the workspace
-            // of that run was refused.
+            // The caller named a run and not a workspace. Therefore the error says that the workspace of that run was
+            // refused.
             Error::Start(problems) => Error::Undo(NotUndone::NoWorkspace(join_messages(&problems))),
             other => other,
         })
@@ -101,12 +101,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             changes: changes.digest,
             seen: of.seq,
         };
-        // The bytes must be stored before the start of the run, because the run names their digest.
+        // The bytes are stored before the run starts, because the run's input refers to their digest.
         self.journal.put_bodies(vec![changes], self.clock.now()).await?;
         Ok((definition, input(&arguments)?))
     }
 
-    /// Returns the runs in these sessions that undo `of`, directly or by undoing another undo run.
+    /// Returns the runs in these sessions that undo `of`, or that undo another undo run of `of`.
     async fn undos_of(&self, of: &Run, sessions: &[Arc<Session>]) -> Result<Vec<Arc<Run>>, Error> {
         let mut known = BTreeSet::from([of.id.clone()]);
         let mut undos = Vec::new();
@@ -118,8 +118,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(undos)
     }
 
-    /// Returns the session of the run and, for each closed session, the session that continues it. A closed session
-    /// accepts no more runs, so a follow-up run starts in the last of these sessions, which may not exist yet.
+    /// Returns the session of the run. If a session is closed, the session that continues it follows in the list. A
+    /// closed session accepts no more runs, so a follow-up run starts in the last session of the list. The last session
+    /// may not exist yet.
     async fn follow_up_sessions(&self, of: &Run) -> Result<Vec<Arc<Session>>, Error> {
         let mut sessions = Vec::new();
         let mut next = of.session().cloned();

@@ -1,5 +1,5 @@
-//! Answers that are stored per subject. A new question is compared with earlier questions, and their answers are
-//! suggested or reused.
+//! Answers that are stored per subject. A new question is compared with earlier questions. The answer to a similar
+//! question is suggested to the person. The answer to an equal question may be reused without asking.
 
 use std::sync::Arc;
 
@@ -53,9 +53,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(self.journal().answers(&same, None, history::COMPARED).await?.items)
     }
 
-    /// Reuses an earlier answer for a new question if the workflow allows reuse. The answer is part of the append
-    /// that opens the question. Therefore the question is never shown to a person, and after a crash the journal
-    /// contains both events or neither of them.
+    /// Reuses an earlier answer for a new question if the workflow allows reuse. The append that opens the question
+    /// also contains the answer. Therefore no person ever sees the question as open, and after a crash the journal has
+    /// both events or none.
     pub(super) async fn reuse_answers(
         &self,
         decided: &mut HandledInput,
@@ -90,8 +90,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Rejects an answer that names an earlier answer as its source, if the earlier answer belongs to a different
-    /// subject or is no longer stored.
+    /// Rejects an answer that names an earlier answer in `from`, if the earlier answer belongs to another subject or is
+    /// no longer stored.
     pub(super) async fn check_source(&self, run: &Run, input: &Input) -> Result<(), Error> {
         let Input::Decide { decision, .. } = input else { return Ok(()) };
         let Some(source) = &decision.from else { return Ok(()) };
@@ -116,9 +116,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(refused("/from", problem))
     }
 
-    /// Changes or erases a stored answer. Erasing an answer also erases its automatic reuses in
-    /// other runs. If one of these runs is under legal hold or unreadable, the erasure continues in
-    /// the remaining runs.
+    /// Corrects or erases a stored answer. If the answer is erased, its automatic reuses in other runs are erased too.
+    /// If one of these runs is under legal hold or unreadable, its reuse stays, and the other reuses are still erased.
     pub async fn amend_answer(
         self: &Arc<Self>,
         run: &RunId,
@@ -164,8 +163,7 @@ fn refused(field: &str, problem: impl Into<String>) -> Error {
     Rejection::Refused(Refusal::Invalid(vec![Problem::new(field, problem)])).into()
 }
 
-/// Returns true if a decision contains the answer of this row, either as JSON data or as the text
-/// of that JSON data.
+/// Returns true if a decision contains the answer of this row as JSON data, or as text that is equal to this data.
 fn is_taken(row: &AnswerRow, decision: &Decision) -> bool {
     let text = decision.text.as_deref().unwrap_or_default();
     if !row.is_data {

@@ -1,4 +1,4 @@
-//! Loads a run from the journal. Verifies each event, and uses the workflow definition with which the run was started.
+//! Loads a run from the journal. Verifies each event. Uses the version of the workflow with which the run was started.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -20,7 +20,7 @@ use crate::{Clock, Error, Executor};
 /// Number of events that are read at a time.
 const PAGE: usize = 500;
 
-/// Cache of workflow definitions that the journal contains, by digest. Many runs share few definitions.
+/// Cache of the workflow definitions in the journal, by digest. One definition serves many runs.
 #[derive(Default)]
 pub(crate) struct Definitions(Mutex<BTreeMap<Digest, Arc<Definition>>>);
 
@@ -29,8 +29,7 @@ impl Definitions {
         lock(&self.0).get(digest).cloned()
     }
 
-    /// Returns the digest of a definition if the cache contains this exact `Arc`. Compares
-    /// pointers, not contents.
+    /// Returns the digest of a definition if the cache contains exactly this `Arc`. Compares pointers, not contents.
     pub(super) fn digest_of(&self, definition: &Arc<Definition>) -> Option<Digest> {
         lock(&self.0).iter().find(|(_, known)| Arc::ptr_eq(known, definition)).map(|(digest, _)| *digest)
     }
@@ -52,14 +51,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(self.fold_until(run, |run, _| run.seq >= seq).await?.0)
     }
 
-    /// Returns the run as its events define it, ignoring its row. Used to rebuild rows.
+    /// Returns the state of the run as its events define it, without a comparison with the row of the run. Used to
+    /// rebuild rows.
     pub(crate) async fn rebuild_run(&self, run: &RunId) -> Result<Run, Error> {
         Ok(self.fold_run(run).await?.0)
     }
 
-    /// Replays the run, and compares it with its row. A hash chain stays valid if its last events
-    /// are deleted. The row detects the deletion, because it was written in the same append as the
-    /// last events.
+    /// Replays the run, and compares its last sequence number with the row of the run. The comparison detects deleted
+    /// events: the hash chain alone stays valid if the last events are deleted, but the row was written in the same
+    /// append as the last event.
     pub(super) fn replay<'a>(&'a self, id: &'a RunId) -> BoxFuture<'a, Result<(Run, Chain), Error>> {
         Box::pin(async move {
             let (row, replayed) = futures::join!(self.journal.run(id), self.fold_run(id));
@@ -67,7 +67,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if !is_behind(&replayed, told) {
                 return replayed;
             }
-            // The run may have grown between the two reads.
+            // Events may have been appended to the run between the two reads.
             let replayed = self.fold_run(id).await;
             if !is_behind(&replayed, told) {
                 return replayed;
@@ -78,9 +78,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         })
     }
 
-    /// Returns the `n`th model request of the run, counted from 1, and its step. Returns `None` if
-    /// there was no such request. The request is rebuilt from the events before it. Earlier runs of
-    /// the conversation are read in their current state.
+    /// Returns request number `n` of the run to a model, counted from 1, and the step that sent it. Returns `None` if
+    /// the run has not sent so many requests. The request is rebuilt from the events before it. Earlier runs of the
+    /// conversation are read in their current state, which may have lost erased content.
     pub async fn model_request(&self, id: &RunId, n: u64) -> Result<Option<(String, Request)>, Error> {
         let (mut started, mut of) = (0, None);
         let (mut run, _) = self
@@ -132,7 +132,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Returns the run after its first event, with the workflow definition with which the run was started.
+/// Returns the state of the run after its first event, and uses the workflow definition with which the run was started.
 pub(crate) async fn first<J: Journal>(
     journal: &J,
     definitions: &Definitions,
@@ -167,7 +167,7 @@ async fn pinned<J: Journal>(
     Ok(definition)
 }
 
-/// Returns true if fewer events were read than the run's row counts.
+/// Returns true if the replay read fewer events than the run's row counts.
 fn is_behind(replayed: &Result<(Run, Chain), Error>, told: u64) -> bool {
     match replayed {
         Ok((_, chain)) => chain.seq < told,

@@ -1,5 +1,5 @@
-//! Lookups that a step needs: digests of files, checks of edited calls, and the recipients that channels have notified.
-//! Lookups are made without holding the lock of the run. Their results are valid until the run changes.
+//! Lookups that a step needs: digests of files, checks of edited calls, and recipients of earlier notifications. The
+//! lock of the run is not held during a lookup. A result is valid until the run changes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::Driver;
 use crate::outbox::limits::ASKED_OVER;
 use crate::{Clock, Error, Executor, Unfit};
 
-/// Maximum number of times that one step is repeated because lookups were missing.
+/// Maximum number of times that one step is repeated because it needed further lookups.
 const ROUNDS: usize = 20;
 
 /// A lookup whose result a step needs.
@@ -27,11 +27,11 @@ pub(super) enum Lookup {
     Files(Vec<String>),
     /// Check of the arguments of a call after a person has edited them.
     Check { tool: String, arguments: Value },
-    /// Recipients of earlier notifications in which a channel asked for a decision on an interrupt.
+    /// Recipients whom this channel earlier asked to decide on this interrupt.
     Recipients { channel: String, interrupt: InterruptId },
 }
 
-/// Lookups whose results a step needs.
+/// Lookups that a step needs and that have no result yet.
 #[derive(Debug)]
 pub(super) struct Missing {
     run: Arc<Run>,

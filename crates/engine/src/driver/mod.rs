@@ -52,7 +52,7 @@ use step::{InputOrigin, SentInput, Step, StepOutcome};
 use streams::Streams;
 pub(crate) use streams::system_of;
 
-/// Drives runs. An idle driver costs little, because a waiting run exists only as rows.
+/// Drives runs. An idle driver costs little, because a waiting run exists only as rows in the database.
 pub struct Driver<J, C, E> {
     journal: Arc<J>,
     clock: C,
@@ -63,30 +63,31 @@ pub struct Driver<J, C, E> {
     streams: Streams,
     beginnings: StartGate,
     definitions: Definitions,
-    /// Last sequence number of each stream that is being watched.
+    /// Last sequence number of each stream that a caller watches.
     watchers: Mutex<HashMap<StreamId, watch::Sender<u64>>>,
-    /// Serialises the changes that this process makes to the installation. Without it, concurrent changes such as many
-    /// first sign-ins would make each other fail. Changes by other nodes appear as conflicts.
+    /// Lock under which this process changes the installation. Without the lock, concurrent changes in this process
+    /// would conflict and fail, for example many first sign-ins. A concurrent change by another node still ends in a
+    /// conflict.
     changing_system: tokio::sync::Mutex<()>,
     /// Number of opened sessions that this process has observed.
     opened: watch::Sender<u64>,
     /// Wakes the deadline task when a deadline may be due earlier than the task expects.
     pub(crate) deadline: Notify,
-    /// Notified when other nodes may have released runs that this node can drive.
+    /// Notified when other nodes may have released runs, so that this node can drive them.
     pub(crate) others: Notify,
-    /// True if a different node has changed the installation. The change may have lifted a freeze, so that waiting work
-    /// can continue.
+    /// True if another node has changed the installation. The change may have lifted a freeze. Then waiting work can
+    /// continue.
     pub(crate) changed: AtomicBool,
     /// Channels that notify people.
     channels: RwLock<Arc<[Channel]>>,
     /// Wakes the outbox when a delivery may be due.
     pub(crate) told: Notify,
-    /// True if some open interrupts may not have been checked since people last changed. People may
-    /// have changed before this process started.
+    /// True if people may have changed after some open interrupts were last checked. Also true when the process starts,
+    /// because people may have changed before.
     relook: AtomicBool,
-    /// True if this node found an undamaged run that only a different version of the program can read.
+    /// True if this node found a run whose data is undamaged but can be read only by another version of the program.
     has_unreadable: AtomicBool,
-    /// True if rules have changed and open approvals must be compared with the rules again.
+    /// True if rules have changed and open approvals have not been compared with the new rules yet.
     rules_changed: AtomicBool,
 }
 
@@ -144,8 +145,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(self.give(run, input, None, actor).await?.run)
     }
 
-    /// Gives an input to a run. Returns true if this input produced events. Events of other writers
-    /// are not considered.
+    /// Gives an input to a run. Returns true if this input produced events. Events that other writers appended at the
+    /// same time do not change the result.
     pub async fn change(self: &Arc<Self>, run: &RunId, input: Input, actor: Actor) -> Result<bool, Error> {
         Ok(self.give(run, input, None, actor).await?.wrote)
     }
@@ -175,17 +176,16 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         })
     }
 
-    /// Drives every run that can continue without a person but has no work in flight. Such a run
-    /// was interrupted by a crash, was frozen until now, or was started by an append whose result
-    /// was lost. Also stops the work for runs that this node no longer drives. Called at the start
-    /// of the server and then periodically.
+    /// Drives every run that could continue without a person, but for which no work is in flight. A crash interrupted
+    /// such a run, or a freeze stopped it until now, or the result of the append that started it was lost. Also stops
+    /// the work for runs that this node no longer drives. Called at the start of the server and then periodically.
     pub async fn sweep(self: &Arc<Self>) -> Result<usize, Error> {
-        // A different node may have lifted a freeze, and the notification may have been lost.
+        // Another node may have lifted a freeze, and this node may have missed the notification.
         if self.is_shared() {
             self.streams.forget(&StreamId::System);
         }
-        // The active runs are read before the leases. Otherwise a run that starts between the two
-        // reads would seem to have no lease.
+        // The active runs are read before the leases. In the opposite order, a run that starts between the two reads
+        // would seem to have no lease.
         let mut doubted = self.cache.at_work();
         let mut runs = self.journal.runnable(usize::MAX >> 1).await?;
         let held: BTreeSet<&RunId> = runs.iter().collect();
@@ -195,15 +195,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         runs.retain(|run| !self.cache.is_under_way(run));
         for run in &runs {
-            // `runs` also includes runs whose lease this node acquired in an append with a lost result.
+            // `runs` also includes each run whose lease this node got in an append with a lost result.
             self.drive(run).await?;
         }
         self.settle().await?;
         Ok(runs.len())
     }
 
-    /// Reads again each run that a different node has changed while this node has work in flight
-    /// for it. Stops work that is no longer needed.
+    /// Reads a run again if another node has changed it while this node has work in flight for it. Stops work whose
+    /// result is no longer needed.
     pub(crate) async fn settle(self: &Arc<Self>) -> Result<(), Error> {
         for run in &self.cache.unsettled() {
             self.nudge(run).await?;
@@ -211,16 +211,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Takes over runs whose driver is no longer running. Refreshes runs of this node that a different node has
-    /// changed.
+    /// Takes over runs whose driving node has stopped. Reads runs of this node again if another node has changed them.
     pub async fn claim(self: &Arc<Self>) -> Result<usize, Error> {
         const AT_ONCE: usize = 100;
         let mut claimed = 0;
         loop {
             let runs = self.journal.claim(AT_ONCE).await?;
             for run in &runs {
-                // All runs are marked before the first one is driven. If the store fails while a
-                // run is driven, a sweep reads the remaining runs again.
+                // All runs are marked as stale before the first one is driven. If the store fails in between, a sweep
+                // reads the remaining runs again.
                 self.cache.change(run, |loaded| (loaded.driven_here, loaded.stale) = (true, true)).await;
             }
             for run in &runs {
@@ -266,8 +265,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Makes the lookups that a step needs, and starts the calls that wait for these lookups. If a
-    /// lookup or a start fails, the next sweep starts the remaining calls.
+    /// Makes the lookups that a step still needs, and starts the calls that waited for them. If a lookup or a start
+    /// fails, the next sweep starts the remaining calls.
     async fn begin_rest(self: &Arc<Self>, mut stepped: StepOutcome) -> StepOutcome {
         let (input, actor) = (Input::Tick, Actor::engine());
         let sent = SentInput { input: &input, actor: &actor, by: InputOrigin::Driver, key: None };
@@ -290,21 +289,19 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         stepped
     }
 
-    /// Wakes the outbox, for example because a person requested that a delivery is retried now.
+    /// Wakes the outbox. Called, for example, when a person has requested an immediate retry of a delivery.
     pub fn ring_outbox(&self) {
         self.told.notify_one();
     }
 
-    /// Prevents all further starts of calls, model requests and inspections. Decisions and results
-    /// are still recorded. Actions that they cause wait until the server restarts or a different
-    /// node takes over.
+    /// Stops the start of any further call, model request and inspection. Decisions and results are still recorded. The
+    /// actions that follow from them wait until the server restarts or another node takes over.
     pub async fn close(&self) {
         self.beginnings.close().await;
     }
 
-    /// Sends a tick to every run whose deadline has passed, so that the run applies the deadline.
-    /// If the deadline of a run stays due, for example because of a freeze, the other runs are
-    /// still processed.
+    /// Sends a tick to every run whose deadline has passed. With the tick, the run expires the deadline. If a run
+    /// cannot expire its deadline, for example because of a freeze, the other runs are still processed.
     pub async fn due(self: &Arc<Self>) -> Result<usize, Error> {
         const AT_ONCE: usize = 500;
         let now = self.clock.now();
@@ -322,7 +319,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Applies every deadline that expired while no node was running. Called before the server answers requests.
+    /// Expires every deadline that passed while no node was running. Called before the server accepts requests.
     pub async fn catch_up(self: &Arc<Self>) -> Result<usize, Error> {
         Ok(self.due().await? + self.expire_sessions().await?)
     }
@@ -332,10 +329,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.handle_drive_result(run, nudged).await
     }
 
-    /// Handles the result of driving a run. An unreadable run is logged and not driven further;
-    /// other runs continue. A run that has ended, or that a different node drives, needs no action.
-    /// If only a different version of the program can read the run, this node releases the run's
-    /// lease.
+    /// Handles the result of driving a run. If the run is unreadable, the error is logged, the run is not driven
+    /// further, and other runs continue. If the run has ended, or another node drives it, nothing is done. If only
+    /// another version of the program can read the run, this node releases the lease of the run.
     async fn handle_drive_result(&self, run: &RunId, result: Result<(), Error>) -> Result<(), Error> {
         match result {
             Ok(()) | Err(Error::Rejected(Rejection::Ended(_) | Rejection::Outdated)) => return Ok(()),
@@ -351,25 +347,25 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Returns true if this node found an undamaged run that only a different version of the
-    /// program can read.
+    /// Returns true if this node found a run whose data is undamaged but can be read only by another version of the
+    /// program.
     pub fn has_unreadable(&self) -> bool {
         self.has_unreadable.load(Ordering::Acquire)
     }
 
-    /// Returns the run in its current state in the journal, if the run is loaded and no append to
-    /// it is in flight. If other nodes may have written, checks this with one read from the store.
+    /// Returns the run in its current state in the journal. Returns `None` if the run is not loaded, or if an append to
+    /// it is in flight. If other nodes may have written, one read from the store checks that the state is current.
     pub async fn current(&self, run: &RunId) -> Option<Arc<Run>> {
         self.if_current(self.cache.peek(run)?).await
     }
 
-    /// Returns the run that opened this interrupt, with the same guarantees as [`Driver::current`].
+    /// Returns the run that opened this interrupt, under the conditions of [`Driver::current`].
     pub async fn current_asker(&self, interrupt: &InterruptId) -> Option<Arc<Run>> {
         self.if_current(self.cache.peek_asker(interrupt)?).await
     }
 
-    /// Returns the id of the run that opened this interrupt, if the run is loaded and its interrupt was open in this
-    /// process.
+    /// Returns the id of the run that opened this interrupt. Returns `None` if the run is not loaded, or if its
+    /// interrupt was not open in this process.
     pub fn asker(&self, interrupt: &InterruptId) -> Option<RunId> {
         self.cache.asker(interrupt)
     }
@@ -381,9 +377,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Some(run)
     }
 
-    /// Returns a possibly outdated state of the run, if the run is loaded. During a step, this is the state before the
-    /// step. Meant for facts that never change, such as who started the run, and for callers that follow changes with
-    /// [`Driver::watch`].
+    /// Returns the run if it is loaded. The state may be outdated: during a step, it is the state before the step.
+    /// Meant for facts that never change, such as the person who started the run, and for callers that follow changes
+    /// with [`Driver::watch`].
     pub fn glance(&self, run: &RunId) -> Option<Arc<Run>> {
         self.cache.glance(run)
     }
@@ -406,7 +402,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// Follows the stream's last committed sequence number that this process has observed.
     pub fn watch_stream(&self, stream: &StreamId) -> watch::Receiver<u64> {
         let mut watchers = lock(&self.watchers);
-        // Removes unused watchers when their number reaches a power of two, so that a call rarely pays for the removal.
+        // Unused watchers are removed only when the number of watchers reaches a power of two, so that few calls spend
+        // time on the removal.
         if !watchers.contains_key(stream) && watchers.len().is_power_of_two() {
             watchers.retain(|_, sender| sender.receiver_count() > 0);
         }
@@ -428,7 +425,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Releases a run after a step, and notifies its followers of its last sequence number.
+    /// Ends the exclusive use of a run after a step, and notifies the followers of the run of its last sequence number.
     fn release(&self, run: &RunId, entry: &Arc<CacheEntry>, slot: &Slot) {
         self.cache.release(run, entry, slot);
         if let Some(loaded) = slot {
@@ -436,15 +433,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Records that a different writer appended an event. Marks older state of the stream as stale, and notifies the
+    /// Records that another writer appended an event. Marks the cached state of the stream as stale, and notifies the
     /// followers of the stream. Returns false if this process already knew the event.
     pub(crate) fn written(&self, change: &Change) -> bool {
         let is_news = match &change.stream {
             StreamId::Run(run) => self.cache.note_event(run, change.seq),
             StreamId::Session(_) | StreamId::System => self.streams.note_event(&change.stream, change.seq),
         };
-        // The state in memory is marked as stale before the followers are notified, because a follower reads
-        // immediately.
+        // The cached state is marked as stale first, because a follower reads the stream as soon as it is notified.
         self.notify_followers(&change.stream, change.seq);
         is_news
     }

@@ -46,8 +46,7 @@ pub enum ModelOutcome {
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Returns at most `limit` model calls after call number `after`. Each call of this function
-    /// replays the whole run.
+    /// Returns at most `limit` model calls, beginning after call number `after`. Replays the whole run each time.
     pub async fn model_calls(&self, id: &RunId, after: u64, limit: usize) -> Result<Vec<ModelCall>, Error> {
         let mut n = 0;
         let mut calls: Vec<ModelCall> = Vec::new();
@@ -101,8 +100,8 @@ fn outcome<'f>(run: &Run, fact: &'f Fact) -> Option<(&'f str, ModelOutcome)> {
     }
 }
 
-/// Returns the pending model call of a step. A step has at most one pending call. Returns `None` if the call is on an
-/// earlier page.
+/// Returns the pending model call of a step, if it is in `calls`. A step has at most one pending call. The call may be
+/// on an earlier page instead.
 fn last_of<'c>(calls: &'c mut [ModelCall], run: &Run, step: &str) -> Option<&'c mut ModelCall> {
     let is_out = run.steps.get(step).is_some_and(|step| step.model != State::Idle);
     let last = calls.iter_mut().rev().find(|call| call.step == step)?;

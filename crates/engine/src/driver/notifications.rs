@@ -1,4 +1,4 @@
-//! Notifications that an append causes: one delivery per channel that gets a notice.
+//! Notifications that follow from an append: one delivery for each channel that gets the notice.
 
 use std::sync::{Arc, PoisonError};
 
@@ -29,7 +29,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.channels.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the deliveries that the events after the state `before` cause.
+    /// Returns the deliveries that follow from the events after the state `before`.
     pub(super) fn deliveries(
         &self,
         before: &Run,
@@ -64,8 +64,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Returns the deliveries of a checkpoint, one for each channel that is configured to receive
-    /// checkpoints. Each delivery belongs to the event that will be appended next.
+    /// Returns the deliveries of a checkpoint: one for each channel that is configured to receive checkpoints. Each
+    /// delivery refers to the event that is appended next.
     pub(super) fn checkpoint_deliveries(&self, notice: &CheckpointNotice) -> Vec<Delivery> {
         let now = self.clock.now();
         let mut draw = Draw::new(self.clock.seed(), now);
@@ -86,8 +86,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Returns the recipients of a notice on a channel. A notice of a resolution also goes to the
-/// recipients of this channel's earlier requests for a decision.
+/// Returns the recipients of a notice on a channel. If the notice reports a resolution, the recipients also include
+/// everyone whom this channel asked to decide.
 fn all_recipients(
     channel: &Channel,
     notice: &Notice,
@@ -150,8 +150,8 @@ fn new(
     }
 }
 
-/// Returns the recipients of a notice on a channel. An element `None` means that the notice is
-/// addressed to the channel as a whole.
+/// Returns the recipients of a notice on a channel. The element `None` addresses the channel as a whole and not a
+/// person.
 fn recipients(channel: &Channel, notice: &Notice, system: &System, now: Timestamp) -> Vec<Option<Recipient>> {
     match &channel.to {
         To::Channel => vec![None],

@@ -1,5 +1,5 @@
-//! Performs the actions that the committed state requires: every due action that is not yet running goes to the
-//! executor.
+//! Performs the actions that follow from the committed state: each action that is due and not running yet is passed to
+//! the executor.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             );
             self.executor.abort(&loaded.run.id, &id);
         }
-        // An append with an unknown result can still be written as long as the stream has no event
+        // An append with an unknown result may still be written later. This is possible until the stream has an event
         // after the expected sequence number.
         let now = loaded.chain.seq;
         loaded.claimed.retain(|action, on| awaited.contains(action) || *on == now);
@@ -44,12 +44,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if begun && loaded.claimed.remove(&action).is_none() {
                 continue;
             }
-            // While the gate is closed no inspection starts. After a restart, the server requests the inspection again.
+            // While the gate is closed, no inspection starts. The server requests the inspection again after its
+            // restart.
             if !begun && self.beginnings.is_closed() {
                 continue;
             }
-            // The lease of this node expired after the append, so a different node may take over the run. A start
-            // that was recorded but not performed is treated as lost work by the next driver of the run.
+            // The lease of this node expired after the append, so another node may take over the run. The next driver
+            // of the run treats a start that was recorded but not performed as lost work.
             if begun && !self.journal.has_valid_leases() {
                 loaded.stale = true;
                 continue;
@@ -82,8 +83,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Returns a function that checks each redirect against the rules that apply when the redirect occurs. If the rules
-    /// are unreadable, the redirect is refused.
+    /// Returns a function that decides whether `web_fetch` may follow a redirect, with the rules that apply at the time
+    /// of the redirect. If the rules are unreadable, the redirect is refused.
     fn follow(self: &Arc<Self>, run: RunId, call: String) -> Follow {
         let driver = Arc::downgrade(self);
         Follow::new(move |url| {
@@ -108,8 +109,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             && run.may_follow(call, url, &session, &system, self.clock.now()))
     }
 
-    /// Returns a function that a search or a listing calls to get the paths that it must omit. The
-    /// function reads the path rules at each call.
+    /// Returns a function with which a search or a listing gets the paths to leave out. The function reads the path
+    /// rules at each call.
     fn withhold(self: &Arc<Self>, run: RunId, call: String) -> Withhold {
         let driver = Arc::downgrade(self);
         Withhold::new(move || {
@@ -141,21 +142,21 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         })
     }
 
-    /// Records the result of an action. Discards a result that is no longer needed.
+    /// Records the result of an action. Discards the result if the run no longer needs it.
     async fn delivered(self: &Arc<Self>, run: &RunId, action: &ActionId, input: Input) -> Result<(), Error> {
         let actor = Actor::engine();
         let sent = SentInput { input: &input, actor: &actor, by: InputOrigin::Driver, key: None };
         let mut lookups = Lookups::default();
         let entry = self.cache.get(run);
         let mut slot = entry.lock().await;
-        // The action was stopped, because the run ended or a different node took over the run.
+        // The action was stopped, because the run ended or another node took over the run.
         let Some(loaded) = slot.as_mut().filter(|loaded| loaded.in_flight.contains(action)) else {
             tracing::debug!(%run, %action, "a result was discarded: no run on this node waits for it");
             return Ok(());
         };
         loaded.back = loaded.in_flight.take(action);
-        // The lock is held until the result is recorded, even during lookups, so that no other
-        // input is handled in between.
+        // The lock of the run is held until the result is recorded, also during lookups, so that no other input is
+        // handled before the result.
         let result = loop {
             match self.step(&mut slot, run, sent, &lookups).await {
                 Ok(Step::Misses(missing)) => {
@@ -168,7 +169,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             }
         };
         if let Some(loaded) = slot.as_mut() {
-            // If the result was not recorded, the executor delivers it again. Until then the action stays in flight.
+            // If the result was not recorded, the executor delivers the result again. Until then the action is still in
+            // flight.
             let back = loaded.back.take().filter(|_| matches!(result, Err(Error::Store(_) | Error::Busy)));
             loaded.in_flight.extend(back);
         }
@@ -188,8 +190,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Returns the inspections that the run's state requires, and the calls and model requests whose
-/// starts were recorded under this epoch.
+/// Returns the inspections that the run needs now, and the calls and model requests whose starts were recorded under
+/// this epoch.
 fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
     let mut due = Vec::new();
     for action in run.actions() {
@@ -254,12 +256,12 @@ fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
     due
 }
 
-/// Returns the files that a call depends on, in the state that its last inspection found.
+/// Returns the files on which a call depends, each in the state that the last inspection of the call found.
 fn preconditions(call: &Call) -> Vec<Precondition> {
     call.look.as_ref().map(|look| look.preconditions.clone()).unwrap_or_default()
 }
 
-/// Returns the run whose layer the call merges. Returns `None` if the call is not a merge.
+/// Returns the run whose layer the call merges into the workspace. Returns `None` if the call is not a merge.
 fn merges(call: &Call) -> Option<RunId> {
     let arguments = (call.tool == merge::TOOL).then(|| merge::Arguments::deserialize(&call.arguments))?;
     arguments.ok().map(|arguments| arguments.run)

@@ -20,13 +20,13 @@ use crate::{Clock, Error, Executor};
 const AT_ONCE: usize = 500;
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Requests that `keep_up` evaluates all open approvals against the current rules.
+    /// Makes `keep_up` compare all open approvals with the current rules later.
     pub(super) fn revote_later(&self) {
         self.rules_changed.store(true, Ordering::Release);
     }
 
-    /// If requested, evaluates all open approvals against the current rules. Afterwards no person
-    /// can approve a call that a rule now forbids.
+    /// Compares all open approvals with the current rules if this was requested. After this, no person can approve a
+    /// call that a rule now forbids.
     pub async fn run_pending_revotes(self: &Arc<Self>) -> Result<(), Error> {
         if !self.rules_changed.swap(false, Ordering::AcqRel) {
             return Ok(());
@@ -42,14 +42,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         voted
     }
 
-    /// Requests that `keep_up` checks all assignments that name people or groups.
+    /// Makes `keep_up` check all assignments that name people or groups later.
     pub(super) fn reevaluate_later(&self) {
         self.relook.store(true, Ordering::Release);
     }
 
-    /// Checks the open interrupts that a change of people may affect: interrupts that are assigned
-    /// to a changed person, claimed by a changed person, or that already have votes. The change of
-    /// people takes effect even if a check fails. `keep_up` repeats failed checks later.
+    /// Checks the open interrupts that a change of people may affect. These interrupts are assigned to a changed
+    /// person, are claimed by a changed person, or have votes. The change of people takes effect even if a check fails:
+    /// `keep_up` repeats failed checks later.
     pub(super) async fn people_changed(self: &Arc<Self>, events: &[Event], before: &System) {
         if let Err(error) = self.reevaluate_changed_people(events, before).await {
             tracing::warn!(%error, "assignments cannot be checked");
@@ -78,7 +78,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     /// Checks all assignments that name people or groups, if that was requested.
     pub async fn run_pending_reevaluations(self: &Arc<Self>) -> Result<(), Error> {
-        // Reading the system detects keys that have expired since the last call.
+        // The read of the system detects keys that have expired since the last read.
         self.glance_system().await?;
         if !self.relook.swap(false, Ordering::AcqRel) {
             return Ok(());
@@ -92,8 +92,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         looked
     }
 
-    /// Checks the interrupts whose rows contain one of `marks`, which identify approvers, and the
-    /// interrupts that a removed person has claimed.
+    /// Checks the interrupts whose rows contain one of `marks`, and the interrupts that a removed person has claimed. A
+    /// mark identifies an approver in a row.
     async fn reevaluate_assignments(self: &Arc<Self>, marks: Vec<String>) -> Result<(), Error> {
         let filter = InterruptFilter { marks: Some(marks), ..InterruptFilter::default() };
         let mut runs = self.runs_asking(filter, |_| true).await?;
@@ -104,7 +104,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.send_to_each(&runs, &Input::PeopleChanged).await
     }
 
-    /// Returns the runs of the open interrupts that match a filter and for which `wanted` returns true.
+    /// Returns the runs with an open interrupt that matches the filter and for which `wanted` returns true.
     async fn runs_asking(
         &self,
         filter: InterruptFilter,
@@ -128,7 +128,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             match self.send(run, input.clone(), Actor::engine()).await {
                 Ok(_) => {}
                 Err(Error::Store(error)) => failed = Some(error),
-                // The run has ended or is unreadable. The remaining runs are still checked.
+                // The run has ended or is unreadable. The other runs are still checked.
                 Err(error) => tracing::debug!(%run, %error, "open interrupts of a run were not checked \
                     again"),
             }

@@ -1,5 +1,5 @@
-//! Cache of runs. Each active run has one entry: the loaded run behind a lock. Idle runs beyond a limit are dropped
-//! from the cache.
+//! Cache of runs. Each active run has one entry: the loaded run behind a lock. If there are too many idle runs, the
+//! cache drops the oldest of them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,34 +12,33 @@ use tokio::sync::MutexGuard;
 
 use super::lock;
 
-/// Maximum number of idle runs (without work in flight) that stay in memory for the next decision
-/// or read. Further idle runs exist only in the store.
+/// Maximum number of idle runs that stay in memory for the next decision or read. An idle run has no work in flight.
+/// Further idle runs exist only in the store.
 const IDLE: usize = 256;
-/// Number of references to an entry that only the map and the current lock holder use.
+/// Number of references to an entry if only the map and the current lock holder have one.
 const IN_MAP_AND_HERE: usize = 2;
 
 /// A loaded run.
 pub(super) struct LoadedRun {
     pub(super) run: Arc<Run>,
     pub(super) chain: Chain,
-    /// Actions that this driver performs and whose results have not arrived. A reload of the run keeps these actions,
-    /// because their work keeps running.
+    /// Actions that this driver performs and whose results have not arrived. The set is kept when the run is read
+    /// again, because the actions continue.
     pub(super) in_flight: BTreeSet<ActionId>,
-    /// Starts that this driver has appended, or tried to append, and has not performed yet. The
-    /// value is the sequence number before the append. Starts of other drivers are never included,
-    /// so that no start is performed twice.
+    /// Starts of actions that this driver recorded, or tried to record, in the journal and has not performed yet. The
+    /// value is the sequence number before the append. Starts that other drivers recorded are never in this map, so no
+    /// start is performed twice.
     pub(super) claimed: BTreeMap<ActionId, u64>,
     /// Action whose result is being recorded. The action must not be stopped or treated as lost.
     pub(super) back: Option<ActionId>,
     /// Epoch under which this driver starts work.
     pub(super) epoch: u64,
-    /// True if this node drives the run according to its last read.
+    /// True if this node was the driver of the run when the run was last read.
     pub(super) driven_here: bool,
-    /// True if a different writer may have changed the run. The run must then be read again before
-    /// the next decision.
+    /// True if another writer may have changed the run. The run must then be read again before the next decision.
     pub(super) stale: bool,
-    /// Sequence number before an append whose result was never received. While the stream still
-    /// ends at this number, the append may be written later, so a read is not final.
+    /// Sequence number before an append whose result was never received. While the stream still ends at this number,
+    /// the append may still be written, so a later read may find more events.
     pub(super) unanswered: Option<u64>,
 }
 
@@ -65,16 +64,15 @@ impl LoadedRun {
         self.unanswered = self.unanswered.filter(|on| *on >= chain.seq);
     }
 
-    /// Returns the input that handles lost work, except for the work that is still in flight on
-    /// this node. Starts in `claimed` are also treated as lost, because a different node may have
-    /// recorded the same start.
+    /// Returns the input that settles lost work. Work that is still in flight on this node is not lost. The starts in
+    /// `claimed` are treated as lost, because another node may have recorded the same start.
     pub(super) fn adopt(&self) -> Input {
         let at_work = self.in_flight.iter().chain(&self.back);
         Input::Adopt { at_work: at_work.cloned().collect() }
     }
 
-    /// Returns true if the run has a start that this driver did not record, under this driver's
-    /// epoch or a later one. This driver will not perform that start.
+    /// Returns true if the run has a start under this driver's epoch, or a later one, that this driver did not record.
+    /// This driver will not perform such a start.
     pub(super) fn has_lost_work(&self) -> bool {
         let known = |action: &ActionId| {
             self.in_flight.contains(action)
@@ -90,8 +88,8 @@ impl LoadedRun {
         !self.in_flight.is_empty() || !self.claimed.is_empty() || self.unanswered.is_some()
     }
 
-    /// Returns true if all due actions are in flight. Returns false if, for example, an action
-    /// could not start because the installation was frozen or the node had no valid lease.
+    /// Returns true if all due actions are in flight. An action may be due without being in flight, for example while
+    /// the installation is frozen or the node has no valid lease.
     fn is_under_way(&self) -> bool {
         let is_in_flight = |action: &Action| self.in_flight.contains(&action.id());
         !self.stale
@@ -107,11 +105,10 @@ pub(super) type Slot = Option<LoadedRun>;
 #[derive(Default)]
 pub(super) struct CacheEntry {
     slot: tokio::sync::Mutex<Slot>,
-    /// Sequence number of the last event of the run that this process was notified of. The field is
-    /// outside the lock, so that a notification never waits. The lock holder may have an older
-    /// state of the run.
+    /// Sequence number of the last event of the run of which this process was notified. The field is outside the lock,
+    /// so that a notification need not wait. The lock holder may have an older state of the run.
     told: AtomicU64,
-    /// The run in the state that the last lock holder published, for readers while the entry is locked.
+    /// State of the run that the last lock holder published. Readers use it while the entry is locked.
     seen: Mutex<Option<CommittedRun>>,
     /// Number of the last release of this entry, as counted by [`Inner::releases`].
     released: AtomicU64,
@@ -138,7 +135,7 @@ impl CacheEntry {
     fn aged<'c>(&self, mut slot: MutexGuard<'c, Slot>) -> MutexGuard<'c, Slot> {
         let told = self.told.load(Ordering::Acquire);
         if let Some(loaded) = slot.as_mut() {
-            // The previous lock holder stopped while it recorded a result, so that action is lost.
+            // The previous lock holder was dropped while it recorded a result, so the result of that action is lost.
             let is_left = loaded.back.take().is_some();
             loaded.stale |= is_left || loaded.chain.seq < told || loaded.unanswered.is_some();
         }
@@ -158,8 +155,8 @@ impl CacheEntry {
         });
     }
 
-    /// Returns a possibly outdated state of the run. During an append, this is the state before the append. The state
-    /// is never older than the last notification to this process.
+    /// Returns the published state of the run. During an append, this is the state before the append. The state is
+    /// never older than the last event of which this process was notified.
     fn glance(&self) -> Option<Arc<Run>> {
         let Some(slot) = self.try_lock() else { return self.seen(|_| true).map(|(run, _)| run) };
         slot.as_ref().filter(|loaded| !loaded.stale).map(|loaded| loaded.run.clone())
@@ -184,10 +181,11 @@ pub(super) struct RunCache(Mutex<Inner>);
 #[derive(Default)]
 struct Inner {
     entries: HashMap<RunId, Arc<CacheEntry>>,
-    /// Released runs, each with the number of its release. Only the last release of a run is valid.
+    /// Released runs, each with the number of the release. If a run occurs several times, only its last release is
+    /// valid.
     idle: VecDeque<(RunId, u64)>,
     releases: u64,
-    /// Loaded runs by the interrupts that were open in this process.
+    /// Ids of loaded runs, by each interrupt that was open in this process.
     asked: HashMap<InterruptId, RunId>,
 }
 
@@ -196,31 +194,31 @@ impl RunCache {
         lock(&self.0).entries.entry(run.clone()).or_default().clone()
     }
 
-    /// Returns the run in its current state in the journal, and its last sequence number, if the run is loaded and no
-    /// append to it was requested. Never waits. Keeps no reference to the entry, because a reference would keep the
-    /// entry in the cache.
+    /// Returns the run in its current state in the journal, and its last sequence number. Returns `None` if the run is
+    /// not loaded, or if an append to it was requested. Never waits. Keeps no reference to the entry, because a
+    /// reference would keep the entry in the cache.
     pub(super) fn peek(&self, run: &RunId) -> Option<(Arc<Run>, u64)> {
         lock(&self.0).entries.get(run)?.peek()
     }
 
-    /// Returns the run even during an append, in its state before the append.
+    /// Returns the run if it is loaded. During an append, the state is the one before the append.
     pub(super) fn glance(&self, run: &RunId) -> Option<Arc<Run>> {
         lock(&self.0).entries.get(run)?.glance()
     }
 
-    /// Returns the run that opened this interrupt, with the same guarantees as [`RunCache::peek`].
+    /// Returns the run that opened this interrupt, under the conditions of [`RunCache::peek`].
     pub(super) fn peek_asker(&self, interrupt: &InterruptId) -> Option<(Arc<Run>, u64)> {
         let inner = lock(&self.0);
         inner.entries.get(inner.asked.get(interrupt)?)?.peek()
     }
 
-    /// Returns the id of the run that opened this interrupt, if the run is loaded and its interrupt was open in this
-    /// process.
+    /// Returns the id of the run that opened this interrupt. Returns `None` if the run is not loaded, or if its
+    /// interrupt was not open in this process.
     pub(super) fn asker(&self, interrupt: &InterruptId) -> Option<RunId> {
         lock(&self.0).asked.get(interrupt).cloned()
     }
 
-    /// Records that an append to the run's stream will be requested. Called while the lock of the entry is held.
+    /// Records that the caller is about to append to the run's stream. Called while the lock of the entry is held.
     pub(super) fn appends(&self, run: &RunId) {
         let inner = lock(&self.0);
         let Some(entry) = inner.entries.get(run) else { return };
@@ -229,16 +227,16 @@ impl RunCache {
         }
     }
 
-    /// Returns true if all work of this process for the run is in flight, and the cached state is not stale.
+    /// Returns true if all due work for the run is in flight, and the cached state is not stale.
     pub(super) fn is_under_way(&self, run: &RunId) -> bool {
         let inner = lock(&self.0);
         let Some(entry) = inner.entries.get(run) else { return false };
-        // The run is locked: a step is running.
+        // The entry is locked, so a step of the run is in progress.
         let Some(slot) = entry.try_lock() else { return true };
         slot.as_ref().is_some_and(LoadedRun::is_under_way)
     }
 
-    /// Returns runs that have work in flight, or that have work if a pending append turns out to be written.
+    /// Returns runs that have work in flight, or that will have work if a pending append is written.
     pub(super) fn at_work(&self) -> Vec<RunId> {
         self.those(LoadedRun::is_at_work)
     }
@@ -270,9 +268,8 @@ impl RunCache {
         self.release(run, &entry, &slot);
     }
 
-    /// Records that the run's stream has event `seq`. If the cached run is older, it is read again
-    /// before the next decision. Never waits. Returns false if this process had already read the
-    /// event.
+    /// Records that the run's stream has event `seq`. If the cached state is older, the run is read again before the
+    /// next decision. Never waits. Returns false if this process had already read the event.
     pub(super) fn note_event(&self, run: &RunId, seq: u64) -> bool {
         let inner = lock(&self.0);
         let Some(entry) = inner.entries.get(run) else { return true };
@@ -288,8 +285,8 @@ impl RunCache {
     /// Releases a run while the lock of its slot is held. Keeps active runs in the cache, and a limited number of idle
     /// runs.
     ///
-    /// A run has only one entry in a process, so that one lock protects the run and all work in flight is known. An
-    /// entry is dropped only if nothing else holds it: `get` clones the entry under the same lock.
+    /// A run has only one entry in a process. Therefore one lock protects the run, and this process knows all work in
+    /// flight. An entry is dropped only if no caller holds it: `get` clones the entry under the same lock.
     pub(super) fn release(&self, run: &RunId, entry: &Arc<CacheEntry>, slot: &Slot) {
         entry.show(slot);
         let mut inner = lock(&self.0);

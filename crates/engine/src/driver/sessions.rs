@@ -1,8 +1,7 @@
-//! Operations on whole sessions by people and by the clock: open, suspend, resume, close, and
-//! revoke a grant. An operation first writes the event of the session. After that event, no run or
-//! call starts that the new state forbids. Then the runs of the session are paused, resumed or
-//! cancelled one by one. If a crash interrupts the operation, the remaining runs stay unchanged
-//! until the request is repeated.
+//! Operations on whole sessions by people and by the clock: open, suspend, resume, close, and revoke a grant. An
+//! operation first writes the event of the session. After that event, no run and no call starts that the new state of
+//! the session forbids. Then the runs of the session are paused, resumed or cancelled one by one. If a crash interrupts
+//! the operation, the remaining runs stay unchanged until the request is repeated.
 
 use std::sync::Arc;
 
@@ -52,8 +51,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
-    /// Continues the conversation of a session after `runs`. An earlier version of the program started these runs in
-    /// the session.
+    /// Continues the conversation of a session after `runs`, which an earlier version of the program started in the
+    /// session.
     pub async fn continue_session(
         &self,
         session: &SessionId,
@@ -63,7 +62,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.change_session(session, session::Input::Continue { runs }, actor).await
     }
 
-    /// Suspends a session. No run starts or resumes in the session, and its live runs wait until the session is
+    /// Suspends a session. No run starts or resumes in a suspended session. Its live runs wait until the session is
     /// resumed.
     pub async fn suspend_session(
         self: &Arc<Self>,
@@ -117,8 +116,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     /// Closes the session permanently, and cancels its live runs. Only the engine may use [`End::Expired`].
     ///
-    /// The session is first suspended, so that nothing starts in it. The session is closed only after its runs have
-    /// ended, so that an interrupted close never looks complete.
+    /// The session is first suspended, so that nothing starts in it. It is marked as closed only after its runs have
+    /// ended. Therefore a close that was interrupted never looks complete.
     pub async fn close_session(
         self: &Arc<Self>,
         session: &SessionId,
@@ -134,8 +133,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 self.send_to_runs(session, &cancel("its session was closed"), &actor).await?;
                 self.change_session(session, session::Input::Close { reason }, &actor).await
             }
-            // The session had no live run when it was detected as idle. A run that has started
-            // since then is cancelled.
+            // The session had no live run when it was found idle. If a run has started since then, the run is
+            // cancelled.
             End::Expired => {
                 let changed = self.change_session(session, session::Input::Close { reason }, &actor).await?;
                 self.send_to_runs(session, &cancel("its session expired"), &actor).await?;
@@ -160,8 +159,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     Err(error) => tracing::error!(%session, %error, "a session cannot expire"),
                 }
             }
-            // Stops if no session of this page could be closed, because the next page would contain
-            // the same sessions.
+            // The loop ends if no session of this page could be closed, because the next page would contain the same
+            // sessions.
             if idle.len() < AT_ONCE || closed == before {
                 return Ok(closed);
             }

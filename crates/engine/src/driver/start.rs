@@ -33,7 +33,7 @@ pub struct StartRun {
     /// Interrupt that an external agent opens together with the start.
     pub ask: Option<Ask>,
     pub key: Option<IdempotencyKey>,
-    /// Set if a message of a conversation starts the run.
+    /// Present if a message of a conversation starts the run.
     pub front: Option<TakesFront>,
     /// Trace to which the run belongs.
     pub trace: Option<TraceParent>,
@@ -44,8 +44,7 @@ pub struct StartRun {
 pub struct TakesFront {
     /// Agent that answers the conversation's messages from this run on. `None` keeps the previous agent.
     pub agent: Option<String>,
-    /// The previous front run, which has ended, as the sender of the message saw it. `None` if
-    /// there was no front run.
+    /// The previous front run, which has ended, as the sender of the message knew it. `None` if there was no front run.
     pub after: Option<RunId>,
 }
 
@@ -54,13 +53,13 @@ pub struct StartedRun {
     pub run: RunId,
     /// Interrupt that the request opened.
     pub interrupt: Option<InterruptId>,
-    /// State of the run after the request. `None` if the key was already used; the other fields
-    /// then describe the result of the first request.
+    /// State of the run after the request. `None` if the key was already used: the other fields are then the result of
+    /// the first request.
     pub left: Option<Arc<Run>>,
 }
 
 impl StartedRun {
-    /// Returns true if the key was already used, so that the result is that of the first request.
+    /// Returns true if the key was already used. The result is then the result of the first request.
     pub fn is_replayed(&self) -> bool {
         self.left.is_none()
     }
@@ -91,8 +90,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.or_first_result(started, start.key.as_ref()).await
     }
 
-    /// Returns the result of the first request with this key, even if the start would be rejected now. The append
-    /// rejects a key that was already used.
+    /// Returns the result of the first request with this key. The first result is returned even if the start would be
+    /// rejected now. The append rejects a key that was already used.
     async fn or_first_result(
         &self,
         started: Result<StartedRun, Error>,
@@ -152,8 +151,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let reference = interrupt.as_ref().map_or(id.as_str(), |interrupt| interrupt.as_str()).to_owned();
             let keys = start.key.iter().map(|key| key.record(reference.clone())).collect();
             // The lock is held during the commit, so that no other task drives the run before its first actions are
-            // running. The run is inserted before the commit: if the result of the append is lost, the starts are still
-            // known here.
+            // running. The run is put into the cache before the commit. If the result of the append is lost, the cache
+            // then still knows the recorded starts.
             let entry = self.cache.get(&id);
             let mut slot = entry.lock().await;
             let loaded = slot.insert(loaded);
@@ -171,8 +170,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     *slot = None;
                 }
                 Err(_) if loaded.claimed.is_empty() => *slot = None,
-                // The run may have been written despite the error. The next sweep checks that, and
-                // performs the starts of the run.
+                // The start may have been written despite the error. The next sweep checks this, and performs the
+                // recorded starts of the run.
                 Err(_) => {}
             }
             let left = slot.as_ref().map(|loaded| loaded.run.clone());
@@ -220,8 +219,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.send_once(run, Input::Ask(Box::new(ask)), key, actor).await
     }
 
-    /// Gives an input to a run. Only the first request with a key takes effect. Without a key this
-    /// equals [`Driver::send`].
+    /// Gives an input to a run. Only the first request with a key takes effect. Without a key, this function does the
+    /// same as [`Driver::send`].
     pub async fn send_once(
         self: &Arc<Self>,
         run: &RunId,
@@ -237,8 +236,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 Ok(StartedRun { run: run.clone(), interrupt: about, left: Some(left) })
             }
             Err(Error::KeyTaken) => self.find_started_run(key.as_ref()).await?.ok_or(Error::Busy),
-            // An earlier request with the same key may have succeeded in the meantime and caused
-            // this rejection. In this case, the result of the earlier request is returned.
+            // An earlier request with the same key may have succeeded at the same time, so that this request was
+            // rejected. In this case, the result of the earlier request is returned.
             Err(error @ Error::Rejected(_)) => self.find_started_run(key.as_ref()).await?.ok_or(error),
             Err(error) => Err(error),
         }
@@ -255,15 +254,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(Some(StartedRun { run, interrupt: None, left: None }))
     }
 
-    /// Marks the cached state of a session as stale if other nodes may have changed the session, so that the next
-    /// decision reads the session from the journal.
+    /// Marks the cached session as stale if other nodes may have changed it. The next decision then reads the session
+    /// from the journal.
     fn expect_changes_of(&self, session: &SessionId) {
         if self.is_shared() {
             self.streams.forget(&StreamId::Session(session.clone()));
         }
     }
 
-    /// Returns an error if the session does not exist, so that a mistyped id does not create a second conversation.
+    /// Returns an error if the session does not exist. Otherwise a mistyped id would create a second conversation.
     pub(super) async fn require_session(&self, session: &SessionId) -> Result<(), Error> {
         self.journal.session(session).await?.map(drop).ok_or(Error::NotFound)
     }

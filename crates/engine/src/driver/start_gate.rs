@@ -1,5 +1,5 @@
-//! Gate that every start on this node passes. A stopping process first closes the gate. Calls and model requests that
-//! were recorded as started before are still performed, and none starts after that.
+//! Gate through which every start of an action on this node passes. A process that stops first closes the gate. Calls
+//! and model requests whose start was already recorded are still performed. After that, none starts.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,12 +8,13 @@ use tokio::sync::{RwLock, RwLockReadGuard};
 #[derive(Default)]
 pub(super) struct StartGate {
     closed: AtomicBool,
-    /// Held for reading while a start is decided, appended and handed to the executor.
+    /// Locked for reading from the decision to start an action until the executor has the action.
     passing: RwLock<()>,
 }
 
 impl StartGate {
-    /// Returns a guard that the caller holds until the started work is running. Returns `None` if the gate is closed.
+    /// Returns a guard. The caller holds the guard until the started action is running. Returns `None` if the gate is
+    /// closed.
     pub(super) async fn enter(&self) -> Option<RwLockReadGuard<'_, ()>> {
         let passage = self.passing.read().await;
         (!self.is_closed()).then_some(passage)
@@ -23,7 +24,7 @@ impl StartGate {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// Closes the gate, and waits until all work that entered earlier is running.
+    /// Closes the gate, and waits until every action whose start entered earlier is running.
     pub(super) async fn close(&self) {
         self.closed.store(true, Ordering::Release);
         drop(self.passing.write().await);

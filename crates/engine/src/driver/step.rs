@@ -1,5 +1,5 @@
-//! One step of a run: handles an input, adds the starts of calls and model requests that are now possible, appends all
-//! events, and performs the actions.
+//! One step of a run. A step handles an input, adds the starts of calls and model requests that have become possible,
+//! appends all events, and performs the actions.
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ use super::lookups::{Lookup, Lookups, Missing};
 use super::run_cache::{LoadedRun, Slot};
 use crate::{Clock, Error, Executor, Unfit};
 
-/// Maximum number of times that a step is repeated because another writer was first.
+/// Maximum number of times that a step is repeated because another writer appended first.
 const ATTEMPTS: usize = 20;
 
 /// A step whose events are durable.
 pub(super) struct StepOutcome {
     pub(super) run: Arc<Run>,
-    /// Lookups that are needed before further calls can start.
+    /// Lookups whose results are needed before further calls can start.
     pub(super) missing: Option<Missing>,
     /// True if the step wrote events.
     pub(super) wrote: bool,
@@ -38,21 +38,21 @@ pub(super) struct StepOutcome {
 /// Outcome of a step.
 pub(super) enum Step {
     Taken(StepOutcome),
-    /// The step wrote no event. The step must be repeated after these lookups are made.
+    /// The step wrote no event. It must be repeated with the results of these lookups.
     Misses(Missing),
 }
 
 enum AppendAttempt {
-    /// The events were written. Contains the interrupt that the input opened or decided on, and the lookups that are
-    /// needed before further calls can start.
+    /// The events were written. Contains the interrupt that the input opened or decided, and the lookups whose results
+    /// are needed before further calls can start.
     Done(Option<InterruptId>, Option<Missing>),
     /// The input produced no events.
     Nothing,
-    /// Another writer was first. The run must be read again, and the input handled again.
+    /// Another writer appended first. The run must be read again, and the input must be handled again.
     Again,
     /// A different node drives the run.
     Driven,
-    /// These lookups are needed before the input can be handled.
+    /// The results of these lookups are needed before the input can be handled.
     Misses(Missing),
 }
 
@@ -69,10 +69,11 @@ pub(super) struct SentInput<'a> {
 /// Origin of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InputOrigin {
-    /// The input comes from a person or the clock. Any node may record this input, and the node
-    /// that drives the run is notified.
+    /// The input comes from a person or from the clock. Any node may record it, and the node that drives the run is
+    /// then notified.
     Anybody,
-    /// The input comes from the node that drives the run, for example the result of an action. Other nodes reject it.
+    /// The input comes from the node that drives the run. An example is the result of an action. Other nodes reject
+    /// such an input.
     Driver,
 }
 
@@ -84,16 +85,16 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         SentInput { input, actor, by, key }: SentInput<'_>,
         lookups: &Lookups,
     ) -> Result<Step, Error> {
-        // Before an input is rejected or has no effect, the run is read again, because the cached
-        // state may be stale. An append needs no such check, because it compares sequence numbers.
+        // The cached state may be stale. Therefore the run is read again before an input is rejected or found to have
+        // no effect. An append needs no such read, because it compares sequence numbers.
         let mut is_new = by == InputOrigin::Driver || !self.is_shared();
-        // Assumed to be true until the journal reports that a different node drives the run.
+        // This node is assumed to drive the run until the journal reports that another node does.
         let mut drives = true;
         for _ in 0..ATTEMPTS {
             is_new |= slot.as_ref().is_none_or(|loaded| loaded.stale);
             let loaded = self.ensure_loaded(slot, id).await?;
-            // A process stopped while it drove this run. The work that it lost is settled before
-            // the input is handled.
+            // Another process, which drove this run, has stopped. The work that it lost is settled before the input is
+            // handled.
             let adopts = drives && loaded.run.needs_adoption(loaded.epoch);
             let (input, actor) =
                 if adopts { (loaded.adopt(), Actor::engine()) } else { (input.clone(), actor.clone()) };
@@ -124,8 +125,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 // The step is repeated after an adoption, or after a conflict with another writer.
                 Ok(AppendAttempt::Done(..) | AppendAttempt::Nothing | AppendAttempt::Again) => {}
                 Err(error) => {
-                    // An earlier append whose result was lost may have recorded starts. The recorded starts are
-                    // performed although this input was rejected.
+                    // An earlier append with a lost result may have recorded starts. These starts are performed
+                    // although this input was rejected.
                     let is_ours = loaded.driven_here || loaded.run.ended.is_some();
                     if matches!(error, Error::Rejected(_)) && !loaded.stale && is_ours {
                         self.perform(loaded);
@@ -137,7 +138,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
-    /// Loads the current state of the run for a decision, with an epoch under which this driver may start work.
+    /// Loads the current state of the run before a decision, with an epoch under which this driver may start work.
     pub(super) async fn ensure_loaded<'s>(
         &self,
         slot: &'s mut Slot,
@@ -145,7 +146,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     ) -> Result<&'s mut LoadedRun, Error> {
         if slot.as_ref().is_none_or(|loaded| loaded.stale) {
             let replayed = self.replay(id).await;
-            // The append that would have started the run was not written.
+            // The append that should have started the run was not written.
             if matches!(replayed, Err(Error::NotFound)) {
                 *slot = None;
             }
@@ -159,7 +160,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 None => *slot = Some(LoadedRun::new(run, chain, self.journal.epoch(), !self.is_shared())),
             }
             if let Some(loaded) = slot.as_mut().filter(|loaded| loaded.has_lost_work()) {
-                // If taking a new epoch fails, the run must be read again.
+                // If no new epoch can be taken, the run must be read again.
                 loaded.stale = true;
                 self.take_new_epoch(loaded).await?;
                 loaded.stale = false;
@@ -168,8 +169,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         slot.as_mut().ok_or(Error::NotFound)
     }
 
-    /// Takes a later epoch, because a different node has driven the run or work that was started
-    /// here was lost. Work in flight under the old epoch is stopped.
+    /// Takes a new, higher epoch. This is necessary if another node has driven the run, or if work that started on this
+    /// node was lost. Work in flight under the old epoch is stopped.
     async fn take_new_epoch(&self, loaded: &mut LoadedRun) -> Result<(), Error> {
         let last = loaded.run.last_epoch();
         let mut epoch = self.journal.epoch();
@@ -183,8 +184,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Stops driving a run that a different node drives. The journal tells the other node which
-    /// work is in flight.
+    /// Stops driving a run that another node drives. The other node reads from the journal which work is in flight.
     fn give_up_run(&self, loaded: &mut LoadedRun) {
         self.abandon(loaded);
         loaded.driven_here = false;
@@ -210,7 +210,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     ) -> Result<AppendAttempt, Error> {
         let Some(session_id) = loaded.run.session().cloned() else { return Err(Error::NotFound) };
         let (mut session, mut session_chain) = self.session_chain(&session_id).await?;
-        // A different node may have resumed the session, so a session that seems suspended is read again.
+        // Another node may have resumed the session. Therefore a session that seems suspended is read again.
         if session.state != session::State::Open && self.is_shared() {
             self.streams.forget(&StreamId::Session(session_id.clone()));
             (session, session_chain) = self.session_chain(&session_id).await?;
@@ -235,7 +235,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             return Ok(AppendAttempt::Misses(missing));
         }
         self.reuse_answers(&mut decided, loaded, &system).await?;
-        // The guard is held until the started work is running. A stopping process waits for that.
+        // The guard is held until the started work is running, because a stopping process waits for that.
         let passage = if drives { self.beginnings.enter().await } else { None };
         let missing = match &passage {
             Some(_) => self.begin(&mut decided, loaded, &system, lookups),
@@ -245,8 +245,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if decided.events.is_empty() {
             return Ok(missing.map_or(AppendAttempt::Nothing, AppendAttempt::Misses));
         }
-        // After a commit, the node that drives the run performs the starts, and stops work that is
-        // no longer needed, even if the append ended the lease.
+        // After a commit, the node that drives the run performs the recorded starts, and stops work that is no longer
+        // needed. It does so even if the append ended its lease.
         let performs = loaded.driven_here || drives;
         if asks {
             about = opened(&decided.events);
@@ -267,7 +267,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(AppendAttempt::Done(about, missing))
     }
 
-    /// Marks the cached session and system as stale, because a decision about the run depended on them.
+    /// Marks the cached session and the cached system as stale. A decision about the run depended on them.
     pub(super) fn forget_streams(&self, loaded: &LoadedRun) {
         self.streams.forget(&StreamId::System);
         if let Some(session) = loaded.run.session() {
@@ -285,8 +285,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Context { now: self.clock.now(), seed: self.clock.seed(), actor, session, system, epoch }
     }
 
-    /// Adds all possible starts to the append of the event that made them possible. A call whose
-    /// files have not been looked up starts in a later append. Returns the missing lookups.
+    /// Adds all starts that are possible now to the append of the event that made them possible. If the files of a call
+    /// have not been looked up, the call starts in a later append. Returns the missing lookups.
     pub(super) fn begin(
         &self,
         decided: &mut HandledInput,
@@ -294,8 +294,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         system: &System,
         lookups: &Lookups,
     ) -> Option<Missing> {
-        // Without a valid lease the starts would not be performed, so a later sweep adds them. In a
-        // suspended session, the work continues when the session is resumed.
+        // Without a valid lease, this node would not perform the starts. A later sweep adds them. In a suspended
+        // session, the work continues when the session is resumed.
         if decided.run.freeze(system).is_some()
             || decided.session.state != session::State::Open
             || !self.journal.has_valid_leases()
@@ -353,9 +353,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Rejects an edited call that no tool could execute, before the interrupt closes. An edit is not
-/// rejected because of a missing path that an earlier call may create. The edited call is inspected
-/// again before it runs. Returns the missing checks.
+/// Rejects an edited call that no tool could execute, while the interrupt is still open. A missing path is no reason
+/// for a rejection, because an earlier call may create the path. The edited call is inspected again before it runs.
+/// Returns the checks that have no result yet.
 fn check_edits(decided: &HandledInput, lookups: &Lookups) -> Result<Vec<Lookup>, Error> {
     let mut missing = Vec::new();
     for event in &decided.events {

@@ -1,5 +1,5 @@
-//! Cache of sessions and of the system. Runs need both for decisions. A cached state is valid until another writer
-//! changes the stream. Then the guard of an append fails, and the stream is read again.
+//! Cache of the sessions and of the system, which are needed for decisions about runs. A cached state is valid until
+//! another writer changes the stream. Then the guard of an append fails, and the stream is read again.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -28,10 +28,10 @@ pub(super) const ATTEMPTS: usize = 10;
 /// Cached state of one stream.
 struct CachedStream<T> {
     state: Option<(Arc<T>, Chain)>,
-    /// True if the stream may have more events, which must be read before the next use of the state.
+    /// True if the stream may have more events. They must be read before the state is used again.
     stale: bool,
-    /// Highest sequence number that the stream is known to have. A slow reader or writer may return
-    /// an older state, which is not cached because it would never be refreshed.
+    /// Highest known sequence number of the stream. A slow reader or writer may bring an older state. Such a state is
+    /// not cached, because it would never be refreshed.
     at_least: u64,
 }
 
@@ -63,8 +63,8 @@ impl<T> CachedStream<T> {
 pub(super) struct Streams {
     sessions: Mutex<BTreeMap<SessionId, CachedStream<Session>>>,
     system: Mutex<CachedStream<System>>,
-    /// For each stream with pending appends: the sequence number before these appends, and how many
-    /// appends are pending. A cached session that ends at that sequence number is read again.
+    /// Streams with pending appends: the sequence number before these appends, and the number of pending appends. A
+    /// cached session that ends at that sequence number is read again.
     unanswered: Mutex<BTreeMap<StreamId, (u64, u32)>>,
 }
 
@@ -81,8 +81,8 @@ impl Streams {
         }
     }
 
-    /// Records that a stream has event `seq`, so that an older cached state is refreshed. Returns false if the cached
-    /// state already contains the event.
+    /// Records that a stream has event `seq`. If the cached state is older, it is refreshed at the next use. Returns
+    /// false if the cached state already contains the event.
     pub(super) fn note_event(&self, stream: &StreamId, seq: u64) -> bool {
         match stream {
             StreamId::Session(id) => self.with_cached_session(id, |kept| kept.note_event(seq)),
@@ -103,18 +103,18 @@ impl Streams {
         with(sessions.entry(id.clone()).or_default())
     }
 
-    /// Records that an append is in progress which continues the stream after sequence number `end`.
+    /// Records that an append after sequence number `end` of the stream is in progress.
     pub(super) fn appends(&self, stream: &StreamId, end: u64) {
         let mut unanswered = lock(&self.unanswered);
         let (at, many) = unanswered.entry(stream.clone()).or_insert((end, 0));
         if *at < end {
-            // The stream has grown, so earlier pending appends were not written and can never be written.
+            // The stream has grown. Therefore earlier pending appends were not written, and can never be written.
             (*at, *many) = (end, 0);
         }
         *many += u32::from(*at == end);
     }
 
-    /// Records that the result of an append that continues the stream after sequence number `end` is known.
+    /// Records that the result of an append after sequence number `end` of the stream is known.
     pub(super) fn answered(&self, stream: &StreamId, end: u64) {
         let mut unanswered = lock(&self.unanswered);
         let Some((_, many)) = unanswered.get_mut(stream).filter(|(at, _)| *at == end) else { return };
@@ -124,8 +124,8 @@ impl Streams {
         }
     }
 
-    /// Returns true if the stream may have events after `end` of which this process was not
-    /// notified, because the result of an append is unknown.
+    /// Returns true if the stream may have events after `end` of which this process does not know, because the result
+    /// of an append is unknown.
     fn may_have_more(&self, stream: &StreamId, end: u64) -> bool {
         let mut unanswered = lock(&self.unanswered);
         let Some((at, _)) = unanswered.get(stream) else { return false };
@@ -180,8 +180,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         })
     }
 
-    /// Returns the cached state of the system. Recent changes by other nodes may be missing. If a
-    /// decision depends on this state, the guards of its append detect such changes.
+    /// Returns the cached state of the system. The state may lack recent changes of other nodes. If a decision depends
+    /// on such a change, the guards of its append fail.
     pub async fn glance_system(&self) -> Result<Arc<System>, Error> {
         Ok(self.system_chain().await?.0)
     }
@@ -193,8 +193,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(self.system_chain().await?.0)
     }
 
-    /// Returns the system without expired keys. If a key has just expired, `keep_up` checks the interrupts that name
-    /// the key.
+    /// Returns the system without expired keys. If a key has expired since the last call, `keep_up` checks the
+    /// interrupts that name the key.
     pub(super) fn system_chain(&self) -> BoxFuture<'_, Result<(Arc<System>, Chain), Error>> {
         Box::pin(async move {
             let (system, chain) = self.folded_system().await?;
@@ -244,9 +244,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(now)
     }
 
-    /// Replaces all people of a source. People of this source who are missing from `roster` are
-    /// removed. The working hours of groups are replaced in the same way. `keep_up` checks open
-    /// interrupts later.
+    /// Replaces all people of a source. A person of this source who is missing from `roster` is removed. The working
+    /// hours of groups are replaced in the same way. `keep_up` checks open interrupts later.
     pub async fn set_people(self: &Arc<Self>, source: PeopleSource, roster: Roster) -> Result<(), Error> {
         self.reevaluate_later();
         let Roster { people, hours } = roster;
@@ -254,15 +253,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.write_system(system::Input::SetPeople { source, people }, Actor::engine()).await.map(drop)
     }
 
-    /// Sets the rules of the installation. `keep_up` checks open interrupts later, even if the rules are unchanged: the
-    /// process that set these rules before may have stopped before it checked.
+    /// Sets the rules of the installation. `keep_up` checks open interrupts later, even if the rules are unchanged: an
+    /// earlier process may have set the same rules and stopped before the check.
     pub async fn set_rules(&self, rules: Vec<Rule>) -> Result<(), Error> {
         self.revote_later();
         self.write_system(system::Input::SetPolicy { rules }, Actor::engine()).await.map(drop)
     }
 
-    /// Notifies channels of a checkpoint, in the append that records the checkpoint. Does nothing if any node recorded
-    /// a checkpoint less than `every_ms` ago.
+    /// Notifies channels of a checkpoint, in the append that records the checkpoint. Does nothing if a node recorded a
+    /// checkpoint less than `every_ms` ago.
     pub async fn notify_checkpoint(&self, notice: &CheckpointNotice, every_ms: u64) -> Result<(), Error> {
         let tell = SendCheckpoint { covered: notice.covered, every_ms };
         let deliveries = self.checkpoint_deliveries(notice);
@@ -284,9 +283,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         deliveries: &[Delivery],
     ) -> Result<SystemChange, Error> {
         let _one = self.changing_system.lock().await;
-        // The system is read again, because with a stale cache an input could seem to have no
-        // effect. For example, a freeze would be skipped although a different node has lifted the
-        // previous freeze.
+        // The system is read again. With a stale cache, an input could seem to have no effect. For example, a freeze
+        // would be skipped although another node has lifted the previous freeze.
         if self.is_shared() {
             self.streams.forget(&StreamId::System);
         }
@@ -336,7 +334,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.streams.appends(&stream, expected);
         let appended = self.journal.append(append).await;
         self.streams.answered(&stream, expected);
-        // The stream must be read again, because it may be unknown whether the append was written.
+        // The stream must be read again, because the append may have been written despite the error.
         self.streams.forget(&stream);
         match appended {
             Ok(_) => {
@@ -351,8 +349,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Returns a new session id. A session that a run creates has no events of its own until, for
-    /// example, a grant is added to it.
+    /// Returns a new session id. A session that a run creates has no events until, for example, a grant is added to it.
     pub(super) fn new_session(&self) -> SessionId {
         let mut draw = holdshort_core::id::Draw::new(self.clock.seed(), self.clock.now());
         let id: SessionId = draw.id();
@@ -366,8 +363,8 @@ pub(crate) async fn system_of(journal: &impl Journal) -> Result<Arc<System>, Err
     Ok(fold(journal, &StreamId::System, Arc::default(), Chain::START, System::apply).await?.0)
 }
 
-/// Reads the current state of a stream, starting from the given state at `chain`. Copies the state only if there are
-/// more events.
+/// Returns the current state of a stream: the given state at `chain`, and all later events applied to it. Copies the
+/// given state only if there are later events.
 async fn fold<T: Clone>(
     journal: &impl Journal,
     stream: &StreamId,

@@ -49,8 +49,8 @@ impl<J: Journal> Evidence<J> {
         if !driver.glance_system().await?.checkpoint_keys.contains(&public) {
             driver.change_system(Input::SetCheckpointKey { public }, Actor::engine()).await?;
         }
-        // The journal has at least one event, because an event records the key. In a database, the
-        // position of that event may not be final yet.
+        // The journal has at least one event, because the key was recorded as an event. In a database, the position of
+        // that event may not be final yet.
         let standing = self.tree.snapshot().await?.ok_or(Error::Busy)?;
         let origin = Checkpoint::origin(&standing.first);
         let key = self.signer.key().vkey(&origin);
@@ -59,8 +59,8 @@ impl<J: Journal> Evidence<J> {
         Ok(Signed { note: checkpoint.sign(&standing.head, at, &self.signer), checkpoint, key, at })
     }
 
-    /// Returns every event that concerns an interrupt. Each event has a proof that a new, signed
-    /// checkpoint includes the event.
+    /// Returns every event that concerns an interrupt, each with a proof. The proof shows that a new, signed checkpoint
+    /// includes the event.
     pub async fn receipt<C: Clock, E: Executor>(
         &self,
         driver: &Arc<Driver<J, C, E>>,
@@ -74,7 +74,7 @@ impl<J: Journal> Evidence<J> {
         Ok((signed, receipt.ok_or(Error::Busy)?))
     }
 
-    /// Returns the roots of these ranges of the tree. A proof consists of such roots.
+    /// Returns the roots of these ranges of the Merkle tree. A proof consists of such roots.
     pub async fn proof(&self, ranges: &[Range<u64>]) -> Result<Vec<Digest>, Error> {
         Ok(self.tree.proof(ranges).await?)
     }

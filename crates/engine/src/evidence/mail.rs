@@ -4,8 +4,8 @@
 use data_encoding::BASE64_MIME_PERMISSIVE;
 use quoted_printable::ParseMode;
 
-/// Returns the plain text of the mails in a file, and the text between the mails. Skips parts that
-/// are not plain text, such as HTML. Returns `None` if the file contains no mail.
+/// Returns the plain text of all mails in a file, together with the text between the mails. Skips parts that are not
+/// plain text, such as HTML. Returns `None` if the file contains no mail.
 pub fn mail_text(file: &str) -> Option<String> {
     file.lines().find_map(|line| header(line, ENCODING))?;
     let mut text = String::new();
@@ -90,8 +90,8 @@ impl Part {
             _ => None,
         };
         let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
-        // Text that cannot be decoded is appended as it is. The comparison then reports that the mail contains no
-        // checkpoint.
+        // Text that cannot be decoded is appended undecoded. The caller then finds no checkpoint in it and reports
+        // that.
         text.push_str(&decoded.unwrap_or(body).replace("\r\n", "\n"));
         text.push('\n');
     }

@@ -1,11 +1,12 @@
 //! Evidence for outsiders: signed checkpoints of the journal, and receipts of decisions.
 //!
-//! A checkpoint states the number of events and the root of their Merkle tree (`core/tree`). A
-//! checkpoint is signed with a key of the installation. A person who has a checkpoint can detect if
-//! a later journal has lost or changed the events of the checkpoint. The person can also verify a
-//! receipt without the journal. `issuer` issues checkpoints and receipts. `tree` computes roots,
-//! and `receipt` collects the events of an interrupt. `note` is the text of a checkpoint, `signer`
-//! is its signature, and `mail` finds a checkpoint in a stored mail.
+//! A checkpoint states the number of events and the root of their Merkle tree (`core/tree`). It is signed with a key of
+//! the installation. With a checkpoint, a person can detect that a later journal has lost or changed events that the
+//! checkpoint covers. The person can also verify a receipt without the journal.
+//!
+//! The modules: `issuer` issues checkpoints and receipts, `tree` computes roots, and `receipt` collects the events of
+//! an interrupt. `note` has the text of a checkpoint, `signer` its signature, and `mail` finds a checkpoint in a stored
+//! mail.
 
 mod issuer;
 mod mail;

@@ -1,5 +1,4 @@
-//! A receipt contains every event that concerns one interrupt. Each event has a proof that a
-//! checkpoint covers the event.
+//! A receipt contains every event that concerns one interrupt, each with a proof that a checkpoint covers the event.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::Sealed;
@@ -35,8 +34,8 @@ pub struct EventProof {
 const PAGE: usize = 500;
 
 impl Receipt {
-    /// Returns the events, each with its proof in the tree of the first `size` events. Returns
-    /// `None` if the position of an event is not final yet.
+    /// Returns the events, each with its proof in the tree of the first `size` events of the journal. Returns `None` if
+    /// the position of an event is not final yet.
     pub async fn for_interrupt<J: Journal>(
         journal: &J,
         tree: &Tree<J>,

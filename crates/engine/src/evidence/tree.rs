@@ -1,5 +1,5 @@
-//! Roots of ranges of the journal's Merkle tree. The roots of full blocks are cached. Therefore a proof reads only the
-//! blocks at the ends of its ranges, and not the whole journal.
+//! Roots of ranges of the journal's Merkle tree. The roots of full blocks are cached. Therefore a proof does not read
+//! the whole journal, but only the blocks at the ends of its ranges.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ struct Block {
     position: u64,
 }
 
-/// The part of the tree that was computed so far.
+/// The beginning of the tree that was computed so far.
 #[derive(Clone, Debug)]
 struct TreePrefix {
     blocks: Vec<Block>,
@@ -97,8 +97,8 @@ impl<J: Journal> Tree<J> {
         self.roots(&known, ranges).await
     }
 
-    /// Returns the index, counted from 0, of the event at this position. Returns `None` if there is no such event, or
-    /// if the index is not final yet.
+    /// Returns the index of the event at this position, counted from 0. Returns `None` if no event has this position,
+    /// or if its index is not final yet.
     pub async fn index(&self, position: u64) -> Result<Option<u64>, Error> {
         let known = self.catch_up().await?;
         if position == 0 || position > known.position {
@@ -155,8 +155,8 @@ impl<J: Journal> Tree<J> {
         Ok(parts.iter().map(Growing::root).collect())
     }
 
-    /// Returns the events of the block with this index. If all full blocks come before this index,
-    /// returns the events after the last full block.
+    /// Returns the events of the block with this index. If `block` is the number of full blocks, returns the events
+    /// after the last full block.
     async fn links(&self, known: &TreePrefix, block: usize) -> Result<Vec<holdshort_store::Link>, Error> {
         let after = block
             .checked_sub(1)

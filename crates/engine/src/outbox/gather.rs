@@ -1,5 +1,5 @@
-//! Sorts the claimed deliveries of a channel. Bundles deliveries that are sent together. Drops deliveries whose
-//! interrupt is resolved, or that a later delivery replaces. Leaves all other deliveries unchanged.
+//! Sorts the claimed deliveries of a channel. Deliveries that are sent together form a bundle. A delivery is dropped if
+//! its interrupt is resolved or if a later delivery replaces it. Other deliveries form a bundle of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use holdshort_core::notice::{Notice, Occasion, Recipient};
 use holdshort_core::people::People;
 
 /// Reasons why a claimed delivery is dropped instead of sent.
-const DECIDED: &str = "the interrupt was already resolved";
+const DECIDED: &str = "the interrupt was resolved before this notification was sent";
 const NEVER_TOLD: &str = "the interrupt was decided before anyone was notified";
 const LATER: &str = "a later notification about the same interrupt replaces it";
 
@@ -23,7 +23,7 @@ pub struct Sorted {
     pub dropped: Vec<(Delivery, &'static str)>,
 }
 
-/// Sorts the claimed deliveries of a channel. `open` contains the interrupts of these deliveries that are still open.
+/// Sorts the claimed deliveries of a channel. `open` contains the interrupts that are still open.
 pub fn sort(
     claimed: Vec<Delivery>,
     channel: &Channel,
@@ -48,7 +48,7 @@ pub fn sort(
     sorted
 }
 
-/// Returns the deliveries of one recipient that remain: at most one per interrupt.
+/// Returns the deliveries of one recipient that are still sent: at most one per interrupt.
 fn of_one(
     mut deliveries: Vec<Delivery>,
     open: &BTreeSet<InterruptId>,

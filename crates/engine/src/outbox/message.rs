@@ -1,5 +1,5 @@
-//! Builds the message of a delivery. Data that is not in the notice is read when the message is
-//! sent, so that a message never contains erased content or goes to an outdated address.
+//! Builds the message of a delivery. Address and title are read only when the message is sent. Therefore a message
+//! never contains erased content and never goes to an outdated address.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -24,7 +24,7 @@ use super::limits::UPDATED;
 use crate::rebuild::event_at;
 use crate::{Clock, Driver, Error, Executor};
 
-/// A link for one person, and the time at which the link expires.
+/// A link for one person, with the time at which the link expires.
 pub type PersonalLink<'a> = Pin<Box<dyn Future<Output = Option<(String, Timestamp)>> + Send + 'a>>;
 
 pub type Alert<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
@@ -38,7 +38,7 @@ pub type CallbackFuture<'a> = Pin<Box<dyn Future<Output = Result<Callback, NoCal
 pub type CallbackTargetFuture<'a> =
     Pin<Box<dyn Future<Output = Result<Option<CallbackTarget>, NoCallback>> + Send + 'a>>;
 
-/// Destination of an agent's callback. Limits apply to all callbacks with the same destination together.
+/// Destination of an agent's callback. Callbacks with an equal destination share one limit.
 pub struct CallbackTarget {
     /// Host and port of the callback.
     pub host: String,
@@ -48,7 +48,7 @@ pub struct CallbackTarget {
 
 /// Callback to an agent: the address, and the resolution to send.
 pub struct Callback {
-    /// The channel that all callbacks use, with the URL and secret of this agent.
+    /// The common channel of all callbacks, with the URL and secret of this agent.
     pub channel: Channel,
     /// The resolution in the format that the agent receives.
     pub resolution: Value,
@@ -57,9 +57,9 @@ pub struct Callback {
 /// Reason why no callback is sent to an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoCallback {
-    /// The callback is dropped permanently, for this reason.
+    /// The callback is dropped permanently. The text is the reason.
     Never(&'static str),
-    /// The address or the content of the callback is currently unreadable.
+    /// The address or the content of the callback is unreadable now. A retry may succeed.
     NotNow,
 }
 
@@ -68,33 +68,35 @@ pub trait Pages: Send + Sync + 'static {
     /// Returns the address of the page with all open interrupts.
     fn all(&self) -> String;
 
-    /// Returns the address of the page on which a person decides an interrupt after signing in.
+    /// Returns the address of the page on which a signed-in person decides on an interrupt.
     fn inbox(&self, interrupt: &InterruptId) -> String;
 
     /// Returns the address of the page for an interrupt that works without JavaScript, if the
     /// server has such a page.
     fn plain(&self, interrupt: &InterruptId) -> Option<String>;
 
-    /// Alerts admins that a channel is disabled, with the reason. Only one node sends this alert.
+    /// Alerts admins that a channel was disabled, with the reason. If several nodes call this function, only one of
+    /// them sends the alert.
     fn disabled<'a>(&'a self, channel: &'a str, why: String) -> Alert<'a>;
 
-    /// Returns the buttons of a message. Returns none if people must sign in.
+    /// Returns the buttons of a message. Returns no buttons if people must sign in to decide.
     fn buttons<'a>(&'a self, delivery: &'a Delivery) -> Buttons<'a>;
 
-    /// Returns the address and the encryption keys of a browser. Returns `None` if they are no longer stored.
+    /// Returns the address and the encryption keys of a browser's push subscription. Returns `None` if they are no
+    /// longer stored.
     fn browser<'a>(&'a self, push: &'a PushId) -> BrowserFuture<'a>;
 
     /// Deletes the subscription of a browser that can no longer be reached.
     fn browser_left<'a>(&'a self, push: &'a PushId) -> Alert<'a>;
 
-    /// Returns the destination of an agent's callback. Returns `None` if the agent gave no address. Does not read the
-    /// content.
+    /// Returns the destination of an agent's callback without reading the content. Returns `None` if the agent gave no
+    /// address.
     fn callback_target<'a>(&'a self, delivery: &'a Delivery) -> CallbackTargetFuture<'a>;
 
     /// Returns the address of the callback, and the resolution that the callback reports.
     fn callback<'a>(&'a self, delivery: &'a Delivery) -> CallbackFuture<'a>;
 
-    /// Deletes the address of a callback that was delivered.
+    /// Deletes the address of a callback after its delivery.
     fn called_back<'a>(&'a self, interrupt: &'a InterruptId) -> Alert<'a>;
 
     /// Returns a link with which one person can decide without signing in. The link is valid for this delivery. Returns
@@ -104,7 +106,7 @@ pub trait Pages: Send + Sync + 'static {
 
 pub(super) enum Composed {
     Ready(Box<Message>),
-    /// The message has no recipient or no content. The text is the reason.
+    /// The message has no recipient or no content. The text says why.
     Dropped(String),
 }
 
@@ -135,18 +137,18 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
             Some(Reader { address: address.clone(), ..reader })
         }
         Some(Recipient::Browser { person, push }) => {
-            // Read again now, because a different node may have changed the subscription of the browser in the
-            // meantime.
+            // The system is read again now, because another node may have changed the push subscription of the browser
+            // since the claim.
             let system = driver.system().await?;
             if system.push.get(push).is_none_or(|known| known.is.person != *person) {
-                return dropped("the browser no longer receives notifications");
+                return dropped("the browser of the recipient is no longer subscribed to notifications");
             }
             let reader = match reader(&system, person, delivery) {
                 Ok(reader) => reader,
                 Err(why) => return dropped(why),
             };
             let Some(browser) = pages.browser(push).await else {
-                return dropped("this server does not know the browser's push endpoint");
+                return dropped("the push endpoint of the recipient's browser is not stored on this server");
             };
             Some(Reader { browser: Some(browser), ..reader })
         }
@@ -190,8 +192,7 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
     })))
 }
 
-/// Returns the recipient with this id, or the reason why the recipient is not notified. The caller adds the recipient's
-/// address.
+/// Returns the recipient with this id, still without an address, or the reason why the recipient is not notified.
 fn reader(system: &System, id: &str, delivery: &Delivery) -> Result<Reader, &'static str> {
     let person = system.people.get(id);
     // The local operator is not listed in any source of people.
@@ -199,7 +200,7 @@ fn reader(system: &System, id: &str, delivery: &Delivery) -> Result<Reader, &'st
         return Err("the recipient has been removed");
     }
     if delivery.occasion.asks() && !system.people.can_decide(id) {
-        return Err("the recipient may no longer decide");
+        return Err("the recipient may no longer decide on the interrupt");
     }
     Ok(person.map_or_else(Reader::default, |person| Reader {
         name: person.name.clone(),
@@ -209,8 +210,8 @@ fn reader(system: &System, id: &str, delivery: &Delivery) -> Result<Reader, &'st
     }))
 }
 
-/// Returns the earlier messages that this channel sent to the same recipient about the interrupt,
-/// if their location is stored.
+/// Returns the messages that this channel sent earlier to the same recipient about the interrupt. Skips messages whose
+/// location at the receiver is not stored.
 async fn posted<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     delivery: &Delivery,
@@ -236,9 +237,9 @@ async fn posted<J: Journal, C: Clock, E: Executor>(
     Ok(posted)
 }
 
-/// Reads the current title of the interrupt, so that an erased title is not sent. Returns no title
-/// if content is withheld from reviewers, because the title may contain that content and the reader
-/// of a message is not authenticated.
+/// Reads the title of the interrupt when the message is sent, so that an erased title is not sent. Returns no title if
+/// content is withheld from reviewers: the title may contain this content, and the reader of a message is not
+/// authenticated.
 async fn title_of<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     delivery: &Delivery,

@@ -1,11 +1,10 @@
-//! The outbox: sends the deliveries that appends have written for channels, and records the results.
+//! The outbox sends the deliveries that appends have created for channels, and records the results.
 //!
-//! The state of each delivery is in the journal: a delivery is claimed, sent and settled. If a
-//! process dies before it settles a delivery, the next process takes over the claim and sends the
-//! message again. The receiver can recognise the repeated message by its id. While the whole
-//! installation is frozen, the outbox sends nothing, so that a restored data folder notifies no
-//! one. Read [`keep_sending`] first. `post.rs` sends over the network, and `verdict.rs` decides
-//! what follows from an attempt.
+//! The journal stores the state of each delivery. A delivery is first claimed, then sent, then settled. If a process
+//! dies before it settles a delivery, the next process takes over the claim and sends the message again. The receiver
+//! can recognise a repeated message by its id. While the whole installation is frozen, the outbox sends nothing.
+//! Therefore a restored data folder notifies nobody. Read [`keep_sending`] first. `post.rs` sends over the network, and
+//! `verdict.rs` decides how to continue after an attempt.
 
 pub mod gather;
 pub mod limits;
@@ -44,12 +43,12 @@ pub use post::{AttemptContent, Network, Post, Sending};
 use turns::Turns;
 pub use verdict::wait;
 
-/// Maximum sleep, because clocks can jump, other nodes can stop, and a freeze can be lifted.
+/// Maximum sleep. A longer sleep could miss a jump of the clock, a stopped node, or the end of a freeze.
 const LONGEST: Duration = Duration::from_secs(5);
 /// Pause after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Services that the outbox uses to send.
+/// Parts of the server that the outbox needs to send messages.
 #[derive(Clone, Copy)]
 struct OutboxServices<'a> {
     /// The pages to which messages link.
@@ -59,8 +58,8 @@ struct OutboxServices<'a> {
     turns: &'a Turns,
 }
 
-/// Sends deliveries until the future is dropped. `pages` provides the links in messages. `kept` is
-/// the retention time of the content of runs; `None` means unlimited.
+/// Sends deliveries until the future is dropped. `pages` provides the links in messages. `kept` is the retention time
+/// of the content of runs. `None` means unlimited retention.
 pub async fn keep_sending<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
     channels: watch::Receiver<Arc<Channels>>,
@@ -81,7 +80,7 @@ async fn send_all<J: Journal, C: Clock, E: Executor>(
     let mut under_way = FuturesUnordered::new();
     let mut sending: BTreeMap<DeliveryId, String> = BTreeMap::new();
     loop {
-        // Uses the current channels, since a channel may have been registered.
+        // The channels are read again for each claim, because a channel may have been registered.
         let channels = channels.borrow().clone();
         let (claimed, over) = while_sending(&mut under_way, claim_all(&driver, &channels, &sending)).await;
         let has_room_again = !over.is_empty();
@@ -118,9 +117,8 @@ async fn send_all<J: Journal, C: Clock, E: Executor>(
     }
 }
 
-/// Waits for a claim while sends continue. Returns the claim, and the deliveries whose sends
-/// completed in that time. The sends must be polled in this time, because a send may block the
-/// store that the claim needs.
+/// Waits for a claim, and polls the sends in progress while it waits. Returns the claim, and the deliveries whose sends
+/// have completed. The sends must be polled because a send may block the store that the claim needs.
 async fn while_sending<T>(
     under_way: &mut FuturesUnordered<impl Future<Output = Vec<DeliveryId>>>,
     claim: impl Future<Output = T>,
@@ -135,8 +133,8 @@ async fn while_sending<T>(
     (claim.await, over)
 }
 
-/// Claims due deliveries within the limits of each channel, and groups them by message. Also
-/// returns the delay until the next claim, unless a send ends earlier.
+/// Claims due deliveries within the limits of each channel, and groups them by message. Also returns the delay until
+/// the next claim. The end of a send may cause an earlier claim.
 async fn claim_all<'c, J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channels: &'c Channels,
@@ -150,9 +148,10 @@ async fn claim_all<'c, J: Journal, C: Clock, E: Executor>(
     for channel in channels.all() {
         let name = &channel.definition().name;
         let busy = sending.values().filter(|of| *of == name).count();
-        // A digest is claimed as a whole, so that one node sends the complete digest.
+        // All deliveries of a digest are claimed together, so that one node sends the complete digest.
         let gathers = channel.definition().gathers();
-        // Callbacks have a higher limit, because they go to many hosts and wait for their turn at each host.
+        // Callbacks have a higher limit. They go to many hosts, and wait for a turn at their host after they are
+        // claimed.
         let most = if name == CALLBACKS { CALLED_AT_ONCE } else { SENT_AT_ONCE };
         let room = match gathers {
             true if busy > 0 => 0,
@@ -176,12 +175,12 @@ async fn claim_all<'c, J: Journal, C: Clock, E: Executor>(
     }
     let next = driver.journal().next_delivery(have_room).await?;
     let wait = next.map_or(LONGEST, |at| Duration::from_millis(at.ms_since(driver.clock().now())));
-    // Waits at least 20 ms, because a different node may be claiming the deliveries that just became due.
+    // The minimum of 20 ms gives another node time to claim the deliveries that have just become due.
     Ok((all, wait.clamp(Duration::from_millis(20), LONGEST)))
 }
 
-/// Sends claimed deliveries and settles them. A delivery that cannot be settled stays claimed, and is later claimed
-/// again.
+/// Sends claimed deliveries and settles them. If a delivery cannot be settled, it stays claimed and is claimed again
+/// later.
 async fn send_claimed<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channels: Arc<Channels>,
@@ -261,10 +260,10 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
     let (mut deliveries, mut messages) = (Vec::new(), Vec::new());
     for delivery in bundle {
         let row = driver.journal().interrupt(&delivery.interrupt).await?;
-        // People receive no request to decide an interrupt that is already resolved. A program
-        // receives the notice of every event.
+        // A person receives no request to decide on an interrupt that is already resolved. A program receives the
+        // notice of every event.
         let composed = if is_for_people && delivery.occasion.asks() && row.is_none_or(|row| !row.open) {
-            Composed::Dropped("the interrupt was already resolved".to_owned())
+            Composed::Dropped("the interrupt was resolved before this notification was sent".to_owned())
         } else {
             compose(driver, channel, around.pages, &delivery).await?
         };
@@ -295,7 +294,7 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
             around.pages.browser_left(&push).await;
         }
     }
-    // All deliveries get the same random value, so that deliveries that were sent together are retried together.
+    // All deliveries get the same random value, so that deliveries in one message are also retried in one message.
     let (now, chance) = (driver.clock().now(), driver.clock().seed().0[0]);
     for delivery in deliveries {
         let settled = verdict::settled(delivery, channel.definition(), &sent, began, now, chance);
@@ -325,9 +324,9 @@ async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
     conclude(driver, channel, around, delivery, &sent, began).await.map(drop)
 }
 
-/// Settles a delivery without sending it. A temporary reason is recorded as a failed attempt, so
-/// that the delivery is retried later. Otherwise the same delivery would immediately be claimed
-/// again, before all other deliveries.
+/// Settles a delivery without sending it. If the reason is temporary, a failed attempt is recorded, and the delivery is
+/// retried later. Without a failed attempt, the same delivery would immediately be claimed again, before all other
+/// deliveries.
 async fn settle_unsent<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
@@ -350,8 +349,8 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
     around: OutboxServices<'_>,
     delivery: Delivery,
 ) -> Result<(), Error> {
-    // Only a few callbacks to one host are sent at the same time, and a few more wait here. Further
-    // callbacks are released and postponed, so that an unresponsive host does not block callbacks
+    // Only a few callbacks are sent to one host at the same time, and a few more wait here for their turn. All other
+    // callbacks to this host are released and postponed. Therefore a host that does not answer does not block callbacks
     // to other hosts.
     let _turn = match around.pages.callback_target(&delivery).await {
         Err(why) => return settle_unsent(driver, channel, around, delivery, why).await,
@@ -365,8 +364,7 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
         }
         Ok(None) => None,
     };
-    // The content and the address are read only now, because they may have been erased while the
-    // callback waited.
+    // The content and the address are read only after the wait, because they may have been erased during it.
     let began = driver.clock().now();
     let Callback { channel: to, resolution } = match around.pages.callback(&delivery).await {
         Ok(callback) => callback,
@@ -379,9 +377,9 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
             return settle(driver, channel, around, dropped).await.map(drop);
         }
     };
-    // The callback is not sent if the lease of this node has expired since the claim, because a different node may have
-    // claimed the delivery. The callback is also not sent while everything is frozen; the delivery is claimed again
-    // later.
+    // The callback is not sent if the lease of this node has expired since the claim: another node may then have
+    // claimed the delivery. The callback is also not sent while everything is frozen. In this case, the delivery is
+    // claimed again later.
     let began = driver.clock().now();
     if !driver.journal().has_valid_leases() || driver.system().await?.freezes.all.is_some() {
         return Ok(());
@@ -396,8 +394,7 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
     Ok(())
 }
 
-/// Records the result of an attempt at one delivery. Returns true if the message was delivered and the result was
-/// recorded.
+/// Records the result of an attempt at one delivery. Returns true if the message was delivered and this was recorded.
 async fn conclude<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
@@ -419,14 +416,14 @@ fn unread() -> Sent {
         verdict: Verdict::Again(None),
         status: None,
         error: Some(
-            "the notification or its recipient cannot be read at the moment: see the server's log".to_owned(),
+            "the notification was not sent because it or its recipient could not be read: see the server's log".to_owned(),
         ),
         digest: String::new(),
         answer: None,
     }
 }
 
-/// Settles a delivery. Returns false if a different node has taken over the delivery.
+/// Settles a delivery. Returns false if another node has taken over the delivery.
 async fn settle<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
@@ -447,8 +444,8 @@ async fn settle<J: Journal, C: Clock, E: Executor>(
     if state == DeliveryState::Failed {
         tracing::warn!(delivery = %id, channel = %name, error, "a delivery failed and is not retried");
     }
-    // Callbacks go to a different address for each agent. An agent that cannot be reached must not disable the
-    // callbacks to other agents.
+    // Callbacks of all agents share one channel, but each agent has its own address. An agent that cannot be reached
+    // must not disable the callbacks to other agents.
     if name != CALLBACKS
         && let Some(why) = verdict::judge_channel(driver, name, failing, is_gone).await?
     {

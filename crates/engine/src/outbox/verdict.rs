@@ -1,4 +1,5 @@
-//! Consequences of an attempt: the delivery ends, or is retried later. A channel that fails for too long is disabled.
+//! Decides how to continue after an attempt: the delivery ends, or is retried later. Disables a channel that has failed
+//! for too long.
 
 use std::time::Duration;
 
@@ -11,7 +12,8 @@ use holdshort_store::{DeliveryChange, Failing, Journal, Settled};
 use super::limits::{CHANNEL_FAILS, DELIVERY_WAITS, PUT_OFF_LEAST, PUT_OFF_MOST, RETRY_WAIT};
 use crate::{Clock, Driver, Error, Executor};
 
-const NO_ROOM: &str = "the delivery waited too long: the receiver has not answered earlier deliveries";
+const NO_ROOM: &str =
+    "the delivery waited too long, because the receiver did not answer earlier deliveries in time";
 
 pub(super) struct Settling {
     pub(super) settled: Settled,
@@ -19,8 +21,8 @@ pub(super) struct Settling {
     pub(super) is_gone: bool,
 }
 
-/// Returns the delay before the next attempt, after `attempts` attempts. The delay is multiplied by four after each
-/// attempt, up to a maximum. `chance` adds up to a quarter, so that deliveries that failed together are not retried
+/// Returns the delay before the next attempt, after `attempts` attempts. Each attempt multiplies the delay by four, up
+/// to a maximum. `chance` adds up to a quarter of the delay, so that deliveries that failed together are not retried
 /// together.
 pub fn wait(channel: &Channel, attempts: u64, chance: u8) -> Duration {
     let retries = u32::try_from(attempts.saturating_sub(1)).unwrap_or(u32::MAX);
@@ -29,7 +31,7 @@ pub fn wait(channel: &Channel, attempts: u64, chance: u8) -> Duration {
     Duration::from_millis(ms + ms / 4 * u64::from(chance) / 255)
 }
 
-/// Settles a delivery that is dropped without being sent.
+/// Returns the settling of a delivery that is dropped without being sent.
 pub(super) fn dropped(delivery: Delivery, why: &str, now: Timestamp) -> Settling {
     let delivery = Delivery {
         state: DeliveryState::Dropped,
@@ -42,9 +44,8 @@ pub(super) fn dropped(delivery: Delivery, why: &str, now: Timestamp) -> Settling
     Settling { settled: Settled { delivery, attempt: None }, is_gone: false }
 }
 
-/// Postpones a delivery because too many callbacks are in progress. Any node may send the delivery
-/// later. A postponement is not recorded as an attempt. A delivery that has exceeded the maximum
-/// wait fails instead.
+/// Postpones a delivery because too many callbacks are in progress. Any node may send the delivery later. No attempt is
+/// recorded. If the delivery has exceeded the maximum wait, it fails instead.
 pub(super) fn put_off(delivery: Delivery, now: Timestamp) -> Settled {
     let age = Duration::from_millis(now.ms_since(delivery.created_at));
     if age > DELIVERY_WAITS {
@@ -117,8 +118,8 @@ pub(super) fn outcome(settled: &Settled) -> &'static str {
     }
 }
 
-/// Disables a channel if there is a reason to disable it. Returns the reason, unless the channel
-/// was already disabled. Logs the reason as an error, because a person must act.
+/// Disables a channel if there is a reason to do so. Returns the reason. Returns `None` if there is no reason or the
+/// channel was already disabled. Logs the reason as an error, because a person must act.
 pub(super) async fn judge_channel<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &str,
@@ -140,11 +141,13 @@ pub(super) async fn judge_channel<J: Journal, C: Clock, E: Executor>(
     Ok(Some(why))
 }
 
-/// Returns the reason to disable the channel, or `None` if there is no reason. `failing` is set if the last attempt
+/// Returns the reason to disable the channel, or `None` if there is no reason. `failing` is present if the last attempt
 /// failed.
 fn why_disabled(failing: Option<Failing>, is_gone: bool) -> Option<String> {
     if is_gone {
-        return Some("the receiver answered 410: it rejects all further deliveries".to_owned());
+        return Some(
+            "the receiver answered with status 410, so it rejects all further deliveries".to_owned(),
+        );
     }
     let failing = failing.filter(|failing| u128::from(failing.ms) >= CHANNEL_FAILS.as_millis())?;
     Some(format!("no delivery has succeeded since {}", failing.since))
@@ -157,7 +160,8 @@ mod tests {
 
     use super::*;
 
-    /// Postponing a delivery changes only its due time. Older deliveries get longer delays.
+    /// Tests that a postponement only changes the due time of a delivery, and that an older delivery gets a longer
+    /// delay.
     #[test]
     fn one_that_is_put_off_was_not_tried() {
         let (run, interrupt) = Delivery::placeholder_ids();
@@ -190,9 +194,8 @@ mod tests {
         assert_eq!(put_off(due(week), now).delivery.state, DeliveryState::Waiting);
     }
 
-    /// A channel is disabled when its receiver is gone or when the channel has failed for too long.
-    /// The failing time is measured between attempts, so a single old failure does not disable a
-    /// channel.
+    /// Tests that a channel is disabled when its receiver is gone or when the channel has failed for too long. Only the
+    /// time between failed attempts is counted, so one old failure does not disable a channel.
     #[test]
     fn a_channel_is_disabled_when_it_is_gone_or_has_failed_for_too_long() {
         let long = u64::try_from(CHANNEL_FAILS.as_millis()).unwrap_or(u64::MAX);
@@ -200,7 +203,7 @@ mod tests {
         let why = |ms, is_gone| why_disabled(Some(Failing { since, ms }), is_gone);
         assert_eq!((why(0, false), why(long - 1, false), why_disabled(None, false)), (None, None, None));
         assert_eq!(why(long, false), Some(format!("no delivery has succeeded since {since}")));
-        let gone = "the receiver answered 410: it rejects all further deliveries";
+        let gone = "the receiver answered with status 410, so it rejects all further deliveries";
         assert_eq!(why(0, true).as_deref(), Some(gone));
     }
 }

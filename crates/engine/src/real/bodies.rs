@@ -30,8 +30,8 @@ impl Bodies {
         }
     }
 
-    /// Returns the digests whose bytes the journal no longer stores. Marks the existing bytes as needed, so that they
-    /// are not deleted for a while.
+    /// Returns the digests whose bytes are no longer in the journal. Marks the bytes that are in the journal as used,
+    /// so that they are not deleted for a while.
     pub(super) async fn missing(&self, digests: Vec<Digest>) -> Result<BTreeSet<Digest>, Error> {
         let mut missing: BTreeSet<Digest> = digests.iter().copied().collect();
         for kept in self.0.need_bodies(digests, SystemClock.now()).await? {

@@ -1,10 +1,9 @@
-//! Latest time of the installation's clock, preserved across restarts. The time is read from the
-//! newest events of the journal and from a file in the data folder, which also covers the time
-//! since the last event.
+//! Preserves the latest time of the installation's clock across restarts. The time is read from the newest events of
+//! the journal, and from a file in the data folder. The file also covers the time since the last event.
 //!
-//! The expiry of a deadline alone writes no event. Without the file, an expired deadline could be
-//! open again after a restart if the wall clock was set back while no server was running. After a
-//! crash the time in the file is at most `INTERVAL` old.
+//! A deadline that expires writes no event by itself. Without the file, such a deadline could be open again after a
+//! restart if the wall clock was set back while no server was running. After a crash, the time in the file is at most
+//! `INTERVAL` old.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -22,13 +21,13 @@ use crate::{Clock, DeadlineClock};
 const NAME: &str = "clock";
 /// Time between two writes of the file.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// Number of newest events that are read at the start to find the latest timestamp. The last event alone is not enough,
-/// because nodes with different clocks write timestamps that are out of order.
+/// Number of newest events that are read at the start to find the latest timestamp. One event is not enough: nodes with
+/// different clocks write timestamps that are out of order.
 const NEWEST: usize = 500;
-/// Number of milliseconds that the wall clock may be behind without a warning.
+/// Number of milliseconds by which the wall clock may be behind without a warning.
 pub const BEHIND_MS: u64 = 60_000;
 
-/// Advances the clock to the latest known time of the installation.
+/// Advances the clock to the latest time of the installation that the journal or the file contains.
 pub(super) async fn take_up(clock: &DeadlineClock, journal: &Store, data: &Path) {
     if let Some(mark) = read(data) {
         clock.observe(mark);
@@ -36,12 +35,12 @@ pub(super) async fn take_up(clock: &DeadlineClock, journal: &Store, data: &Path)
     let last = *journal.watch().borrow();
     match journal.tail(last.saturating_sub(NEWEST as u64), NEWEST).await {
         Ok(newest) => {
-            // A damaged event is skipped here, and reported when its stream is read.
+            // A damaged event is skipped here. It is reported when its stream is read.
             for event in newest.iter().filter_map(|positioned| event::decode(&positioned.event).ok()) {
                 clock.observe(event.at);
             }
         }
-        // Damage in one run must not prevent the start.
+        // A damaged run must not prevent the start of the server.
         Err(error) => tracing::warn!(%error, "the time of the newest events cannot be read"),
     }
     warn(clock);

@@ -28,18 +28,18 @@ use super::preview::{Kind, Preview, Previews};
 use super::{layers, merge, trial, undo};
 use crate::{Deliver, Error, Executor, Job, Unfit, Work};
 
-/// Name of the model that replays the script stored with the workflow.
+/// Name of the model that replays the rehearsal of a workflow: a script stored with the workflow.
 pub const REHEARSAL: &str = "rehearsal";
 
-/// Time that a stopping process waits for running tools before it kills them. The time is less than
-/// ten seconds, because container runtimes kill a process ten seconds after the request to stop.
-/// After a restart, a person is asked about each killed command.
+/// Time that a stopping process waits for running tools before it kills them. It is shorter than ten seconds, because a
+/// container runtime kills a process ten seconds after the request to stop. A person is asked about each killed command
+/// after the restart.
 const DRAIN_TIME: Duration = Duration::from_secs(8);
 /// Pause between two attempts to record a result that the store refused.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
 
-/// Error codes of refusals that depend on the workspace and not only on the arguments. Each code is
-/// listed with the kind of call that can remove the cause.
+/// Error codes of refusals that depend on the state of the workspace and not only on the arguments. Each code has the
+/// kind of call that can remove the cause of the refusal.
 const OF_THE_WORKSPACE: &[(&str, Remedy)] = &[
     ("not_a_directory", Remedy::Command),
     ("not_a_file", Remedy::Command),
@@ -66,9 +66,9 @@ pub struct RealExecutor {
 
 pub(super) struct Task {
     handle: AbortHandle,
-    /// Set to true when a person stops the task.
+    /// A person has requested to stop the task if this is true.
     stop: watch::Sender<bool>,
-    /// True for a tool. A stopping process waits for tools.
+    /// True if the task runs a tool. A stopping process waits for tools.
     is_tool: bool,
 }
 
@@ -78,7 +78,7 @@ impl RealExecutor {
         self.model.as_ref()
     }
 
-    /// Waits for running tools. Model requests are dropped immediately, because they are sent again after the restart.
+    /// Waits for running tools. Model requests are dropped immediately, because the next process sends them again.
     pub(super) async fn drain(&self) {
         self.tasks().retain(|_, task| {
             if !task.is_tool {
@@ -127,7 +127,7 @@ impl RealExecutor {
         }
     }
 
-    /// Returns the tools of a run that inspections use. Inspections only read.
+    /// Returns the tools that inspect a call of the run. An inspection only reads.
     fn looker(&self, run: &Run) -> Result<Tools, String> {
         let workspace = run.config().and_then(|config| config.workspace.as_deref());
         let input = run.started.as_ref().map_or(&Value::Null, |started| &started.input);
@@ -262,11 +262,11 @@ fn is_of_a_file(tool: &str) -> bool {
     matches!(tool, "read_file" | "write_file" | "edit_file")
 }
 
-/// Returns the result of an action whose task panicked, so that its run does not wait forever. The
-/// result reports that a side effect may have happened.
+/// Returns the result of an action whose task panicked. Without a result, the run would wait forever. The result says
+/// that a side effect may have happened.
 fn broken_off(job: &Job) -> Input {
     tracing::error!(run = %job.run, action = %job.action, "an action panicked");
-    let message = "Holdshort failed with an internal error during this action".to_owned();
+    let message = "the action was broken off by an internal error of Holdshort".to_owned();
     match &job.work {
         Work::Inspect { call, revision, .. } => {
             let inspected = InspectionOutcome::Impossible { code: "internal", message };
@@ -291,7 +291,7 @@ fn broken_off(job: &Job) -> Input {
     }
 }
 
-/// Paths on this node that the tools of a run need, and the tools that installed packs add.
+/// Paths on this node that the tools of a run need, and the tools of installed packs.
 #[derive(Clone, Copy)]
 struct Node<'a> {
     data: &'a Path,
@@ -419,7 +419,7 @@ impl Worker {
         let said = Mutex::new(String::new());
         let show = |text: &str| {
             let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-            // A reply that exceeds the maximum length is cut.
+            // A reply above the maximum length is cut.
             let room = TEXT_BYTES.saturating_sub(said.len());
             said.push_str(&text[..text.floor_char_boundary(room)]);
             drop(said);
@@ -431,11 +431,10 @@ impl Worker {
         }
         let mut stop = self.stop.clone();
         let answer = tokio::select! {
-            // If the response and the stop arrive at the same moment, the response is used, because
-            // it is complete.
+            // If the response and the stop arrive at the same moment, the complete response is used.
             biased;
             answer = model.call(&request, &show) => answer,
-            // If the sender was dropped, no person can stop the request any more, so the request continues.
+            // If the sender of the stop was dropped, no person can stop the request any more. The request continues.
             Ok(_) = stop.wait_for(|stopped| *stopped) => {
                 let text = std::mem::take(&mut *said.lock().unwrap_or_else(PoisonError::into_inner));
                 return Input::Stopped { step: job.step.clone(), turn, text };
@@ -447,7 +446,7 @@ impl Worker {
         }
     }
 
-    /// Stores in the journal the bytes that an inspection found. Retries while the store is full.
+    /// Stores the bytes that an inspection found in the journal. Retries until the store accepts them.
     async fn keep(&self, job: &Job, bodies: Vec<Vec<u8>>) {
         let blobs: Vec<Blob> = bodies.into_iter().map(Blob::new).collect();
         while !blobs.is_empty() {

@@ -1,5 +1,5 @@
-//! Layers of runs. A layer is a folder with the Git-ignored files that trials of a run wrote. This
-//! module finds the layers in the data folder of this node, and removes the layers of ended runs.
+//! Layers of runs. A layer is a folder with the Git-ignored files that the trials of a run wrote. This module locates
+//! layers in the data folder of this node, and removes the layers of runs that have ended.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,13 +19,13 @@ const FOLDER: &str = "layers";
 /// Time between two sweeps.
 const SWEEP: Duration = Duration::from_hours(1);
 
-/// Returns the layer of a run on this node. The layer need not exist.
+/// Returns the layer of a run on this node. The folder of the layer need not exist.
 pub(super) fn for_run(data: &Path, run: &RunId) -> RunLayer {
     RunLayer::new(data.join(FOLDER).join(run.as_str()))
 }
 
 impl RealDriver {
-    /// Counts the files in the run's layer on this node that a merge would write to the workspace.
+    /// Returns the number of files that a merge of the run's layer on this node would write to the workspace.
     pub async fn unmerged(&self, run: &RunId) -> Result<usize, Error> {
         let state = self.now(run).await?;
         let Some(workspace) = state.config().and_then(|config| config.workspace.clone()) else {
@@ -49,8 +49,8 @@ pub(super) async fn keep_removing(driver: Arc<RealDriver>) {
     }
 }
 
-/// Removes the layer of each run that ended long enough ago, whose content is erased (possibly by a
-/// different node), or that is not in the journal. Returns the number of removed layers.
+/// Removes the layer of each run that ended long enough ago, that is not in the journal, or whose content was erased on
+/// this or another node. Returns the number of removed layers.
 async fn remove_old(driver: &RealDriver) -> usize {
     let before = driver.clock().now().minus_ms(limits::LAYER_MS);
     let mut removed = 0;
@@ -61,7 +61,7 @@ async fn remove_old(driver: &RealDriver) -> usize {
                 remove(layer).await;
                 removed += 1;
             }
-            // A run that is unreadable does not prevent the removal of other layers.
+            // An unreadable run does not prevent the removal of other layers.
             Err(error) => tracing::warn!(%run, %error, "the layer of a run was not removed"),
         }
     }
@@ -88,14 +88,14 @@ async fn found(folder: PathBuf) -> Vec<(RunId, RunLayer)> {
     listed.await.unwrap_or_default()
 }
 
-/// Removes the merged paths from the layer of the merge, on a blocking thread.
+/// Removes the merged paths from the layer that was merged. Runs on a blocking thread.
 pub(super) async fn forget(layer: RunLayer, merged: Arc<Changeset>) {
     if let Err(error) = tokio::task::spawn_blocking(move || layer.forget_merged(&merged)).await {
         tracing::warn!(%error, "the layer of a run still contains the merged files");
     }
 }
 
-/// Removes a layer, on a blocking thread.
+/// Removes a layer. Runs on a blocking thread.
 pub(super) async fn remove(layer: RunLayer) {
     if let Err(error) = tokio::task::spawn_blocking(move || layer.remove()).await {
         tracing::warn!(%error, "the layer of a run was not removed");

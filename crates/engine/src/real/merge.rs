@@ -1,4 +1,4 @@
-//! Computes a merge: compares the layer of a run on this node with the workspace of the run.
+//! Computes the changes of a merge: compares the layer of a run on this node with the workspace of the run.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use super::bodies::Bodies;
 use super::layers;
 use super::trial::{NotKept, keep};
 
-/// Computes the changes that a merge would make to the current workspace.
+/// Returns the changes that a merge would make to the workspace in its current state.
 pub(super) async fn try_merge(
     tools: Tools,
     bodies: Bodies,
@@ -22,7 +22,7 @@ pub(super) async fn try_merge(
     let arguments = match Arguments::deserialize(arguments) {
         Ok(arguments) => arguments,
         Err(e) => {
-            return TrialOutcome::Impossible { why: format!("these arguments of a merge are invalid: {e}") };
+            return TrialOutcome::Impossible { why: format!("the arguments of the merge are invalid: {e}") };
         }
     };
     let worked_out = tokio::task::spawn_blocking(move || {

@@ -37,11 +37,11 @@ use crate::{Clock, DeadlineClock, Driver, Error, upkeep};
 /// The driver that the server program uses.
 pub type RealDriver = Driver<Store, DeadlineClock, RealExecutor>;
 
-/// Settings and parts of an engine. `L` is a function that receives the people of the installation
-/// and loads the workflows.
+/// Settings and parts of an engine. `L` is a function that loads the workflows and receives the people of the
+/// installation.
 pub struct Setup<L> {
     pub data: PathBuf,
-    /// All people in the people file. `None` leaves the people unchanged.
+    /// All people of the people file. `None` leaves the people unchanged.
     pub people: Option<Roster>,
     /// Rules of the installation. `None` leaves the rules unchanged.
     pub rules: Option<Vec<Rule>>,
@@ -63,12 +63,12 @@ pub struct Engine {
     pub driver: Arc<RealDriver>,
     pub previews: Previews,
     pub library: Arc<Library>,
-    /// Sandbox level of this host for commands without network access.
+    /// Sandbox level that this host provides for commands without network access.
     pub sandbox: SandboxLevel,
     upkeep: JoinHandle<()>,
 }
 
-/// Opens the store, continues the runs that a stop or a crash interrupted, and starts the background tasks.
+/// Opens the store, starts the background tasks, and continues the runs that a stop or a crash interrupted.
 pub async fn open<L, E>(setup: Setup<L>) -> Result<Engine, E>
 where
     L: FnOnce(&People) -> Result<Library, E>,
@@ -82,7 +82,8 @@ where
     };
     let journal = Arc::new(Store::open(&data, store).await.map_err(Error::from)?);
     let clock = DeadlineClock::default();
-    // Checked before any run continues, so that an invalid workflow or person prevents the start.
+    // The workflows and people are checked before any run continues. If one of them is invalid, the server does not
+    // start.
     let begun = async {
         clock_mark::take_up(&clock, &journal, &data).await;
         let people = people_of(&journal, people.as_ref(), clock.now()).await?;
@@ -118,10 +119,10 @@ where
     if let Some(traces) = traces {
         driver.queue_traces(traces);
     }
-    // Includes channels that were registered at run time, because a run that continues may have to notify them.
+    // Channels that were registered at run time are included, because a run that continues may have to notify them.
     let registered = Channel::registered(&*driver.system().await?).collect::<Vec<_>>();
     driver.set_channels(channels.into_iter().chain(registered).collect());
-    // Set before any run continues, because a person who was removed from the file must not decide in a run.
+    // The people are set before any run continues, so that a person who was removed from the file cannot decide.
     if let Some(people) = people {
         driver.set_people(PeopleSource::File, people).await?;
     }
@@ -136,7 +137,7 @@ where
         freeze_copy(&driver, "a dump of a database").await?;
         driver.journal().take_up().await.map_err(Error::from)?;
     }
-    // Set before any run continues, so that no call starts that the new rules forbid.
+    // The rules are set before any run continues, so that no call starts that the new rules forbid.
     if let Some(rules) = rules {
         driver.set_rules(rules).await?;
     }
@@ -154,8 +155,8 @@ where
     Ok(Engine { driver, previews, library, sandbox, upkeep })
 }
 
-/// Freezes a restored copy until a person has checked it. The copy's journal lacks all actions of
-/// agents after the backup, so agents could repeat these actions.
+/// Freezes a restored copy until a person has checked it. The actions of agents after the backup are missing from the
+/// copy's journal, so agents could repeat them.
 async fn freeze_copy(driver: &Arc<RealDriver>, from: &str) -> Result<(), Error> {
     let reason = format!(
         "restored from {from}: actions after that copy was made are not recorded here, and agents may repeat them"
@@ -165,14 +166,14 @@ async fn freeze_copy(driver: &Arc<RealDriver>, from: &str) -> Result<(), Error> 
         Ok(_) | Err(Error::System(Rejection::Frozen(_))) => {}
         Err(error) => return Err(error),
     }
-    // Waiting deliveries are dropped, because the original installation sends them or has already sent them.
+    // Waiting deliveries are dropped, because the original installation has sent them or will send them.
     let (now, why) = (driver.clock().now(), format!("this journal was restored from {from}"));
     driver.journal().change_deliveries(DeliveryChange::DropWaiting { why, now }).await?;
     tracing::warn!(from, "the journal is a copy: everything is frozen until a person lifts the freeze");
     Ok(())
 }
 
-/// Returns all people as they will be after the people of the file are applied.
+/// Returns all people as they will be after the people of the file were applied.
 async fn people_of(journal: &Arc<Store>, people: Option<&Roster>, now: Timestamp) -> Result<People, Error> {
     let mut system = (*system_of(&**journal).await?).clone();
     let source = PeopleSource::File;
@@ -188,15 +189,16 @@ async fn people_of(journal: &Arc<Store>, people: Option<&Roster>, now: Timestamp
 }
 
 impl Engine {
-    /// Starts no more work, drops model requests, and waits for running tools. Tools that are still running after a
-    /// time limit are killed, and the next start settles them. Decisions are accepted until `stop` is called.
+    /// Starts no more actions, drops model requests, and waits for running tools up to a time limit. Tools that are
+    /// still running after it are killed, and the next process settles them. Decisions are accepted until `stop` is
+    /// called.
     pub async fn drain(&self) {
         self.upkeep.abort();
         self.driver.close().await;
         self.driver.executor().drain().await;
     }
 
-    /// Drains, and closes the journal.
+    /// Drains the engine, and closes the journal.
     pub async fn stop(self) -> Result<(), Error> {
         self.drain().await;
         if let Err(error) = clock_mark::write(self.driver.clock(), &self.driver.executor().data) {

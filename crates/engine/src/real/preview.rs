@@ -1,6 +1,5 @@
-//! Previews: streamed text of models and live output of commands. A preview has no id and is not
-//! stored. The event with the complete result replaces the preview. A slow listener loses some
-//! previews, but no results.
+//! Previews: the text that a model is streaming, and the live output of commands. A preview has no id and is not
+//! stored. The event with the complete result replaces it. A slow listener may miss previews, but never a result.
 
 use holdshort_core::id::RunId;
 use tokio::sync::broadcast;
@@ -12,7 +11,7 @@ const BUFFER: usize = 1_024;
 pub struct Preview {
     pub run: RunId,
     pub step: String,
-    /// Call whose output this preview contains.
+    /// Id of the call whose output this preview contains.
     pub call: Option<String>,
     pub kind: Kind,
     pub text: String,
@@ -41,7 +40,7 @@ impl Previews {
     }
 
     pub(super) fn send(&self, preview: Preview) {
-        // Fails only if nobody listens, which is not an error.
+        // Sending fails only if there is no listener. This is not an error.
         let _ = self.0.send(preview);
     }
 }

@@ -1,6 +1,6 @@
-//! Runs a command as a trial, and commits the changes of a trial. The tools read and write files,
-//! and the journal stores the bytes of these files until a person has decided. This module connects
-//! the two.
+//! Runs a command as a trial, and commits the changes of a trial. The tools read and write the files. The journal
+//! stores the bytes of these files until a person has decided. This module passes the bytes between the tools and the
+//! journal.
 
 use std::io;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use tokio::runtime::Handle;
 
 use super::bodies::Bodies;
 
-/// Approximate number of bytes that are written to the journal at a time.
+/// Approximate number of bytes in one write to the journal.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
-/// Runs a command as a trial. When this function returns, the contents of the changed files are in
-/// the journal, but the event that reports the changes is not written yet.
+/// Runs a command as a trial. When this function returns, the journal contains the contents of the changed files, but
+/// not yet the event that reports the changes.
 pub(super) async fn try_command(
     tools: &Tools,
     bodies: &Bodies,
@@ -46,7 +46,7 @@ pub(super) async fn try_command(
     }
 }
 
-/// Returns the result of a command that was stopped. The result contains no changes.
+/// Returns the result of a command that was stopped. Its changes are discarded.
 fn nothing(text: String, data: Value) -> TrialOutcome {
     let mut card = json!({ "output": text, "stopped": true, "files": 0, "deleted": 0, "changes": [] });
     if let Some(code) = data.get("not_kept") {
@@ -91,7 +91,7 @@ pub(super) fn keep(trial: Trial, bodies: &Bodies) -> Result<TrialResult, NotKept
     Ok(TrialResult { changeset, layer: run_layer.map(Box::new), ask_because: codes, text, data, card })
 }
 
-/// Commits the changes of a trial: first to the workspace, and then to the run's layer.
+/// Commits the changes of a trial, first those to the workspace and then those to the run's layer.
 pub(super) async fn commit(
     tools: Tools,
     bodies: Bodies,
@@ -99,12 +99,12 @@ pub(super) async fn commit(
     layer: Option<Arc<LayerChanges>>,
     is_resumed: bool,
 ) -> Outcome {
-    // A resumed commit skips this check, because it must continue. It reports missing bytes later.
+    // A resumed commit must continue, so it skips this check and reports missing bytes later.
     if !is_resumed {
         let layer = layer.as_ref().map_or(&changeset::EMPTY, |layer| &layer.changes);
         match missing(&bodies, &[&changeset, layer]).await {
             Ok(paths) if paths.is_empty() => {}
-            // The call is inspected or tried again, which stores the missing bytes again.
+            // The call is inspected or tried again. This stores the missing bytes again.
             Ok(paths) => return Outcome::Changed { paths },
             Err(e) => {
                 return Outcome::Failed {
@@ -136,7 +136,12 @@ pub(super) async fn commit(
         }
         Ok(Committed::Conflict { paths, done }) => {
             let others = list_paths(&paths);
-            Outcome::Halfway { text: format!("another process has changed {others}; {}", so_far(&done)) }
+            Outcome::Halfway {
+                text: format!(
+                    "the changes stopped because another process has changed {others}; {}",
+                    so_far(&done)
+                ),
+            }
         }
         Ok(Committed::Failed { text, done }) if done.is_empty() && !is_resumed => {
             Outcome::Failed { text: format!("nothing was changed: {text}") }
@@ -154,7 +159,7 @@ pub(super) async fn missing(
     changesets: &[&Changeset],
 ) -> Result<Vec<String>, holdshort_store::Error> {
     let wanted = |change: &Change| match (&change.before, &change.after) {
-        // Only the mode of the file changes, so its content is not needed.
+        // Only the mode of the file changes, so its content need not be stored.
         (Some(Entry::File { digest: before, .. }), Some(Entry::File { digest, .. })) if before == digest => {
             None
         }
@@ -172,7 +177,7 @@ pub(super) async fn missing(
 
 fn so_far(done: &[String]) -> String {
     match done.len() {
-        0 => "nothing else has been changed so far".to_owned(),
+        0 => "no path was changed before that".to_owned(),
         1 => format!("{} was changed before that", list_paths(done)),
         n => format!("{n} paths were changed before that"),
     }

@@ -1,5 +1,5 @@
-//! Computes an undo from the journal, which stores the content before and after each change, and
-//! from the workspace. An undo reverts those changes of a run that no later change has overwritten.
+//! Computes an undo from the workspace and from the journal, which stores the content of each file before and after
+//! each change. An undo reverts the changes of a run, except those that a later change has overwritten.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,15 +19,15 @@ use super::bodies::Bodies;
 
 /// Another program changed the file between two commits of the run.
 const MIXED: &str = "changed_in_between";
-/// The journal no longer stores the earlier content of the file.
+/// The earlier content of the file is no longer in the journal.
 const NOT_KEPT: &str = "not_kept";
 
-/// Computes the changes that an undo would make to the current workspace.
+/// Returns the changes that an undo would make to the workspace in its current state.
 pub(super) async fn try_undo(tools: Tools, bodies: Bodies, arguments: &Value) -> TrialOutcome {
     let arguments = match Arguments::deserialize(arguments) {
         Ok(arguments) => arguments,
         Err(e) => {
-            return TrialOutcome::Impossible { why: format!("these arguments of an undo are invalid: {e}") };
+            return TrialOutcome::Impossible { why: format!("the arguments of the undo are invalid: {e}") };
         }
     };
     let worked_out = tokio::task::spawn_blocking(move || {
@@ -80,7 +80,7 @@ fn work_out(
     }))
 }
 
-/// Describes in sentences what the undo cannot restore. Names only the first few paths.
+/// Returns sentences about everything that the undo cannot restore. Names only the first few paths.
 fn describe_leftovers(left: &[Value], unknown: &[String]) -> String {
     const NAMED: usize = 20;
     let paths: Vec<&str> = left.iter().filter_map(|each| each["path"].as_str()).collect();

@@ -1,7 +1,7 @@
 //! Headers that a collector requires, in the format of `OTEL_EXPORTER_OTLP_HEADERS`: `name=value`, separated by commas,
 //! with percent-encoded values. In a file, each header may be on a separate line.
 //!
-//! Headers contain credentials, so the error about a malformed header does not show its content.
+//! Headers contain credentials, so an error about a malformed header does not contain the header.
 
 use percent_encoding::percent_decode_str;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};

@@ -8,9 +8,9 @@ pub(crate) const TRACES_WAITING: usize = 10_000;
 pub(crate) const TRACE_SPANS: usize = 20_000;
 /// Maximum runs in one export. The next export takes the remaining runs.
 pub(crate) const TRACES_AT_ONCE: usize = 16;
-/// Maximum spans in one request. Further spans need more requests.
+/// Maximum spans in one request. An export with more spans uses several requests.
 pub(crate) const EXPORT_SPANS: usize = 2_000;
-/// Time limit of one request to the collector. Then the request is retried.
+/// Time limit of one request to the collector. After this time, the request is retried.
 pub(crate) const EXPORT_TIME: Duration = Duration::from_secs(10);
 /// Maximum bytes of the collector's response. The rest is not read.
 pub(crate) const EXPORT_ANSWER_BYTES: usize = 64 * 1024;
@@ -18,7 +18,7 @@ pub(crate) const EXPORT_ANSWER_BYTES: usize = 64 * 1024;
 pub(crate) const EXPORT_PAUSE: Duration = Duration::from_secs(1);
 /// Maximum delay after a failed request to the collector. A longer delay is shortened.
 pub(crate) const EXPORT_PAUSE_MOST: Duration = Duration::from_mins(2);
-/// Time limit of the export when a server stops. The remaining runs are exported after the next start.
+/// Time limit of the export when a server stops. The remaining runs are exported after the next start of the server.
 pub(crate) const EXPORT_LAST_TIME: Duration = Duration::from_secs(1);
 /// Maximum characters of a name in a trace. A longer name is cut.
 pub(crate) const TRACE_NAME_CHARS: usize = 120;

@@ -1,9 +1,9 @@
 //! Traces for OpenTelemetry, computed from the journal. A run that has ended becomes one trace.
 //!
-//! `spans` turns the events of a run into spans. The spans have no content, and the same events
-//! always give the same spans. `otlp` encodes spans as OTLP messages. `queue` lists the runs whose
-//! traces are not exported yet, and `waiting` preserves that list across restarts. [`Traces`] sends
-//! traces, and retries failed requests. Runs continue while the collector is down.
+//! `spans` turns the events of a run into spans. Spans have no content, and equal events always give equal spans.
+//! `otlp` encodes spans as OTLP messages. `queue` contains the runs whose traces are not exported yet, and `waiting`
+//! preserves this queue across restarts. [`Traces`] sends traces, and retries failed requests. If the collector is
+//! down, runs continue.
 
 mod headers;
 mod limits;
@@ -109,8 +109,8 @@ impl Traces {
         &self.queue
     }
 
-    /// From this call on, the list of waiting traces is stored in the data folder. Called after
-    /// this server has locked the folder.
+    /// Stores the list of waiting traces in the data folder, from this call on. Called after this server has locked the
+    /// folder.
     pub fn keep_in(&self, folder: &Path) -> Result<(), Error> {
         Ok(self.queue.keep_in(folder)?)
     }
@@ -149,8 +149,8 @@ impl Traces {
                 }
                 Err(Failure::Later { why, after }) => {
                     self.failed.inc();
-                    // A longer delay that a collector requests is shortened. A request that comes too early gets the
-                    // same response again.
+                    // If a collector requests a longer delay, it is shortened. If the request then comes too early, the
+                    // collector repeats the same response.
                     let wait = after.map_or(pause, |after| after.clamp(pause, EXPORT_PAUSE_MOST));
                     tracing::warn!(
                         why,
@@ -164,8 +164,8 @@ impl Traces {
         }
     }
 
-    /// Waits until all traces are exported, but only for a short time, and not at all if the
-    /// collector is down. The remaining traces are exported after the next start.
+    /// Waits a short time until all traces are exported. Returns immediately if the collector is down. The remaining
+    /// traces are exported after the next start of the server.
     pub async fn drained(&self) {
         const LOOK: Duration = Duration::from_millis(20);
         let drained = async {
@@ -238,8 +238,8 @@ fn posted_to(mut endpoint: Url) -> Url {
     endpoint
 }
 
-/// Shortens a delay by up to a quarter at random, so that nodes whose collector was down do not all retry at the same
-/// moment.
+/// Shortens a delay by up to a quarter at random. Without this, all nodes would retry at the same moment after the
+/// collector was down.
 fn jittered(wait: Duration) -> Duration {
     let spread = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)

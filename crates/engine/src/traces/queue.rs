@@ -1,7 +1,7 @@
-//! Queue of the runs whose traces must be exported. The driver adds a run when its append ends the run, and the
-//! exporter removes it.
+//! Queue of the runs whose traces must be exported. The driver adds a run when it ends the run. The exporter removes
+//! the run.
 //!
-//! The queue never blocks the driver. The functions that the driver calls return immediately and cannot fail.
+//! The queue never blocks the driver: the functions that the driver calls return immediately and cannot fail.
 
 use std::io;
 use std::path::Path;
@@ -14,14 +14,14 @@ use tokio::sync::Notify;
 
 use super::waiting::{EndedRun, PendingExports};
 
-/// Number of traces that were not exported, by reason.
+/// Number of traces that will never be exported, by reason.
 pub(super) type Dropped = Family<[(&'static str, &'static str); 1], Counter>;
 
 /// The runs of one node that wait for the exporter.
 #[derive(Debug)]
 pub struct TraceQueue {
     waiting: Mutex<PendingExports>,
-    /// Notified when there is something to export.
+    /// Notified when a run waits for the export.
     changed: Notify,
     dropped: Dropped,
 }
@@ -31,7 +31,7 @@ impl TraceQueue {
         Self { waiting: Mutex::default(), changed: Notify::new(), dropped }
     }
 
-    /// From this call on, the queue is stored in this folder.
+    /// Stores the queue in this folder, from this call on.
     pub(super) fn keep_in(&self, folder: &Path) -> io::Result<()> {
         let forgotten = self.waiting().keep_in(folder)?;
         self.forget(forgotten);
@@ -39,27 +39,27 @@ impl TraceQueue {
         Ok(())
     }
 
-    /// Records a run before the append that ends it.
+    /// Records a run before the append that will end it.
     pub(crate) fn run_ending(&self, run: &RunId) {
         if let Err(error) = self.waiting().ending(run) {
             tracing::warn!(%error, "a waiting trace could not be stored, so a crash would lose it");
         }
     }
 
-    /// Removes the run from the queue, because the append that would have ended the run was not written.
+    /// Removes a run from the queue, because the append that should have ended it was not written.
     pub(crate) fn run_goes_on(&self, run: &RunId) {
         self.waiting().goes_on(run);
     }
 
-    /// Marks the run as ended after the append. If the result of the append is unknown, the
-    /// exporter checks the journal.
+    /// Marks the run as ended. Called after the append. If the result of the append is unknown, the exporter looks in
+    /// the journal.
     pub(crate) fn run_ended(&self, run: &RunId) {
         let forgotten = self.waiting().ended(run);
         self.forget(forgotten);
         self.changed.notify_one();
     }
 
-    /// Waits until there is something to export.
+    /// Waits until a run waits for the export.
     pub(super) async fn changed(&self) {
         self.changed.notified().await;
     }

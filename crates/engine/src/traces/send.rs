@@ -13,7 +13,7 @@ use super::limits::EXPORT_ANSWER_BYTES;
 /// Reason why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// A retry may succeed. `after` is the delay before the retry that the collector requested, if any.
+    /// A retry may succeed. `after` is the delay that the collector requested. `None` if it requested none.
     Later { why: String, after: Option<Duration> },
     /// The collector rejects this request permanently.
     Never(String),

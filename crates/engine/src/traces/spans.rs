@@ -1,9 +1,8 @@
 //! Builds the spans of a trace from the events of a run.
 //!
-//! Spans contain only recorded facts, and no text that a model or an external agent wrote. Ids in
-//! spans are digests. A span contains a tool's name only if the runtime has a tool with that name.
-//! The id of a span is derived from the run and from the sequence number of the event that starts
-//! the span. Therefore a repeated export has the same ids.
+//! Spans contain only recorded facts, and no text that a model or an external agent wrote. Ids in spans are digests. A
+//! tool's name is in a span only if the runtime has a tool with that name. The id of a span is derived from the run and
+//! from the sequence number of the event that starts the span. Therefore a repeated export has the same ids.
 
 use std::collections::BTreeMap;
 
@@ -66,7 +65,7 @@ pub(crate) struct Trace {
     pub spans: Vec<Span>,
 }
 
-/// Key of a span that is still open: the id by which the run's events refer to it.
+/// Key of a span that is still open. Events of the run refer to the span by this id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Phase(String),
@@ -84,9 +83,9 @@ pub(crate) struct Builder {
     open: BTreeMap<Key, usize>,
     /// Running calls, each with its start time.
     at_work: BTreeMap<String, Timestamp>,
-    /// Names of tools by call, until the runtime has found the tool.
+    /// Names of tools by call, as a model wrote them. An entry is removed when the runtime has found the tool.
     unnamed: BTreeMap<String, String>,
-    /// Calls that started phases, by phase.
+    /// Calls that started a phase, by this phase.
     called: BTreeMap<String, String>,
     /// Number of spans that were omitted because of the limit.
     left_out: u64,
@@ -137,8 +136,8 @@ impl Builder {
 
             Fact::PhaseStarted { phase } => {
                 let call = self.called.remove(phase);
-                // The phase is named after the id of its call, which a model chose. Therefore the
-                // span has a general name instead.
+                // A model chose the id of the call, and the phase is named after that id. Therefore the span has a
+                // general name.
                 let name =
                     if call.is_some() { "phase of a call".to_owned() } else { format!("phase {phase}") };
                 let parent = call.map(Key::Call);
@@ -327,8 +326,8 @@ impl Builder {
         self.unnamed.insert(call.to_owned(), tool.to_owned());
     }
 
-    /// Adds the tool's name to the span of a call once the runtime has found the tool. Until then,
-    /// the name is only text that a model wrote.
+    /// Adds the tool's name to the span of a call. Called when the runtime has found the tool: until then, the name is
+    /// only text that a model wrote.
     fn name(&mut self, call: &str) {
         let Some(tool) = self.unnamed.remove(call) else { return };
         let span = self.open.get(&Key::Call(call.to_owned())).and_then(|n| self.spans.get_mut(*n));
@@ -362,8 +361,8 @@ impl Builder {
         self.begin(seq, at, Some(key), &format!("interrupt {kind}"), parent, of_interrupt);
     }
 
-    /// Starts a span as a child of the open span of `parent`. If that span is not open, the new span is a child of the
-    /// run's span.
+    /// Starts a span as a child of the span of `parent`. If the span of `parent` is not open, the new span is a child
+    /// of the run's span.
     fn begin(
         &mut self,
         seq: u64,
@@ -380,8 +379,8 @@ impl Builder {
         let above = parent.and_then(|parent| self.open.get(&parent)).and_then(|n| self.spans.get(*n));
         let callers = || self.joined.map(|joined| joined.span.to_be_bytes());
         let parent = above.or(self.spans.first()).map(|span| span.id).or_else(callers);
-        // Several spans may start with the same event, such as the calls of one reply. Therefore
-        // the span's index is part of its id.
+        // One event may start several spans, for example the calls of one reply. Therefore the index of the span is
+        // part of its id.
         let n = self.spans.len();
         let span = Span {
             id: span_id(&self.run, seq, n),
@@ -412,7 +411,7 @@ impl Builder {
         for n in std::mem::take(&mut self.open).into_values() {
             if let Some(span) = self.spans.get_mut(n) {
                 span.end = at;
-                // `status` is the status of the run and not of the span.
+                // `status` is the status of the run, not the status of the span.
                 span.attributes.push(("holdshort.cut_off", status.into()));
             }
         }
@@ -454,8 +453,8 @@ fn span_id(run: &RunId, seq: u64, n: usize) -> SpanId {
     first(&Digest::of_parts(&[b"holdshort span ", format!("{run} {seq} {n}").as_bytes()]))
 }
 
-/// Returns the first bytes of a digest as an id. An id of only zeros is invalid, but practically no
-/// digest begins with so many zeros.
+/// Returns the first bytes of a digest as an id. Only an id of zeros is invalid, and practically no digest begins with
+/// so many zeros.
 fn first<const N: usize>(digest: &Digest) -> [u8; N] {
     std::array::from_fn(|n| digest.as_bytes()[n])
 }

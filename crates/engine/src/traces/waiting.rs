@@ -1,10 +1,10 @@
-//! Runs whose traces wait for their export. The list is in memory and in a file of the data folder, so that a restart
+//! Runs whose traces wait for their export. The list is in memory, and in a file of the data folder so that a restart
 //! loses no run.
 //!
-//! A run is recorded before the append that ends it. Therefore an ended run is recorded even if the
-//! process crashes right after the append. If the append was not written, the exporter removes the
-//! run from the list. Exported runs are removed after the collector's response. A crash before the
-//! removal exports them again, with the same ids.
+//! A run is recorded before the append that ends it. Therefore the list contains an ended run even if the process
+//! crashes right after the append. If the append was not written, the exporter removes the run. An exported run is
+//! removed after the collector's response. After a crash before the removal, the run is exported again with the same
+//! ids.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::{File, OpenOptions};
@@ -21,7 +21,7 @@ const NAME: &str = "traces.waiting";
 /// Number of outdated lines at which the file is rewritten.
 const STALE: usize = 1_000;
 
-/// A run that has ended. The list may contain the same run in two entries, which are settled separately.
+/// A run that has ended. If a run has two entries in the list, each entry is settled separately.
 #[derive(Clone, Debug)]
 pub(crate) struct EndedRun {
     pub(crate) run: RunId,
@@ -31,7 +31,7 @@ pub(crate) struct EndedRun {
 
 #[derive(Debug, Default)]
 pub(crate) struct PendingExports {
-    /// File that stores the list. `None` keeps the list only in memory.
+    /// File that stores the list. If `None`, the list is only in memory.
     file: Option<File>,
     lines: usize,
     /// Runs whose last append is in progress.
@@ -42,9 +42,9 @@ pub(crate) struct PendingExports {
 }
 
 impl PendingExports {
-    /// From this call on, the list is stored in this folder, which no other process may use. Runs
-    /// that an earlier process left in the file are exported first. If the list contains too many
-    /// runs, removes the oldest. Returns the number of removed runs.
+    /// Stores the list in this folder, from this call on. No other process may use the folder. Runs that an earlier
+    /// process left in the file are exported first. If the list is too long, its oldest runs are removed. Returns the
+    /// number of removed runs.
     pub(crate) fn keep_in(&mut self, folder: &Path) -> io::Result<usize> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
@@ -52,7 +52,7 @@ impl PendingExports {
         let mut text = String::new();
         file.read_to_string(&mut text)?;
         let mut seen = BTreeSet::new();
-        // A line that was cut off is skipped, because it is not a valid id.
+        // A line that was cut off is not a valid id and is skipped.
         let before = text.lines().filter_map(|line| line.parse::<RunId>().ok());
         let here: Vec<RunId> = self.ended.drain(..).map(|ended| ended.run).collect();
         let mut forgotten = 0;
@@ -69,8 +69,8 @@ impl PendingExports {
         if !self.ending.insert(run.clone()) {
             return Ok(());
         }
-        // Removes the oldest run, because ids sort by time. The result of the append that ends this
-        // run was never reported.
+        // The oldest run is removed. Ids sort by time, so it is the first. The result of the append that should have
+        // ended it was never reported.
         if self.ending.len() > TRACES_WAITING {
             self.ending.pop_first();
         }
@@ -81,13 +81,13 @@ impl PendingExports {
         self.file.as_mut().map_or(Ok(()), |file| file.write_all(format!("{run}\n").as_bytes()))
     }
 
-    /// Removes a run from the list, because the append that would have ended the run was not written.
+    /// Removes a run from the list, because the append that should have ended it was not written.
     pub(crate) fn goes_on(&mut self, run: &RunId) {
         self.ending.remove(run);
     }
 
-    /// Marks a run as ended after its append. Returns the number of oldest runs that were removed because the list is
-    /// full.
+    /// Marks a run as ended. Called after the append. If the list is full, removes the oldest runs. Returns the number
+    /// of removed runs.
     pub(crate) fn ended(&mut self, run: &RunId) -> usize {
         self.ending.remove(run);
         self.add(run.clone())
@@ -109,8 +109,8 @@ impl PendingExports {
         self.ended.len()
     }
 
-    /// Removes entries that were exported or that will never be exported. If a run ended in the meantime, its new entry
-    /// stays in the list.
+    /// Removes entries that were exported or will never be exported. If a run has ended since they were read, its new
+    /// entry stays in the list.
     pub(crate) fn settled(&mut self, told: &[EndedRun]) -> io::Result<()> {
         let told: BTreeSet<u64> = told.iter().map(|ended| ended.number).collect();
         self.ended.retain(|ended| !told.contains(&ended.number));
@@ -118,14 +118,13 @@ impl PendingExports {
         if counting == 0 || self.lines > counting + STALE { self.rewrite() } else { Ok(()) }
     }
 
-    /// Returns the number of lines that the file must contain.
+    /// Returns the number of lines that a rewritten file has.
     fn counting(&self) -> usize {
         self.ended.len() + self.ending.len()
     }
 
-    /// Rewrites the file. Runs that may not have ended come first, because a restart with too many
-    /// lines removes the first lines. The file is overwritten in place, so a crash during the write
-    /// can lose traces, but nothing else.
+    /// Rewrites the file. Runs that may not have ended come first, because a restart with too many lines removes the
+    /// first lines. The file is overwritten in place. A crash during the write can lose traces, but no other data.
     fn rewrite(&mut self) -> io::Result<()> {
         self.lines = self.counting();
         let Some(file) = &mut self.file else { return Ok(()) };
@@ -173,7 +172,7 @@ mod tests {
         waiting.settled(&first[..1]).unwrap();
         drop(waiting);
         let mut waiting = open(folder.path());
-        // After the restart, the exported run is exported once more, because its line was still in the file.
+        // The exported run is exported once more after the restart, because its line was still in the file.
         assert_eq!(runs(&waiting.first(9)), [run(1), run(2), run(3)]);
         let all = waiting.first(9);
         waiting.settled(&all).unwrap();

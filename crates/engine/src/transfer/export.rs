@@ -13,8 +13,8 @@ use holdshort_store::{Journal, Key, RunFilter};
 
 use super::{Error, Event, FORMAT, Line, PAGE, TransferCounts, VERSION, line_of};
 
-/// Writes the whole journal to a file, in the order of its commits. If runs are given, writes only these runs and their
-/// sessions.
+/// Writes the whole journal to a file, in the order of the commits. If `runs` are given, writes only these runs and
+/// their sessions.
 pub async fn export<J: Journal>(
     journal: &J,
     runs: &[RunId],
@@ -67,8 +67,8 @@ impl<W: Write> Exporting<'_, W> {
         }
     }
 
-    /// Returns an error if the last events of the run are missing. The hash chain cannot show this,
-    /// but the run's row contains the last sequence number.
+    /// Returns an error if the last events of the run are missing. The hash chain cannot show this, so the last
+    /// sequence number is compared with the run's row.
     fn assert_whole(&self, row: &RunRow) -> Result<(), Error> {
         let stream = StreamId::Run(row.run.clone());
         let found = self.chains.get(&stream).map_or(0, |chain| chain.seq);
@@ -79,8 +79,8 @@ impl<W: Write> Exporting<'_, W> {
         }
     }
 
-    /// Returns an error if events are missing. In a shared database, a read by position may miss the latest events, but
-    /// an export must be complete.
+    /// Returns an error if events are missing. In a shared database, a read by position may miss the newest events. An
+    /// export must contain them.
     async fn assert_complete<J: Journal>(&self, journal: &J) -> Result<(), Error> {
         let mut after = None;
         loop {
@@ -122,7 +122,7 @@ impl<W: Write> Exporting<'_, W> {
         rows.iter().try_for_each(|row| self.assert_whole(row))
     }
 
-    /// Writes one event. Fails if the event cannot be verified.
+    /// Verifies and writes one event. Returns an error if the event is invalid.
     async fn event<J: Journal>(&mut self, journal: &J, sealed: Sealed) -> Result<(), Error> {
         let chain = self.chains.entry(sealed.stream.clone()).or_insert(Chain::START);
         let event = event::open(&sealed, chain)?;

@@ -46,10 +46,9 @@ pub fn check(from: impl BufRead) -> Result<TransferCounts, Error> {
     }
 }
 
-/// Writes the content of a [checked](check) file. Items that the store already contains are
-/// skipped. If an existing item differs, nothing is written. The rows must be rebuilt afterwards.
-/// Nodes find runs by their rows, so no node drives a partly imported run before the rows are
-/// rebuilt.
+/// Writes the content of a [checked](check) file to the store. Items that are already in the store are skipped. If the
+/// store has a different item under the same id, nothing is written. The caller rebuilds the rows afterwards. Nodes
+/// find runs by their rows, so no node drives an imported run before that.
 pub async fn import<J: Journal>(journal: &J, mut from: impl BufRead + Seek) -> Result<TransferCounts, Error> {
     let begin = from.stream_position()?;
     let there = compare(journal, &mut from).await?;
@@ -63,10 +62,10 @@ pub async fn import<J: Journal>(journal: &J, mut from: impl BufRead + Seek) -> R
     Ok(importing.new)
 }
 
-/// Returns, for each stream of the file, its last sequence number in the store. Returns an error if the store has a
-/// different event with the same sequence number.
+/// Returns the last sequence number in the store of each stream of the file. Returns an error if the store has a
+/// different event with the same sequence number as an event of the file.
 async fn compare<J: Journal>(journal: &J, from: impl BufRead) -> Result<BTreeMap<StreamId, u64>, Error> {
-    // The last event of each stream that is both in the file and in the store. If its hash is equal, all earlier events
+    // Last event of each stream that is in the file and in the store. If the two hashes are equal, all earlier events
     // are equal too.
     let mut common: BTreeMap<StreamId, (Chain, Option<Chain>)> = BTreeMap::new();
     for next in read(from)? {
@@ -138,8 +137,8 @@ impl<J: Journal> Importing<'_, J> {
         if self.size >= PAGE { self.write().await } else { Ok(()) }
     }
 
-    /// Adds an event in the order of the file. An append writes its streams one after another.
-    /// Therefore an event of an earlier stream of the append belongs to the next append.
+    /// Adds an event in the order of the file. An append writes its streams one after another. Therefore an event of an
+    /// earlier stream begins the next append.
     async fn event(&mut self, sealed: Sealed) -> Result<(), Error> {
         let before = sealed.seq.saturating_sub(1);
         let there = self.there.get(&sealed.stream).copied().unwrap_or(0);

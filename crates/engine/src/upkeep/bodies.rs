@@ -1,7 +1,7 @@
-//! Deletes contents of files in changesets. Contents are deleted if they were not used for a while.
-//! If the contents exceed the size limit, the least recently used contents are deleted. If a change
-//! is approved after its contents were deleted, the command is tried again. An undo that needs
-//! deleted contents reports that it is no longer possible.
+//! Deletes stored contents of files in changesets. A content is deleted if it was not used for a while. If all contents
+//! together exceed the size limit, the least recently used ones are deleted. If a person approves a change whose
+//! contents were deleted, the command is tried again. An undo that needs deleted contents reports that it is no longer
+//! possible.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,21 +18,26 @@ const SWEEP: Duration = Duration::from_mins(10);
 
 /// Deletes contents periodically, until the future is dropped.
 pub(super) async fn keep_dropping<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
-    // The first sweep is not urgent, so it does not slow down the start of the server.
+    // The first sweep is delayed, so that it does not slow down the start of the server.
     driver.clock().sleep(FIRST).await;
     loop {
         match driver.drop_bodies().await {
             Ok(0) => {}
-            Ok(files) => tracing::info!(files, "deleted stored files that were not needed for a while"),
-            Err(error) => tracing::warn!(%error, "stored files that are not needed cannot be deleted"),
+            Ok(files) => tracing::info!(
+                files,
+                "deleted the stored contents of changed files that were not used for a while"
+            ),
+            Err(error) => {
+                tracing::warn!(%error, "the stored contents of changed files that are not used cannot be deleted")
+            }
         }
         driver.clock().sleep(SWEEP).await;
     }
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Deletes file contents that were not used for a while, and the least recently used contents
-    /// beyond the size limit. Returns the number of deleted contents.
+    /// Deletes file contents that were not used for a while. If the rest exceeds the size limit, also deletes the least
+    /// recently used contents. Returns the number of deleted contents.
     pub async fn drop_bodies(&self) -> Result<usize, Error> {
         let before = self.clock().now().minus_ms(limits::BODIES_MS);
         let mut dropped = 0;

@@ -1,6 +1,6 @@
-//! Reads the events that other nodes write as soon as they become visible. Notifies the followers
-//! of a stream on this node, and refreshes cached state. The sweep in `sweep.rs` also finds every
-//! event that this task misses. This task only makes reactions faster.
+//! Reads the events of other nodes as soon as they are visible. Notifies the followers of a stream on this node, and
+//! marks cached state as stale. This task only makes reactions faster: the sweep in `sweep.rs` finds every event that
+//! it misses.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,7 +15,8 @@ const PAGE: usize = 1_000;
 /// Pause after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Follows the journal until the future is dropped or the store is closed. Does nothing if there are no other nodes.
+/// Follows the journal until the future is dropped or the store is closed. Returns immediately if there are no other
+/// nodes.
 pub(super) async fn keep_following<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     if driver.journal().poll().is_none() {
         return;

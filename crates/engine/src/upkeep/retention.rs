@@ -21,7 +21,7 @@ const SWEEP: Duration = Duration::from_hours(1);
 /// Number of runs that are read at a time.
 const PAGE: usize = 100;
 
-/// Result of erasing the runs that concern a subject.
+/// Result of erasing all runs of a subject.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErasedRuns {
     pub erased: Vec<RunId>,
@@ -60,13 +60,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         while self.change(run, Input::EraseContent { because }, actor.clone()).await? {
             wrote = true;
         }
-        // Called even if the content was already erased by an earlier request or by a different
-        // node, because this node may still store data of the run.
+        // Called even if the content was already erased by an earlier request or on another node: this node may still
+        // have data of the run outside the journal.
         self.executor().forget(run);
         Ok(wrote)
     }
 
-    /// Erases the content of the runs that concern a subject: the runs whose input names the subject.
+    /// Erases the content of the runs of a subject, which are the runs whose input has this subject.
     pub async fn erase_subject(self: &Arc<Self>, subject: &str, actor: &Actor) -> Result<ErasedRuns, Error> {
         let mut told = ErasedRuns::default();
         let mut after = None;
@@ -107,8 +107,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Erases the content of runs that ended before `before` and have no event after that time. Returns the number of
-    /// these runs. Erases nothing while the whole installation is frozen.
+    /// Erases the content of each run that ended before `before` and has no later event. Returns the number of these
+    /// runs. Erases nothing while the whole installation is frozen.
     pub async fn erase_old(self: &Arc<Self>, before: Timestamp) -> Result<usize, Error> {
         let mut runs = 0;
         let mut after = None;
@@ -137,8 +137,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Returns true if the last event of a run is old enough and is not the record that all content
-    /// was erased.
+    /// Returns true if the last event of the run is old enough. Returns false if the last event records that all
+    /// content was erased.
     async fn is_due(&self, row: &RunRow, before: Timestamp) -> Result<bool, Error> {
         let stream = StreamId::Run(row.run.clone());
         let last = self.journal().read(&stream, row.seq.saturating_sub(1), 1).await?;

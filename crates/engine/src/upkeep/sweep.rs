@@ -1,6 +1,5 @@
-//! Finds runs that no node drives although they should be driven, and running work that should be
-//! stopped. Reasons are that the driving node has stopped, that a different node has changed the
-//! run, or that the result of the append that started the run was lost.
+//! Finds runs that no node drives although they could continue, and running work that must be stopped. The driving node
+//! may have stopped, another node may have changed the run, or the result of the append that started the run was lost.
 
 use std::pin::pin;
 use std::sync::Arc;

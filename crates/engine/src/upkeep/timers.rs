@@ -1,5 +1,5 @@
-//! Deadlines: one task that sleeps until the next deadline in the journal. All deadlines are in the journal, so a
-//! server that was down expires all due deadlines after its start.
+//! Expires deadlines. One task sleeps until the next deadline in the journal. All deadlines are in the journal, so a
+//! server that was down expires them after its start.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use holdshort_store::Journal;
 
 use crate::{Clock, Driver, Executor};
 
-/// Maximum sleep. Clocks can jump, and other processes can write deadlines.
+/// Maximum sleep. A longer sleep could miss a jump of the clock, or a deadline that another process wrote.
 const LONGEST: Duration = Duration::from_secs(5);
-/// Pause after a failure, or if due deadlines stay due because the installation is frozen.
+/// Pause after a failure, or while deadlines that are due cannot expire because the installation is frozen.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Expires deadlines until the future is dropped.

@@ -327,5 +327,5 @@ async fn audit_finds_a_session_whose_last_event_was_taken_away() {
     stage.driver.journal().append(holdshort_store::Append { rows, ..Default::default() }).await.unwrap();
     let report = audit::verify(&**stage.driver.journal()).await.unwrap();
     let told: Vec<_> = report.problems.iter().map(|problem| problem.message.as_str()).collect();
-    assert_eq!(told, ["the session had at least 3 events and has 2"]);
+    assert_eq!(told, ["events of the session are missing: the session had at least 3 events and has 2"]);
 }

@@ -173,7 +173,7 @@ async fn audit_finds_a_session_whose_last_event_is_lost() {
     let found = audit::verify(&Sqlite::open(folder.path()).unwrap()).await.unwrap();
     let of_sessions = found.problems.iter().filter(|problem| problem.stream.starts_with("ses_"));
     let told: Vec<&str> = of_sessions.map(|problem| problem.message.as_str()).collect();
-    assert_eq!(told, ["the session had at least 2 events and has 1"]);
+    assert_eq!(told, ["events of the session are missing: the session had at least 2 events and has 1"]);
 }
 
 /// An audit reports one finding per stream, even if a stream has many faults. Here the events of a session and of

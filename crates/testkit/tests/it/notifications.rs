@@ -221,7 +221,7 @@ async fn what_is_refused_is_not_tried_again_and_a_person_retries() {
     let [channel] = &server.get("/v1/channels").await.ok()["items"].as_array().unwrap().clone()[..] else {
         panic!("one channel")
     };
-    assert_eq!(channel["why"], "the receiver answered 410: it rejects all further deliveries");
+    assert_eq!(channel["why"], "the receiver answered with status 410, so it rejects all further deliveries");
     server.wait_for_log("the channel was disabled").await;
     ask(&server, json!({})).await;
     tokio::time::sleep(Duration::from_millis(200)).await;
@@ -342,7 +342,7 @@ async fn people_are_not_asked_for_what_is_decided() {
     resolve(&server, &id).await;
     wait_state(&server, "delivered", 1).await;
     let [dropped] = &wait_state(&server, "dropped", 1).await[..] else { panic!("one") };
-    let why = json!("the interrupt was already resolved");
+    let why = json!("the interrupt was resolved before this notification was sent");
     assert_eq!((&dropped["event"], &dropped["error"]), (&json!("opened"), &why));
     let texts: Vec<_> = sink.received().iter().map(|each| each.json()["text"].clone()).collect();
     assert_eq!(texts, ["Waiting for a decision: review in external", "Approved: review in external"]);
