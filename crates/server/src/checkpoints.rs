@@ -1,6 +1,6 @@
-//! Copies checkpoints to places outside the server, at an interval, if the journal has grown. Checkpoints are
-//! appended to a file, also just before the server stops. Checkpoints are also sent to the channels that are
-//! configured to receive them.
+//! Copies checkpoints to places outside the server. At each interval, a new checkpoint is made if the journal has
+//! grown. A checkpoint is appended to a file, and sent to the channels that are configured to receive checkpoints. The
+//! last checkpoint is appended to the file just before the server stops.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -24,7 +24,7 @@ pub struct KeepCheckpoints {
 
 /// Default interval in milliseconds.
 pub const CHECKPOINT_EVERY_MS: u64 = 3_600_000;
-/// Time between two checks if the journal has not grown.
+/// Delay until the next check if the journal has not grown.
 const LOOK_AGAIN: Duration = Duration::from_mins(1);
 
 /// Checks that the file can be appended to. Creates the file if it is missing. The server calls this function when it
@@ -33,7 +33,7 @@ pub(crate) fn try_file(file: &Path) -> io::Result<()> {
     OpenOptions::new().create(true).append(true).open(file).map(drop)
 }
 
-/// Checks that the file could be appended to. Does not create the file.
+/// Checks that the server could append to the file. Does not create the file.
 pub(crate) fn could_write(file: &Path) -> io::Result<()> {
     match OpenOptions::new().append(true).open(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -44,8 +44,8 @@ pub(crate) fn could_write(file: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes a signed checkpoint at each interval if the journal has grown since the previous checkpoint. A failed write
-/// is logged and retried at the next interval.
+/// Appends a signed checkpoint to the file at each interval if the journal has grown since the previous checkpoint. If
+/// the write fails, the error is logged, and the next interval repeats it.
 pub(crate) async fn keep(app: Arc<App>, file: PathBuf, every: Duration) {
     let mut covered = 0;
     loop {
@@ -54,7 +54,7 @@ pub(crate) async fn keep(app: Arc<App>, file: PathBuf, every: Duration) {
     }
 }
 
-/// Writes a checkpoint that covers all events, when the server stops.
+/// Appends a checkpoint that covers all events to the file. Called when the server stops.
 pub(crate) async fn keep_last(app: &Arc<App>, file: &Path) {
     write(app, file, 0).await;
 }
@@ -64,7 +64,7 @@ async fn write(app: &Arc<App>, file: &Path, covered: u64) -> u64 {
     match try_to_write(app, file, covered).await {
         Ok(size) => size,
         Err(error) => {
-            tracing::error!(file = %file.display(), %error, "the checkpoint could not be written");
+            tracing::error!(file = %file.display(), %error, "the checkpoint could not be appended to the file");
             covered
         }
     }
@@ -81,8 +81,8 @@ async fn try_to_write(app: &Arc<App>, file: &Path, covered: u64) -> io::Result<u
     Ok(signed.checkpoint.size)
 }
 
-/// Sends a checkpoint to the channels at each interval if the journal has grown. The journal records when a
-/// checkpoint was sent. Therefore a restart does not send a checkpoint again, and only one of several nodes sends it.
+/// Sends a checkpoint to the channels at each interval if the journal has grown. The journal records each checkpoint
+/// that was sent. Therefore a restarted server does not send it again, and only one of several nodes sends it.
 pub(crate) async fn send_at_intervals(app: Arc<App>, every: Duration) {
     loop {
         let wait = match send_if_due(&app, every).await {
@@ -101,8 +101,8 @@ async fn send_if_due(app: &Arc<App>, every: Duration) -> Result<Duration, Error>
     let every_ms = u64::try_from(every.as_millis()).unwrap_or(u64::MAX);
     let soon = every.min(LOOK_AGAIN);
     let system = app.driver.system().await?;
-    // A server that was restored from a backup is frozen. A restored server sends no checkpoint until a person has
-    // unfrozen the installation.
+    // A server that was restored from a backup is frozen. It sends no checkpoint until a person has unfrozen the
+    // installation.
     if system.freezes.all.is_some() {
         return Ok(soon);
     }

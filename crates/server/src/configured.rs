@@ -28,10 +28,11 @@ pub(crate) struct Configured {
     pub(crate) issuers: Issuers,
     pub(crate) provider: Option<Provider>,
     pub(crate) model: Source,
-    /// True if other machines can reach the server, but neither an issuer nor an identity provider is configured.
+    /// True if other machines can reach the server, but the configuration has neither a token issuer nor an identity
+    /// provider.
     pub(crate) needs_identity: bool,
-    /// The workflows, and the people that were used to validate the workflows. `None` if a journal may exist, because
-    /// a journal may contain more people.
+    /// The workflows, and the people against whom the workflows were validated. `None` if the installation may have a
+    /// journal, because the journal may contain more people.
     pub(crate) library: Option<(People, Library)>,
 }
 
@@ -44,7 +45,7 @@ impl Configured {
         }
         let is_exposed = !is_local || public_url.is_some_and(|url| !url.is_on_loopback());
         let needs_identity = is_exposed && options.issuers.is_empty() && options.provider.is_none();
-        // In a new installation, all people are in the configuration, because there is no journal.
+        // A new installation has no journal, so all its people are in the configuration.
         let is_new = options.database.is_none() && !options.data.exists();
         if needs_identity && is_new && options.people.is_none() {
             return Err(StartError::NoIdentity);
@@ -54,7 +55,7 @@ impl Configured {
         let rules = options.rules.as_deref().map(library::rules).transpose()?;
         let channels = options.channels.as_deref().map(library::channels).transpose()?.unwrap_or_default();
         // All people of a new installation are in its configuration. Therefore the workflows can be validated before
-        // a directory is created.
+        // any directory is created.
         let library = if is_new {
             let people = People::listed(people.as_ref().unwrap_or(&Roster::default()));
             let library = library::open(options.workflows.as_deref(), &people, &options.packs)?;
@@ -80,8 +81,8 @@ impl Configured {
     }
 }
 
-/// Checks if a server can start with these options, without starting it. Creates no file and opens no socket.
-/// `people` are the people of an existing journal, if they are known, because they may be approvers too.
+/// Returns an error if a server could not start with these options. Creates no file and opens no socket. `people` are
+/// the people in an existing journal, because they may be approvers too. `None` if they are not known.
 pub fn check(options: &Options, people: Option<&People>) -> Result<(), StartError> {
     let configured = Configured::read(options)?;
     if let Some(file) = options.checkpoints.as_ref().and_then(|to| to.file.clone()) {

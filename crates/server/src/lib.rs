@@ -1,8 +1,8 @@
 //! The server: the native API over HTTP, its streams, and the pages without scripts.
 //!
-//! Combines the HTTP kit (`web`), the edges (`edges`) and the browser app (`ui`) into one service. The server makes
-//! no decisions about runs: `core` decides, and the engine's driver calls `core`. Every response is read from the
-//! journal, so no data is lost if a connection breaks. Start at `server.rs`, then read `routes/mod.rs`.
+//! Combines the HTTP kit (`web`), the edges (`edges`) and the browser app (`ui`) into one service. The server makes no
+//! decisions about runs: the engine's driver calls `core`, which decides. Every response is read from the journal.
+//! Therefore a broken connection loses no data. Start at `server.rs`, then read `routes/mod.rs`.
 
 mod asyncapi;
 mod checkpoint_key;

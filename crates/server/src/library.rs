@@ -60,13 +60,13 @@ fn lacks(library: &Library, name: &str, people: &People) -> Vec<String> {
     told.into_iter().map(|why| format!("the workflow `{name}` would wait forever: {why}")).collect()
 }
 
-/// Checks that a directory can be read and contains workflow files. Does not validate the files, because the validation
-/// depends on the people who may decide.
+/// Returns an error if a directory cannot be read or contains no workflow files. Does not validate the files, because
+/// the validation depends on the people who may decide.
 pub(crate) fn can_be_read(folder: &Path) -> Result<(), Error> {
     read(folder).map(drop)
 }
 
-/// Workflow files that were checked, with the errors in them and in their rehearsals.
+/// Workflow files that were read, with the errors in them and in their rehearsals.
 #[derive(Debug)]
 pub struct Checked {
     pub files: Vec<String>,
@@ -95,8 +95,8 @@ pub(crate) fn channels(path: &Path) -> Result<Channels, Error> {
         .map_err(|source| Error::Channels { path: path.to_owned(), source: Box::new(source) })
 }
 
-/// Checks a workflow file, or a directory as [`open`] reads it. A file may extend workflows in its directory, so a
-/// single file is read together with all files of its directory.
+/// Checks one workflow file, or a directory with workflows. A workflow may extend another one in its directory.
+/// Therefore a single file is read together with all files of its directory.
 pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Error> {
     let found = if path.is_dir() { read(path)? } else { vec![file(path)?] };
     let files: Vec<String> = found.iter().map(|(file, _, _)| file.clone()).collect();
@@ -112,7 +112,7 @@ pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Err
         |files: Vec<Override>| Library::new(&catalogue, &packs.workflows, &people.deciders(), files);
     let is_own = |problem: &Problem| files.contains(&problem.file);
     let read = match library(all) {
-        // If only other files in the directory have errors, the file is read alone.
+        // The file itself has no errors, but other files of the directory have. Therefore the file is read alone.
         Err(problems) if !problems.iter().any(is_own) => library(alone).or(Err(problems)),
         read => read,
     };
@@ -129,7 +129,7 @@ pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Err
     Ok(Checked { problems: problems.into_iter().filter(is_of_these).collect(), files })
 }
 
-/// Name of a workflow, and the location of this name in the workflow's file.
+/// Name of a workflow, and the line of the workflow's file that contains the name.
 struct WorkflowName {
     file: String,
     name: String,
@@ -166,8 +166,8 @@ fn file(path: &Path) -> Result<Override, Error> {
     Ok((path.display().to_string(), text(path)?, None))
 }
 
-/// Returns the workflows in the directory of this file, if a server could read the directory as a directory of
-/// workflows. Returns none if the directory contains other files.
+/// Returns all workflows in the directory of this file. Returns none if the directory is not a directory of workflows,
+/// for example because it has too many other files.
 fn neighbours(path: &Path) -> Vec<Override> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = if path.ends_with(WORKFLOW) { folder.join("..") } else { folder.to_owned() };
@@ -217,7 +217,7 @@ fn of_its_owner(path: &Path, found: &Metadata) -> Result<(), Error> {
     if mode & 0o022 == 0 { Ok(()) } else { Err(Error::Writable { path: path.to_owned(), mode }) }
 }
 
-/// Reads the text of a file if `check` accepts the file. Rejects a file of more than `largest` bytes.
+/// Returns the text of a file. Rejects a file of more than `largest` bytes, and a file that `check` rejects.
 fn text_of(
     path: &Path,
     largest: usize,

@@ -36,8 +36,8 @@ impl Pages for NotificationPages {
         format!("{}/inbox/{interrupt}", self.0.base)
     }
 
-    /// Returns the URL of the decision page without scripts. Returns `None` if no identity provider is configured,
-    /// because people then sign in with the app.
+    /// Returns the URL of the decision page without scripts. Returns `None` if no identity provider is configured:
+    /// people then sign in with the app.
     fn plain(&self, interrupt: &InterruptId) -> Option<String> {
         let has_provider = self.0.sign_ins.name().is_some();
         has_provider.then(|| format!("{}{DECIDE}{interrupt}", self.0.base))
@@ -122,8 +122,8 @@ impl Pages for NotificationPages {
 }
 
 /// Returns a link with which one person decides without signing in, and the expiry of the link. All attempts of a
-/// delivery send the same link. Returns `None` if the risk is high, because another person may read the mail. Also
-/// returns `None` if the link would have expired before this attempt. Without a link, the person must sign in.
+/// delivery send the same link. Returns `None` if the risk is high, because another person may read the message, or if
+/// the link would have expired before this attempt. Without a link, the person must sign in.
 async fn link(app: &App, delivery: &Delivery, person: &str) -> Answer<Option<(String, Timestamp)>> {
     let asked = app.find_interrupt(&delivery.interrupt).await?;
     let Some(subject) = view::interrupt::mailable(app, &asked).await? else { return Ok(None) };
@@ -147,7 +147,7 @@ async fn link(app: &App, delivery: &Delivery, person: &str) -> Answer<Option<(St
     Ok(Some((format!("{}/d/{}", app.base, app.links.token(&claim)), expires_at)))
 }
 
-/// Returns buttons for the options that need no input except a text. Returns no buttons if the risk is high or the
+/// Returns buttons for the options that need no input other than text. Returns no buttons if the risk is high or the
 /// interrupt is resolved.
 async fn buttons(app: &App, delivery: &Delivery) -> Answer<Vec<Button>> {
     let asked = app.find_interrupt(&delivery.interrupt).await?;
@@ -162,7 +162,7 @@ async fn buttons(app: &App, delivery: &Delivery) -> Answer<Vec<Button>> {
     Ok(shown.collect())
 }
 
-/// Asks admins and operators to check a disabled channel. The question appears in their inbox and is sent over the
+/// Asks admins and operators to check a disabled channel. The question appears in their inbox, and is sent through the
 /// channels that still work.
 async fn alert(app: &App, channel: &str, why: &str) -> Result<(), Error> {
     let Some(definition) = app.library.get(EXTERNAL) else { return Ok(()) };
@@ -170,7 +170,10 @@ async fn alert(app: &App, channel: &str, why: &str) -> Result<(), Error> {
     let ask = Ask {
         kind: Kind::Question,
         title: title.clone(),
-        message: format!("Reason: {why}. Notifications for this channel wait for up to seven days."),
+        message: format!(
+            "Reason: {why}. Notifications to this channel wait for up to seven days and then \
+            fail."
+        ),
         payload: json!({
             "question": title,
             "context": "See `holdshort channels`. To try the channel again, retry any of its deliveries: \

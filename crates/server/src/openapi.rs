@@ -29,7 +29,7 @@ pub fn openapi() -> Value {
     document
 }
 
-/// Sorts the `x-` fields of an operation, because they come from a hash map, whose order changes with each process.
+/// Sorts the `x-` fields of an operation. They come from a hash map, and its order differs in each process.
 fn sort_extensions(operation: &mut Map<String, Value>) {
     let names: BTreeSet<String> = operation.keys().filter(|name| name.starts_with("x-")).cloned().collect();
     let sorted: Vec<(String, Value)> =
@@ -41,7 +41,7 @@ pub(crate) fn document() -> Document {
     routes::router(Base::openapi()).into_openapi()
 }
 
-/// Adds to an operation the required permission, and the kinds of credentials that can have this permission.
+/// Adds the required permission to an operation, and the kinds of credentials that can have this permission.
 pub(crate) fn add_requirements(operation: &mut Operation, needs: Needs) {
     let scheme = |name: &str| SecurityRequirement::new(name, [""; 0]);
     let mut security = Vec::new();
@@ -63,7 +63,7 @@ pub(crate) fn add_requirements(operation: &mut Operation, needs: Needs) {
     tell_limit(operation, needs.limit);
 }
 
-/// Adds the name of the rate limit of an operation.
+/// Adds to an operation the name of its rate limit.
 pub(crate) fn tell_limit(operation: &mut Operation, limit: RouteLimit) {
     let told = ("x-rate-limit".to_owned(), json!(limit.name()));
     operation.extensions.get_or_insert_default().merge([told].into_iter().collect());
@@ -100,7 +100,7 @@ pub(crate) fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Opera
 )]
 pub(crate) struct Base;
 
-/// Names of the two credentials that form a login.
+/// Names of the two credentials that a login consists of.
 const COOKIE: &str = "login_cookie";
 const SECRET: &str = "login_secret";
 
@@ -184,7 +184,7 @@ macro_rules! refuses {
             }
         )*
 
-        /// All sets of codes. For each set, the document contains the response components.
+        /// All sets of error codes. The document contains the response components of each set.
         const SETS: &[&[&[Code]]] = &[$(&[$($codes),+]),*];
     };
 }
@@ -273,7 +273,7 @@ refuses! {
         &[Code::InvalidHeader, Code::UnknownWorkflow, Code::IdempotencyKeyReused, Code::NotAnApprover,
           Code::AlreadyResolved, Code::Expired, Code::LimitReached],
         SESSION;
-    /// Error codes of actions that do not resolve the interrupt.
+    /// Error codes of actions on an interrupt that do not resolve it.
     Acts: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::NotAnApprover, Code::AlreadyResolved, Code::AlreadyClaimed, Code::LimitReached];
     /// Error codes of requests to reassign, delegate or snooze an interrupt, or to withdraw a vote.

@@ -1,5 +1,5 @@
-//! Starts and stops a server. Everything that requests need is opened before the first request and closed after the
-//! last request.
+//! Starts and stops a server. Everything that a request may need is opened before the first request, and closed after
+//! the last one.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -58,27 +58,27 @@ use crate::{checkpoint_key, library, routes, serving, vapid_key};
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Address to listen on. Port 0 selects a free port. If other machines can reach the address, the server needs a
-    /// public URL, and people, keys or issuers.
+    /// public URL. It then also needs people, keys or issuers.
     pub listen: SocketAddr,
     /// Data directory with the journal and the tokens. A missing directory is created. Only one server at a time may
     /// use the directory.
     pub data: PathBuf,
-    /// Database that stores the journal, so that several servers can share it. `None` if the journal is in the data
+    /// Database that stores the journal and that several servers can share. `None` if the journal is in the data
     /// folder.
     pub database: Option<postgres::Config>,
-    /// Directory of workflows, which are added to the shipped workflows. A workflow with the name of a shipped workflow
-    /// replaces the shipped workflow.
+    /// Directory with workflows that are added to the shipped workflows. If a workflow has the name of a shipped
+    /// workflow, it replaces the shipped workflow.
     pub workflows: Option<PathBuf>,
     /// Tools and workflows of packs.
     pub packs: Packs,
-    /// The people file. Without a people file, the people that were loaded at an earlier start are kept.
+    /// The people file. `None` keeps the people of the last people file that a server loaded.
     pub people: Option<PathBuf>,
-    /// The rules file. Without a rules file, the rules that were loaded at an earlier start are kept.
+    /// The rules file. `None` keeps the rules of the last rules file that a server loaded.
     pub rules: Option<PathBuf>,
-    /// The channels file. Without a channels file, no notifications are sent.
+    /// The channels file. `None` sends no notifications.
     pub channels: Option<PathBuf>,
     pub model: holdshort_models::Settings,
-    /// Program that implements the hidden subcommand `sandbox-exec`.
+    /// Program with the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
     /// Average number of requests per second that each agent may send.
     pub agent_requests: u32,
@@ -99,13 +99,13 @@ pub struct Options {
     pub otlp: Option<traces::Settings>,
     /// Time for which the content of ended runs is kept. `None` if the content is kept without a time limit.
     pub keep_content: Option<Duration>,
-    /// Number of missing acknowledged events in the data folder's journal that the operator accepts. If a different
-    /// number of events is missing, the server does not start.
+    /// Number of acknowledged events that may be missing in the journal of the data folder. If another number of events
+    /// is missing, the server does not start. `None` accepts no loss.
     pub accept_loss: Option<u64>,
 }
 
-/// Error returned when a server does not start. No run was started. The people of the people file may have been
-/// recorded. No other data was changed.
+/// Error that prevents the start of a server. No run was started. The people of the people file may have been recorded,
+/// but no other data was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error(
@@ -157,10 +157,10 @@ pub struct Server {
     engine: Engine,
     stop: watch::Sender<bool>,
     serving: JoinHandle<()>,
-    /// Task that reads new events and passes them to all open streams and sockets.
+    /// Task that reads new events and forwards them to all open streams and sockets.
     reading: JoinHandle<()>,
-    /// Task that publishes changes of the installation to open streams and sockets, so that they end when their access
-    /// ends.
+    /// Task that tells open streams and sockets about changes of the installation. A stream whose caller has lost
+    /// access then ends.
     standing: JoinHandle<()>,
     /// Task that sends notifications over channels.
     sending: JoinHandle<()>,
@@ -181,8 +181,8 @@ pub async fn start(options: Options) -> Result<Server, StartError> {
     start_tuned(options, Tuning::default()).await
 }
 
-/// Limits that users cannot set. `docs/reference/limits.md` lists the defaults. Tests use smaller limits, so that they
-/// reach a limit sooner.
+/// Limits that users cannot set. `docs/reference/limits.md` lists the defaults. A test sets smaller limits to reach
+/// them sooner.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tuning {
     /// Maximum number of pages in the database, of 1024 bytes each. `None` sets no limit except the size of the disk.
@@ -220,8 +220,8 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
             (None, rehearsal())
         }
     };
-    // The address is bound before interrupted work continues, and requests are served only afterwards. Clients that
-    // connect in between wait.
+    // The address is bound before interrupted work continues. Requests are served only after that. Clients that connect
+    // in the meantime wait.
     let listening = |source| StartError::Listen { address: options.listen, source };
     let listener = TcpListener::bind(options.listen).await.map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;
@@ -243,7 +243,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let of_callbacks = callbacks.channel().map_err(|error| StartError::Callbacks(Box::new(error)))?;
     let traces = options.otlp.map(Traces::new).transpose()?;
     let (workflows, packs) = (options.workflows, options.packs);
-    // The future of `open` is boxed, because it is large and would be part of the caller's future.
+    // The future of `open` is boxed. It is large, and would otherwise be part of the caller's future.
     let usual = Duration::from_millis(CHECKPOINT_EVERY_MS);
     let every = options.checkpoints.as_ref().map_or(usual, |to| to.every);
     let kept = options.checkpoints.as_ref().and_then(|to| to.file.clone());
@@ -336,7 +336,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         standing,
         stopping,
     });
-    // Slack apps are configured only in the channels file, so the registered webhooks are not needed here.
+    // Only the channels file can configure a Slack app, so the registered webhooks are not needed here.
     let channels = told.borrow().clone();
     let crew = (options.crew, packs.read_case);
     let service = routes::service(AuthState::new(app.clone()), Arc::new(names), channels, crew);
@@ -347,7 +347,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         (file, keeping)
     });
     let telling_checkpoints = tells.then(|| tokio::spawn(checkpoints::send_at_intervals(app.clone(), every)));
-    // The task sends nothing while the installation is frozen or has no channels.
+    // While the installation is frozen or has no channels, the task sends nothing.
     let pages = Arc::new(NotificationPages(app.clone()));
     let sending = keep_sending(app.driver.clone(), told, pages, Arc::new(Network), options.keep_content);
     let sending = tokio::spawn(sending);
@@ -407,8 +407,8 @@ async fn credentials(
     Ok(Credentials { tokens, logins, signer, vapid })
 }
 
-/// Opens a listener on the loopback interface, over which the commands of this machine use plain HTTP. Returns `None`
-/// if the main listener already accepts plain HTTP on the loopback interface.
+/// Opens a listener on the loopback interface for plain HTTP from commands on this machine. Returns `None` if the main
+/// listener already accepts plain HTTP on the loopback interface.
 async fn inner(address: SocketAddr, is_tls: bool) -> Result<Option<TcpListener>, StartError> {
     if !is_tls && (address.ip().is_loopback() || address.ip().is_unspecified()) {
         return Ok(None);
@@ -418,7 +418,7 @@ async fn inner(address: SocketAddr, is_tls: bool) -> Result<Option<TcpListener>,
     Ok(Some(TcpListener::bind(address).await.map_err(listening)?))
 }
 
-/// Returns the address at which this machine reaches the listener.
+/// Returns the address at which this machine can reach the listener.
 fn within(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -428,7 +428,7 @@ fn within(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-/// Returns true if at least one person or key exists that can authenticate without the tokens of the data folder.
+/// Returns true if a person or a key exists that can authenticate without the tokens of the data folder.
 fn knows_somebody(system: &System, now: Timestamp) -> bool {
     let has_keys = system.keys.all().any(|key| key.status(now) == Status::Live);
     let mut others = system.people.iter().map(|(id, _)| id).filter(|id| *id != LOCAL_OPERATOR);
@@ -440,7 +440,7 @@ fn rehearsal() -> Description {
 }
 
 impl Server {
-    /// Returns the address that the server listens on, with the real port.
+    /// Returns the address on which the server listens, with the port that the system assigned.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -460,47 +460,49 @@ impl Server {
         &self.app.tokens.operator
     }
 
-    /// Returns the token of external agents. With this token, agents may ask people for decisions, and read the runs
-    /// that they started.
+    /// Returns the token of external agents. With this token, an agent may ask people for decisions, and read the runs
+    /// that it started.
     pub fn agent_token(&self) -> &str {
         &self.app.tokens.agent
     }
 
     /// Returns a login link for the operator. The link signs in one browser, once, within 15 minutes. Show the link
-    /// only to the operator. The journal does not record the link, because the person who starts the server has the
-    /// operator's token anyway.
+    /// only to the operator. The journal does not record the link: the person who starts the server has the operator's
+    /// token too.
     pub fn login_link(&self) -> Result<String, secrets::Error> {
         let (code, _) =
             self.app.logins.invite(LOCAL_OPERATOR, self.app.standing.borrow().seq, self.app.now())?;
         Ok(self.app.login_url(&code))
     }
 
-    /// Resolves with the reason when this process can no longer write to the journal. The process must then end. Open
-    /// work is settled at the next start.
+    /// Waits until this process can no longer write to the journal, and returns the reason. The process must then end.
+    /// The next start settles unfinished work.
     pub fn failed(&self) -> impl Future<Output = String> + Send + use<> {
         let app = self.app.clone();
         async move { app.journal().failed().await }
     }
 
-    /// Stops the server. The server stops accepting and starting work, ends streams and long polls, waits for open
-    /// requests and running tools, and closes the store. Work that is still running after the time limit is settled
-    /// at the next start.
+    /// Stops the server. The server accepts and starts no more work, ends streams and long polls, waits for open
+    /// requests and running tools, and closes the store. Work that is still running after the time limit is settled at
+    /// the next start.
     pub async fn stop(self) {
         self.stop.send_replace(true);
-        // A delivery that is being sent stays claimed. After the next start, the server sends this delivery again
-        // with the same id.
+        // A delivery that is being sent stays claimed. The next server process sends it again with the same id.
         self.sending.abort();
         self.registered.abort();
         let abort = self.serving.abort_handle();
         let served = async {
             let _ = self.serving.await;
-            // The service does not wait for sockets after their upgrade. Each socket holds a permit for a stream, so
-            // all permits are acquired.
+            // The service does not wait for sockets. Each socket holds one permit for a stream, so the server waits
+            // until it can acquire all permits.
             let _ = self.app.streams.acquire_many(STREAMS).await;
         };
         let (served, ()) = tokio::join!(timeout(STOP_TIME, served), self.engine.drain());
         if served.is_err() {
-            tracing::warn!("some requests were aborted at the stop deadline");
+            tracing::warn!(
+                "some requests were aborted because they did not end before the time limit of \
+                the stop"
+            );
             abort.abort();
         }
         if let (Some(traces), Some(telling)) = (&self.app.traces, &self.telling) {
@@ -522,8 +524,8 @@ impl Server {
     }
 }
 
-/// Checks once a second if the files of the journal were deleted or replaced. Therefore even an idle server detects
-/// this and makes a rescue copy.
+/// Checks once a second if the files of the journal were deleted or replaced. Without this check, an idle server would
+/// not notice the loss and would not save a copy.
 async fn keep_checking_files(app: Arc<App>) {
     const EVERY: Duration = Duration::from_secs(1);
     loop {

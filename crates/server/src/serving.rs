@@ -1,5 +1,5 @@
-//! Accepts and serves connections. When the server stops, waits for the open requests. Many connections can be idle,
-//! so each connection must use little memory.
+//! Accepts and serves connections. A server that stops waits here for the open requests. Many connections can be idle,
+//! so each of them must use little memory.
 
 use std::convert::Infallible;
 use std::io::{self, ErrorKind};
@@ -27,10 +27,10 @@ use crate::tls::Tls;
 /// Pause after a failed attempt to accept a connection, for example because no file descriptor was free.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Serves connections until the server stops, and then waits until open requests are complete.
+/// Serves connections until the server stops, and then until all open requests are complete.
 pub(crate) async fn serve(listener: TcpListener, tls: Option<Arc<Tls>>, service: Router, app: Arc<App>) {
-    // No message is sent over this channel. It only signals the end of the last connection: each connection has a
-    // sender, and the receiver returns when all senders are dropped.
+    // No message is sent over this channel. Each connection holds a sender, so the receiver returns when the last
+    // connection has ended.
     let (alive, mut gone) = mpsc::channel::<Infallible>(1);
     let mut stopped = pin!(app.stopped());
     loop {
@@ -58,7 +58,7 @@ async fn attend(
     app: Arc<App>,
     _alive: mpsc::Sender<Infallible>,
 ) {
-    // Responses are written in one piece, so Nagle's algorithm would only delay them.
+    // A response is written in one piece. Nagle's algorithm would only delay it.
     let local = match stream.set_nodelay(true).and_then(|()| stream.local_addr()) {
         Ok(local) => local,
         Err(error) => {
@@ -69,7 +69,7 @@ async fn attend(
     let accepted = app.connections.accept(Ends { peer, local });
     let wire = PatientStream::new(stream, app.pace.patience, accepted.clone());
     let Some(acceptor) = acceptor else { return speak(wire, accepted, service, app).await };
-    // The TLS handshake has the same time limit as the headers of the first request, so that a silent client is
+    // The TLS handshake and the headers of the first request share one time limit. A silent client is then
     // disconnected.
     let shaken = tokio::select! {
         shaken = timeout(app.pace.headers, acceptor.accept(wire)) => shaken,
@@ -111,7 +111,7 @@ where
 }
 
 async fn refused(error: &io::Error) {
-    // With these errors the client has already disconnected, and the listener still works.
+    // With these errors, only the client has disconnected. The listener still works.
     let left = [ErrorKind::ConnectionRefused, ErrorKind::ConnectionAborted, ErrorKind::ConnectionReset];
     if !left.contains(&error.kind()) {
         tracing::error!(%error, "cannot accept connections; trying again after a pause");

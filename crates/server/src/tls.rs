@@ -1,7 +1,7 @@
-//! TLS: the certificate and its private key, which are read when the server starts, and again when the files change.
+//! TLS: the certificate and its private key. Both files are read when the server starts, and again when they change.
 //!
-//! Unusable files never replace a usable certificate. The server keeps the certificate in use, and reports the error in
-//! the log, in `GET /v1/info` and to `holdshort doctor`.
+//! Files that cannot be used never replace a certificate that works. In this case, the server keeps the old
+//! certificate, and reports the error in the log, in `GET /v1/info` and to `holdshort doctor`.
 
 use std::fs::File;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -48,7 +48,7 @@ impl Tls {
         self.used.read().unwrap_or_else(PoisonError::into_inner).config.clone()
     }
 
-    /// Returns a receiver of the error in the current files. The value is `None` if the files can be used.
+    /// Returns a receiver of the error in the current files. The value is `None` while the files can be used.
     pub(crate) fn problem(&self) -> watch::Receiver<Option<String>> {
         self.problem.subscribe()
     }
@@ -58,8 +58,7 @@ impl Tls {
         loop {
             sleep(CERTIFICATE_TIME).await;
             let this = self.clone();
-            // If reading the files panics, the certificate does not change, and the read is repeated after the next
-            // interval.
+            // If reading the files panics, the certificate stays, and the files are read again after the next interval.
             let _ = spawn_blocking(move || this.look()).await;
         }
     }
@@ -100,11 +99,11 @@ impl Pair {
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&chain_text).collect();
         let chain = chain.ok().filter(|chain| !chain.is_empty());
         let chain = chain.ok_or_else(|| format!("{chain_shown} contains no complete PEM certificate"))?;
-        // The error does not contain its cause, because the cause could contain a part of the key.
+        // The cause is left out of the error, because it could contain a part of the key.
         let private = PrivateKeyDer::from_pem_slice(&key_text)
             .map_err(|_| format!("{key_shown} contains no complete PEM private key"))?;
-        // The provider is named explicitly, because `http` installs a default provider for clients in the whole
-        // process.
+        // The provider is named explicitly. The default provider of the process belongs to the HTTP clients: the crate
+        // `http` installs it.
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()

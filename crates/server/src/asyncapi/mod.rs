@@ -1,5 +1,5 @@
-//! The `AsyncAPI` document of the WebSocket. The messages are generated from the types of the frames, so the document
-//! lists exactly the frames that the server understands. Only the pairs of request and response are written by hand.
+//! The `AsyncAPI` document of the WebSocket. The messages are generated from the frame types, so the document lists
+//! exactly the frames that the server understands. Only the table of requests with their responses is written by hand.
 
 mod examples;
 
@@ -130,8 +130,8 @@ fn frames<T: ToSchema>(schemas: &mut Schemas) -> Vec<(String, Value)> {
     variants.into_iter().map(|variant| payload(variant, schemas)).collect()
 }
 
-/// Returns the `type` and the payload of a frame. If the fields of the frame are defined by a separate type, the
-/// payload is the schema of this type with the field `type` added. The payload must be a single object, because
+/// Returns the `type` and the payload of a frame. If a separate type defines the fields of the frame, the payload is
+/// the schema of this type with an additional field `type`. The payload must be a single object, because
 /// `additionalProperties` applies to a single object.
 fn payload(variant: Value, schemas: &mut Schemas) -> (String, Value) {
     let mut parts = match variant.get("allOf").and_then(Value::as_array) {

@@ -1,4 +1,4 @@
-//! Converts the question of an external agent to the type of the core.
+//! Converts a question of an external agent from the type of the API to the type of the core.
 
 use holdshort_core::gate::foreign::ForeignCall;
 use holdshort_core::history::{self, SUBJECT_BYTES};
@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use super::assignment;
 
-/// Converts the question. The handler of the request reads the fields `run`, `session`, `subject` and `callback`.
+/// Converts the question. The fields `run`, `session`, `subject` and `callback` are not converted here: the handler of
+/// the request reads them.
 pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
     let mut problems = Vec::new();
     let assignment = ask.assignment.map(|asked| assignment::from_wire(asked, "/assignment", &mut problems));
@@ -21,7 +22,7 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
     }
     if let Some(subject) = &ask.subject {
         if ask.run.is_some() {
-            let rule = "must be omitted, because the subject is in the input of `run`";
+            let rule = "must be omitted, because `run` already has a subject in its input";
             problems.push(Problem::new("/subject", rule));
         } else if history::subject_of(subject).is_none() {
             let rule = format!("must be 1 to {SUBJECT_BYTES} bytes without control characters");
@@ -61,7 +62,7 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
             let diff = diff(&call);
             (call, diff)
         }),
-        // The handler of the request tries the call.
+        // The handler of the request adds the trial.
         trial: None,
         usable_ms: ask.usable_ms,
         withhold: ask.withhold.into_iter().map(withhold).collect(),

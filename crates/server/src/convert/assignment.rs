@@ -44,8 +44,8 @@ pub(crate) fn from_wire(asked: wire::AskAssignment, at: &str, problems: &mut Vec
     }
 }
 
-/// Converts the assignment in a request to reassign an interrupt. If the assignment contains only people and groups,
-/// the quorum does not change.
+/// Converts the assignment in a request to reassign an interrupt. If the assignment names only people and groups, the
+/// quorum of the interrupt does not change.
 pub(crate) fn handed_to(asked: wire::AskAssignment, at: &str, problems: &mut Vec<Problem>) -> HandedTo {
     let wire::AskAssignment { approvers, groups, quorum, distinct, self_approval, stages } = &asked;
     let names_others = approvers.is_some() || groups.is_some();

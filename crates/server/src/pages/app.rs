@@ -1,4 +1,5 @@
-//! The files of the app: its page, which is served at each of the app's paths, and the files that the page loads.
+//! The files of the app. The app has one page, which is served at each of the app's paths, and files that this page
+//! loads.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,7 +20,7 @@ use holdshort_ui::Asset;
 use holdshort_web::accept;
 use holdshort_web::problem::{Answer, Refused};
 
-/// Paths at which the app's page is served. The app selects its view by the path.
+/// Paths at which the app's page is served. The app chooses the view to show from the path.
 pub(super) const PLACES: [&str; 15] = [
     "/",
     "/login",
@@ -45,11 +46,11 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       trusted-types svelte-trusted-html holdshort-worker";
 
 const PAGE: &str = "index.html";
-/// Directory of the files that the page loads, inside the build.
+/// Directory inside the build with the files that the page loads.
 const ASSETS: &str = "assets/";
 
-/// Files by their path. Except for the page itself, each path contains the id of the build. Therefore the content at
-/// a path never changes, and the page of one build never loads files of another build.
+/// Files of the build by their path. Each path except that of the page contains the id of the build. Therefore the
+/// content at a path never changes, and the page of one build never loads files of another build.
 static FILES: LazyLock<BTreeMap<String, File>> = LazyLock::new(|| {
     let all: BTreeMap<Cow<'static, str>, Asset> =
         holdshort_ui::paths().filter_map(|path| Some((path.clone(), holdshort_ui::asset(&path)?))).collect();

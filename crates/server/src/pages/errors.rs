@@ -47,7 +47,7 @@ pub(crate) fn drawn(title: &str, markdown: &str, code: Option<Code>) -> Response
     let mut text = String::new();
     html::push_html(&mut text, Parser::new_ext(markdown, Options::ENABLE_TABLES));
     let values = context! {
-        // The text is part of Holdshort, so it is safe to insert as HTML.
+        // The text is part of the program, so it is safe to insert as HTML.
         text => Value::from_safe_string(text),
         around => code.map(around),
     };

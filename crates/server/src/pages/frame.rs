@@ -1,9 +1,9 @@
-//! The frame of every page without scripts: its templates, its style and its headers.
+//! The frame of every page without scripts: templates, style and headers.
 //!
-//! Templates print no text unchanged. This module removes invisible and control characters from all text, escapes it,
-//! and marks letters that look like different letters. `look_alikes` lists the words that contain such letters. The
-//! code that reads exact values, such as commands, already makes them plain. The only exception is the text that a
-//! person edits, which the template prints with the filter `exact`.
+//! Templates never print a text unchanged. This module removes invisible and control characters from every text,
+//! escapes the text, and marks letters that look like different letters. `look_alikes` lists the words with such
+//! letters. Exact values, such as commands, were made plain by the code that read them. The only exception is the text
+//! that a person edits: the template prints it with the filter `exact`.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -60,8 +60,8 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// Converts a sentence to HTML. Names between backquotes become code. If the backquotes do not form clear pairs, for
-/// example because a command contains backquotes, they stay unchanged.
+/// Converts a sentence to HTML. A name between two backquotes becomes code. If it is unclear which backquotes belong
+/// together, for example because a command contains backquotes, they stay unchanged.
 fn coded(state: &State, text: &str) -> Value {
     let text = plain::text(text);
     let words = if text.is_ascii() { None } else { state.lookup("look_alikes") };
@@ -81,8 +81,8 @@ fn coded(state: &State, text: &str) -> Value {
     Value::from_safe_string(shown.collect())
 }
 
-/// Returns a CSS class for the indentation of a line, so that wrapped text starts below the first character. A class is
-/// needed because the content security policy allows no style for a single line.
+/// Returns a CSS class for the indentation of a line. With this class, wrapped text starts below the first character of
+/// the line. The content security policy forbids a `style` attribute, so a class is needed.
 fn indent_class(line: &str) -> String {
     const DEEPEST: usize = 16;
     let blanks = line.chars().map_while(|letter| match letter {
@@ -96,7 +96,7 @@ fn indent_class(line: &str) -> String {
     }
 }
 
-/// Returns the text as HTML. In `words`, marks the letters that belong to a foreign script.
+/// Returns the text as HTML. `words` contains the words in which letters of a foreign script are marked.
 fn marked(text: &str, words: &Value) -> String {
     let words: Vec<Value> = words.try_iter().into_iter().flatten().collect();
     let words = LookAlikes::new(words.iter().filter_map(Value::as_str));
@@ -115,7 +115,7 @@ fn marked(text: &str, words: &Value) -> String {
     out
 }
 
-/// Renders a template in the frame. An error of the template is a bug, and is reported as an internal error.
+/// Renders a template in the frame. A template error is a bug, and is reported as an internal error.
 pub(super) fn page(status: StatusCode, title: &str, template: &str, values: Value) -> Response {
     let drawn = draw(template, values).and_then(|body| {
         let body = Value::from_safe_string(body);
@@ -130,8 +130,8 @@ pub(super) fn page(status: StatusCode, title: &str, template: &str, values: Valu
     }
 }
 
-/// Renders a page that can be saved as a file. The page contains its style, links to no other file, and is printed as
-/// it appears on the screen.
+/// Renders a page that can be saved as a file. The page contains its style, links to no other file, and looks the same
+/// in print as on the screen.
 pub(super) fn record(title: &str, card: Value, values: Value) -> Response {
     /// Content security policy: allows only the style that is part of the page.
     const POLICY: &str =

@@ -1,8 +1,8 @@
 //! Pages for browsers: the app, and pages without scripts.
 //!
 //! This module only serves and renders. A submitted form is handled like a request of the API. `app.rs` serves the
-//! files of the app, and `frame.rs` renders the frame of all other pages. `decision/` contains the page of a decision
-//! link, and `sign_in.rs` redirects to and from the identity provider.
+//! files of the app. `frame.rs` renders the frame of all other pages. `decision/` contains the page of a decision link.
+//! `sign_in.rs` redirects browsers to the identity provider and back.
 
 mod app;
 pub(crate) mod decision;

@@ -1,5 +1,5 @@
-//! Redirects of a browser to and from the identity provider. After the redirects, the app signs the person in with a
-//! code, or the browser opens the page of a decision.
+//! Redirects a browser to the identity provider and back. After that, the app signs the person in with a code, or the
+//! browser opens a decision page.
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -30,9 +30,10 @@ pub(super) async fn begin(
     go(&auth, &headers, to.as_deref()).await
 }
 
-/// Redirects a browser that opens a link from a notification with many readers. The browser is sent to the page
-/// without scripts, after a sign-in at the identity provider. Before the sign-in, the reader sees no content and
-/// cannot decide. Without a provider, the browser is sent to the inbox of the app, where people sign in.
+/// Redirects a browser that opens a link from a notification that several people received. With an identity provider,
+/// the browser goes to the provider, and after the sign-in to the decision page without scripts. Before the sign-in,
+/// the reader sees no content and cannot decide. Without a provider, the browser goes to the inbox of the app, where
+/// people sign in.
 pub(super) async fn decide(
     State(auth): State<AuthState>,
     headers: HeaderMap,
@@ -51,8 +52,8 @@ async fn go(auth: &AuthState, headers: &HeaderMap, to: Option<&str>) -> Response
     }
 }
 
-/// Completes a sign-in at the provider. The browser keeps the cookie of the sign-in until the code has signed the
-/// browser in, or until the sign-in fails. A repeated response of the provider has no effect.
+/// Completes a sign-in at the provider. The browser keeps the cookie of this sign-in until the code has signed the
+/// browser in or the sign-in has failed. If the provider's response arrives a second time, it has no effect.
 pub(super) async fn finish(
     State(auth): State<AuthState>,
     headers: HeaderMap,
@@ -76,7 +77,7 @@ pub(super) async fn sign_out(State(auth): State<AuthState>) -> Response {
     auth.provider_sign_out_url().await.map_or_else(|refused| failed(&refused), |to| see(&to).into_response())
 }
 
-/// Redirects a browser without sending the current URL as the referrer, because this URL contains a code.
+/// Redirects a browser. The URL of this page contains a code, so it is not sent as the referrer.
 fn see(to: &str) -> (StatusCode, [(HeaderName, String); 3]) {
     let headers = [
         (LOCATION, to.to_owned()),

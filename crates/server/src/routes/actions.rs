@@ -55,10 +55,10 @@ pub(crate) async fn release(
 
 /// Reassign an interrupt to other approvers.
 ///
-/// If the request names only people and groups, these people and groups become the approvers of the current stage. The
-/// quorum of the stage does not change. Approvers of the current stage may send such a request. Admins and operators
-/// may also set stages and a quorum, which must be at least as strict as those of the gate. Existing votes are
-/// withdrawn, so each approver must vote again.
+/// If the request names only people and groups, they become the approvers of the current stage. The quorum of the stage
+/// does not change. Approvers of the current stage, admins and operators may send such a request. Only admins and
+/// operators may also set stages and a quorum. These must be at least as strict as those of the gate. A reassignment
+/// withdraws all existing votes, so each approver must vote again.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/reassign", tag = "interrupts", operation_id = "reassign_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -104,9 +104,9 @@ pub(crate) async fn delegate(
 
 /// Snooze an interrupt.
 ///
-/// A snooze affects only the caller. Until the given time, the caller's list leaves the interrupt out
-/// (`snoozed=false`), and the caller gets no reminders. After the given time, the caller is reminded. The interrupt
-/// does not change for other people, and its deadline does not change. `null` ends the snooze.
+/// A snooze affects only the caller. Until the given time, the list `snoozed=false` does not contain the interrupt for
+/// the caller, and the caller gets no reminders. At the given time, the caller is reminded. Nothing changes for other
+/// people, and the deadline stays the same. `null` ends the snooze.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/snooze", tag = "interrupts", operation_id = "snooze_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -147,9 +147,9 @@ pub(crate) async fn comment(
 
 /// Record that you have viewed an interrupt.
 ///
-/// An app sends this request when it shows the card of the interrupt. Reading the interrupt over the API is not
-/// recorded. For each person, the first view of the open interrupt is recorded with the digest of the card that this
-/// person was shown. The record and the receipt contain the digest of the card. Later views have no effect.
+/// An app sends this request when it shows the card of the interrupt. A read of the interrupt over the API is not
+/// recorded. For each person, only the first view of the open interrupt is recorded. The view contains the digest of
+/// the card that the person saw. The record and the receipt contain this digest.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/views", tag = "interrupts", operation_id = "view_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -175,7 +175,7 @@ pub(crate) async fn comments(caller: Caller, Id(id): Id<InterruptId>) -> Answer<
     Ok(Json(List { items: view::interrupt::comments(&run, &id, &reader), next_cursor: None }))
 }
 
-/// Carries out an action whose request has no body. Returns the interrupt as the caller sees it afterwards.
+/// Carries out an action without a request body. Returns the interrupt as the caller sees it after the action.
 pub(super) async fn plain(
     decider: DecisionCaller,
     id: &InterruptId,
@@ -187,7 +187,7 @@ pub(super) async fn plain(
     done(caller, &asked, input).await
 }
 
-/// Carries out an action. Returns the interrupt as the caller sees it afterwards.
+/// Carries out an action. Returns the interrupt as the caller sees it after the action.
 pub(super) async fn done(caller: Caller, asked: &InterruptRef, input: Input) -> Answer<Json<Interrupt>> {
     let run = caller.app.send(&asked.run, input, caller.actor.clone()).await?;
     let reader = caller.reader().await?;

@@ -26,9 +26,10 @@ use crate::openapi::{ReadsAll, UsesApproval, Withdraws};
 ///
 /// Returns resolved interrupts that the caller opened as an external agent, in the order of their resolution. The
 /// default response is a page of JSON that starts with the first decision. With `Accept: text/event-stream`, the
-/// response is a stream of server-sent events that starts now (event name `decision`, data `AgentDecision`). The stream
-/// begins with its start position (event name `position`). The id of each server-sent event is the `position` of the
-/// event, so a client that reconnects gets no gap and no duplicate, even after a restart of the server.
+/// response is a stream of server-sent events (event name `decision`, data `AgentDecision`). The stream contains only
+/// decisions that are made after the request. It begins with its start position (event name `position`). The id of each
+/// server-sent event is the `position` of the event. Therefore a client that reconnects gets no gap and no duplicate,
+/// even after a restart of the server.
 #[utoipa::path(
     get, path = "/v1/agent/decisions", tag = "interrupts", operation_id = "read_agent_decisions",
     params(
@@ -67,12 +68,12 @@ pub(crate) async fn list(
 /// Use an approval.
 ///
 /// Send this request right before the approved action, with the digest of the action. An approval can be used once: the
-/// first request gets 200, and every later request gets 409 `approval_used` with the time of the use. A repeat of the
-/// first request with the same idempotency key gets the first response again. If a person edited the action, send the
-/// digest of the edited action. Otherwise the response is 409 `approval_differs`, which contains the edited action.
+/// first request gets 200, and every later request gets 409 `approval_used` with the time of the use. If you repeat the
+/// first request with its idempotency key, you get the first response again. If a person edited the action, send the
+/// digest of the edited action. Any other digest gets 409 `approval_differs` with the edited action.
 ///
-/// If the call was tried, the request needs its secret in `exec`, and the response has the changes and the output. The
-/// agent writes the changes itself, after it has compared the files with the state before each change.
+/// If the call was tried, send its secret in `exec`. The response then contains the changes and the output. The agent
+/// writes the changes itself. Before it writes, it must compare each file with the state before the changes.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/consume", tag = "interrupts", operation_id = "use_approval",
     params(

@@ -28,9 +28,8 @@ pub(crate) async fn verify(caller: Caller, Params(query): Params<AuditQuery>) ->
 
 /// Read the head of the journal.
 ///
-/// The head contains the number of events and a hash of all events. Store the head outside this server. If you later
-/// pass the stored head as `against` to a verification, the verification detects changes to the events that the head
-/// covers.
+/// The head contains the number of events and a hash of all events. Store the head outside this server. Pass the stored
+/// head as `against` to a later verification. The verification then detects changes to the events that the head covers.
 #[utoipa::path(
     get, path = "/v1/audit/head", tag = "system", operation_id = "read_head",
     responses((status = 200, description = "The head", body = JournalHead), Reads)

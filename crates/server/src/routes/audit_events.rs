@@ -71,9 +71,9 @@ pub(crate) async fn list(
                 return Ok(Json(List { items, next_cursor: (place > 1).then(|| position::text(place)) }));
             }
         }
-        // The events of one stream are ordered by time, so the search stops at the first event that is too old. The
-        // whole journal is only approximately ordered by time, so the search stops only after several events that are
-        // too old.
+        // The events of one stream are ordered by time. Therefore the search in a stream stops at the first event that
+        // is too old. The whole journal is only approximately ordered by time. Therefore this search stops after
+        // several events that are too old.
         if older >= if stream.is_some() { 1 } else { READ_EVENTS } {
             return Ok(Json(List { items, next_cursor: None }));
         }
@@ -81,7 +81,7 @@ pub(crate) async fn list(
     Ok(Json(List { items, next_cursor: (back.end > 1).then(|| position::text(back.end)) }))
 }
 
-/// Rejects an unknown event type. Otherwise a misspelt type would silently match nothing.
+/// Rejects an unknown event type. A misspelt type would otherwise match no event without an error.
 fn check_event_type(kind: Option<&str>) -> Answer<()> {
     let Some(kind) = kind else { return Ok(()) };
     let known = event::types().concat();
@@ -129,18 +129,19 @@ pub(crate) async fn read(caller: Caller, Ids(stream, seq): Ids<StreamId, u64>) -
     }))
 }
 
-/// Reads events backwards: a stream by `seq`, or the whole journal by position.
+/// Reads events backwards: the events of one stream by `seq`, or the events of the whole journal by position.
 struct Back<'a> {
     journal: &'a Store,
     stream: Option<&'a StreamId>,
-    /// Exclusive upper end of the range that has not been read yet.
+    /// Exclusive upper end of the range that remains to be read.
     end: u64,
     /// Width of the next batch. Positions have gaps, which are wide in a database.
     width: u64,
 }
 
 impl Back<'_> {
-    /// Returns the events of the next batch before the end, in their order. Returns none if the batch lies in a gap.
+    /// Returns the events of the next batch before `end`, in ascending order. Returns none if no event has a position
+    /// in the range of the batch.
     async fn read(&mut self) -> Answer<Vec<(u64, Sealed)>> {
         loop {
             let start = self.end.saturating_sub(self.width).max(1);
@@ -177,7 +178,7 @@ struct EventFilter {
 enum Fit {
     Yes,
     No,
-    /// The event is older than the time range of the filter.
+    /// The event is older than the time range that the filter allows.
     Older,
 }
 
@@ -195,8 +196,8 @@ struct HeadActor {
 }
 
 impl EventFilter {
-    /// Compares only the head of the event with the filters. An event with an unreadable head is accepted, so that the
-    /// decoder reports the error.
+    /// Compares the head of an event with the filters, without its content. An event with an unreadable head matches,
+    /// so that the decoder reports the error.
     fn fits(&self, sealed: &Sealed) -> Fit {
         let Ok(head) = serde_json::from_slice::<Head>(&sealed.head) else { return Fit::Yes };
         if self.from.is_some_and(|from| head.at < from) {

@@ -15,8 +15,8 @@ use crate::openapi::{Assigns, Decides};
 
 /// Decide on an interrupt.
 ///
-/// The decision, the resolution and their effects are written in one transaction, which is durable before the
-/// response. If the same person sends the same decision again, the response is the existing result. An invalid
+/// The decision, the resolution and their effects are written in one transaction. The response is sent after the
+/// transaction is durable. If a person sends the same decision again, the response is the existing result. An invalid
 /// decision leaves the interrupt open.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/decisions", tag = "interrupts", operation_id = "decide",
@@ -39,8 +39,7 @@ pub(crate) async fn decide(
 
 /// Take back your decision.
 ///
-/// You can take back your decision only while the interrupt is open, that is, while it waits for votes of other
-/// approvers.
+/// You can take back your decision while the interrupt is open because it still needs votes of other approvers.
 #[utoipa::path(
     delete, path = "/v1/interrupts/{id}/decisions", tag = "interrupts", operation_id = "take_decision_back",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),

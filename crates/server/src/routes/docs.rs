@@ -33,7 +33,7 @@ pub(crate) async fn list(headers: HeaderMap) -> Response {
     )
 )]
 pub(crate) async fn explain(Id(name): Id<String>, headers: HeaderMap) -> Answer<Response> {
-    // The pages link to each other as files, so a name may end in `.md`.
+    // The pages link to each other by file name. Therefore the name of a code may end in `.md`.
     let code = Code::parse(name.trim_end_matches(".md")).ok_or_else(|| Refused::not_found("code"))?;
     let page = errors::page(code).ok_or_else(|| Refused::not_found("page"))?;
     Ok(if prefers_html(&headers) {

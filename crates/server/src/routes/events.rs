@@ -18,12 +18,11 @@ pub(super) const STREAM: &str = "text/event-stream";
 /// Read or follow the events of a run.
 ///
 /// The default response is a page of JSON. With `Accept: text/event-stream`, the response is a stream of server-sent
-/// events. The id of each server-sent event is the `seq` of the event, so a client that reconnects gets no gap and no
-/// duplicate, even after a restart of the server. Previews come between the events (event name `preview`, no id,
-/// schema `Preview`). If an event is unreadable, the stream contains its error instead (event name `problem`, schema
-/// `Problem`). The stream ends after the event that ends the run. Status 204 means that you already have all events
-/// of the stream. Events that follow the end of a run, such as a legal hold, are only in pages of JSON, not in the
-/// stream.
+/// events. The id of each server-sent event is the `seq` of the event. Therefore a client that reconnects gets no gap
+/// and no duplicate, even after a restart of the server. The stream also contains previews (event name `preview`, no
+/// id, schema `Preview`). In place of an unreadable event, it contains the error (event name `problem`, schema
+/// `Problem`). The stream ends after the event that ends the run. Status 204 means that you already have all events of
+/// the stream. An event after the end of the run, such as a legal hold, is only in pages of JSON.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/events", tag = "runs", operation_id = "read_run_events",
     params(
@@ -58,7 +57,7 @@ pub(crate) async fn read(
     if source.is_over() {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    // Reads the first page now, because an unreadable event can be reported with an error status only before the
+    // The first page is read now, because the error of an unreadable event can be the response status only before the
     // stream begins.
     feed::page(source.clone(), Visibility::for_caller(caller.clone()), 1).await?;
     sse::open(source, Visibility::for_caller(caller), Previews::Shown)
@@ -66,13 +65,13 @@ pub(crate) async fn read(
 
 /// Follow or read all events.
 ///
-/// The default response is a stream of server-sent events in the order of their commits. An operator gets all events,
-/// and an agent gets the events of the runs that it started. The id of each server-sent event is the `position` of
-/// the event, so a client that reconnects gets no gap and no duplicate, even after a restart of the server. Without a
-/// position, the stream starts now. The stream begins with its start position (event name `position`, data
-/// `{position}`). A client that first opens the stream and then reads lists misses no event. Previews and problems
-/// come between the events, as in the stream of a run. With `Accept: application/json`, the response is a page.
-/// Without a position, the page starts at the beginning of the journal.
+/// The default response is a stream of server-sent events in the order of their commits. An operator gets all events.
+/// An agent gets the events of the runs that it started. The id of each server-sent event is the `position` of the
+/// event. Therefore a client that reconnects gets no gap and no duplicate, even after a restart of the server. A stream
+/// without a position starts with the next event, and begins with its start position (event name `position`, data
+/// `{position}`). To miss no event, open the stream first and then read the lists. The stream also contains previews
+/// and problems, as the stream of a run does. With `Accept: application/json`, the response is a page. A page without a
+/// position starts with the first event of the journal.
 #[utoipa::path(
     get, path = "/v1/events", tag = "system", operation_id = "read_events",
     params(

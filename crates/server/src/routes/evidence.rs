@@ -19,9 +19,9 @@ use crate::openapi::{Reads, ReadsOne};
 
 /// Sign a checkpoint.
 ///
-/// A checkpoint contains the number of events in the journal and the root of their hash tree. Store the checkpoint in
-/// a place to which people who can change the journal cannot write. If you later pass the checkpoint as `against` to
-/// a verification, the verification detects every change of the covered events.
+/// A checkpoint contains the number of events in the journal and the root of their hash tree. Store the checkpoint in a
+/// place where nobody who can change the journal can write. Pass the checkpoint as `against` to a later verification.
+/// The verification then detects every change of the events that the checkpoint covers.
 #[utoipa::path(
     post, path = "/v1/audit/checkpoints", tag = "system", operation_id = "sign_checkpoint",
     responses((status = 201, description = "The checkpoint", body = SignedCheckpoint), Reads)
@@ -46,8 +46,8 @@ pub(crate) async fn consistency(
     let there = evidence.size().await?;
     let ranges = tree::consistency(earlier, size).filter(|_| size <= there).ok_or_else(|| {
         let rule = format!(
-            "earlier, size: `earlier` must be from 1 to `size`, and `size` at most {there} (the number of \
-            events)"
+            "earlier, size: `earlier` must be from 1 to `size`, and `size` must be at most {there}, the \
+                number of events in the journal"
         );
         Refused::new(Code::InvalidQuery, rule)
     })?;
@@ -57,10 +57,10 @@ pub(crate) async fn consistency(
 
 /// Read the receipt of an interrupt.
 ///
-/// The receipt contains the question, the decisions with the people who decided, and the result, as they are stored.
-/// The receipt contains a signed checkpoint, and each event has a proof that the checkpoint covers the event.
-/// `docs/verify_receipt.py` checks a receipt without Holdshort. The receipt also lists the notifications that
-/// channels sent, with the digest of each message. No checkpoint covers these notifications.
+/// The receipt contains the question, the decisions with the people who made them, and the result, as they are stored.
+/// It also contains a signed checkpoint, and for each event a proof that the checkpoint covers the event.
+/// `docs/verify_receipt.py` checks a receipt without Holdshort. The receipt also lists the notifications that channels
+/// sent, with the digest of each message. The checkpoint does not cover these notifications.
 #[utoipa::path(
     get, path = "/v1/receipts/{interrupt}", tag = "interrupts", operation_id = "read_receipt",
     params(("interrupt" = String, Path, example = "int_01k6f0000000000000000000aa")),

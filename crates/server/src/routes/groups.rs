@@ -29,9 +29,8 @@ pub(crate) async fn list(caller: Caller, Params(query): Params<PageQuery>) -> An
 
 /// Set the working hours of a group.
 ///
-/// For interrupts that are assigned to the group, deadlines in working time count only these hours. Existing
-/// deadlines do not change; deadlines that are set later use the new hours. Hours that come from the people file must
-/// be changed in that file.
+/// A deadline in working time of an interrupt that is assigned to the group counts only these hours. Existing deadlines
+/// do not change. If the hours come from the people file, change them in that file.
 #[utoipa::path(
     put, path = "/v1/groups/{group}/hours", tag = "people", operation_id = "set_hours",
     params(("group" = String, Path, example = "legal")),

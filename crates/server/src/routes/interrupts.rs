@@ -33,12 +33,13 @@ use crate::openapi::{Asks, Lists, ReadsPart};
 
 /// Ask a person.
 ///
-/// For external agents. Without `run`, the request starts a run of the workflow `external`, which completes when the
-/// interrupt is resolved. Wait for the resolution with `GET /v1/interrupts/{id}?wait=25`, or pass a `callback` to which
-/// the server sends the resolution.
+/// For external agents. Without `run`, the request starts a run of the workflow `external`. This run completes when the
+/// interrupt is resolved. To wait for the resolution, call `GET /v1/interrupts/{id}?wait=25`, or pass a `callback`: the
+/// server sends the resolution to it.
 ///
 /// With `trial`, the server first runs the command of the call over a copy-on-write layer of the folder of the agent's
-/// key, and the person decides on its changes and output. To use the approval, send the secret of the trial.
+/// key. The person then decides on the changes and the output of the command. To use the approval, send the secret of
+/// the trial.
 #[utoipa::path(
     post, path = "/v1/interrupts", tag = "interrupts", operation_id = "ask",
     params(
@@ -73,13 +74,13 @@ pub(crate) async fn ask(
     if let Some(run) = &run {
         caller.run(run).await?;
     }
-    // The callback of a repeated request is not checked, because the settings may have changed since the first request,
-    // and a repeated request opens no interrupt.
+    // The callback of a repeated request is not checked: a repeated request opens no interrupt, and the settings for
+    // callbacks may have changed since the first request.
     let is_repeat = match &key {
         Some(key) if callback.is_some() || trial.is_some() => caller.app.is_used(key).await?,
         Some(_) | None => false,
     };
-    // A repeated request is not tried again, because it opens no interrupt.
+    // The call of a repeated request is not tried, because a repeated request opens no interrupt.
     if let Some(trial) = trial.filter(|_| !is_repeat) {
         let Some((call, _)) = &ask.call else {
             return Err(Refused::invalid_at("/trial", "needs a `call`: only a call can be tried"));
@@ -125,8 +126,8 @@ pub(crate) async fn ask(
             Some(run) => Box::pin(asking.driver.ask(&run, ask, key, actor)).await.map_err(Refused::from),
             None => Box::pin(asking.driver.start(start(ask, key), actor)).await.map_err(unknown_session),
         };
-        // The stored callback belongs to no interrupt and is deleted. If this fails, the sweep deletes the callback
-        // later.
+        // The request opened no interrupt, so the stored callback is deleted. If this fails, the sweep deletes the
+        // callback later.
         if let Some(kept) = kept.filter(|_| opened_nothing(&started))
             && let Err(refused) = asking.callbacks.forget(&asking, &kept).await
         {
@@ -144,7 +145,7 @@ pub(crate) async fn ask(
     Ok(created(replayed, Json(shown)))
 }
 
-/// Returns true if it is certain that the request opened no new interrupt.
+/// Returns true if the request certainly opened no new interrupt.
 fn opened_nothing(started: &Answer<StartedRun>) -> bool {
     match started {
         Ok(started) => started.is_replayed(),
@@ -152,10 +153,8 @@ fn opened_nothing(started: &Answer<StartedRun>) -> bool {
     }
 }
 
-/// List interrupts.
-///
-/// Open interrupts come first, sorted by risk from high to low, and then by age with the oldest first. Resolved
-/// interrupts follow, newest first. An agent must pass the id of a run that it started.
+/// Open interrupts come first, sorted by risk from high to low. Interrupts with the same risk are sorted by age, oldest
+/// first. Resolved interrupts follow, newest first. An agent must pass the id of a run that it started.
 #[utoipa::path(
     get, path = "/v1/interrupts", tag = "interrupts", operation_id = "list_interrupts",
     params(InterruptsQuery),
@@ -192,8 +191,9 @@ pub(crate) async fn list(
     Ok(Json(page))
 }
 
-/// Returns the index marks by which the list is filtered. Returns `None` if the list contains all interrupts. A
-/// caller who may see only assigned interrupts gets only the caller's own marks.
+/// Returns the marks for which the store filters the list. A mark identifies an approver in the index of assignments.
+/// Returns `None` if the list is not filtered. A caller who may see only assigned interrupts gets only the marks of
+/// this caller.
 fn marks(
     caller: &Caller,
     people: &People,
@@ -241,8 +241,8 @@ pub(super) async fn page(
     view::page::show(limit, read, show).await
 }
 
-/// Returns a predicate that is true if the caller may see a row according to its marks. For a caller who sees only
-/// assigned interrupts, the store has already filtered by marks. If the marks of a row are not sufficient, the
+/// Returns a predicate that returns true if the caller may certainly see a row. For a caller who sees only assigned
+/// interrupts, the store has already filtered the rows by marks. If the marks are not sufficient to decide, the
 /// predicate returns false, and the interrupt itself is read.
 async fn shows(caller: &Caller) -> Answer<impl Fn(&InterruptRow) -> bool> {
     let system = caller.app.driver.glance_system().await?;
@@ -279,7 +279,7 @@ pub(crate) async fn read(
     let seconds = query.seconds()?;
     let asked = caller.interrupt(&id).await?;
     let mut shown = wait::for_resolution(&caller, &asked, seconds).await?;
-    // Stored answers about the subject must not be shown to agents.
+    // Agents must not see stored answers about the subject.
     if caller.reaches_all() {
         answers::suggest(&caller.app, &asked, &mut shown).await?;
     }

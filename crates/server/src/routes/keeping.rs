@@ -16,7 +16,7 @@ use holdshort_web::view::erased;
 
 use crate::openapi::{Erases, Holds, ReadsOne, Unholds};
 
-/// Read the legal hold of a run, and which content of the run is erased.
+/// Read the legal hold of a run, and which content of the run was erased.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/hold", tag = "runs", operation_id = "read_hold",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -29,9 +29,9 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Keepi
 
 /// Place a legal hold on a run.
 ///
-/// No content of the run is erased until the hold is lifted. If the run is already under a hold, the hold and its
-/// reason do not change. A request with another reason is refused with 409 `legal_hold`. To hold a run for two
-/// reasons, name both reasons in a single request.
+/// No content of the run is erased until the hold is lifted. A run has at most one hold: for two reasons, name both in
+/// one request. If the run is already under a hold, a request with the same reason has no effect, and a request with
+/// another reason gets 409 `legal_hold`.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/hold", tag = "runs", operation_id = "hold_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -75,10 +75,10 @@ fn render(run: &run::Run) -> Json<Keeping> {
 /// Erase the content of a run, or of all runs about a subject.
 ///
 /// Erases the content of the events of these runs: inputs, messages, plans, arguments, results, texts of decisions,
-/// answers. The events stay in the journal, with their times, actors and the digests that chain them, so the journal
-/// can still be verified. If the request names a subject, runs that have not ended or are under a legal hold are not
-/// changed, and the response lists them. If the request names a single run that has not ended or is under a legal
-/// hold, the request is refused.
+/// answers. The events stay in the journal, with their times, their actors and the digests that link them. Therefore
+/// the journal can still be verified. A run that has not ended or is under a legal hold cannot be erased. If the
+/// request names a single run, it is then refused. If the request names a subject, the other runs are erased, and the
+/// response lists these runs.
 #[utoipa::path(
     post, path = "/v1/erasures", tag = "runs", operation_id = "erase",
     request_body = Erase,
@@ -106,8 +106,8 @@ pub(crate) async fn erase(caller: Caller, body: Body) -> Answer<Json<Erasure>> {
         }
         Erase { .. } => return Err(Refused::invalid_at("", "set either `run` or `subject`")),
     };
-    // If the callbacks cannot be deleted, the runs are erased nevertheless. The server never sends the callbacks of
-    // erased runs, and the sweep deletes these callbacks later.
+    // The runs are erased even if the callbacks cannot be deleted. The server never sends a callback of an erased run,
+    // and the sweep deletes it later.
     if let Err(refused) = caller.app.callbacks.forget_runs(&caller.app, &done.erased).await {
         let why = refused.0.detail;
         tracing::warn!(why, "the callbacks of erased runs could not be removed now and are removed later");

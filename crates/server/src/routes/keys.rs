@@ -24,8 +24,8 @@ use crate::openapi::{MakesKey, Reads, ReadsOne, RevokesKey, RotatesKey};
 
 /// Create a key for an agent or a service.
 ///
-/// The response contains the secret of the key, which is shown only once. All actions with the key are recorded with
-/// the name of the key.
+/// The response contains the secret of the key. The secret is shown only once. All actions with the key are recorded
+/// under the name of the key.
 #[utoipa::path(
     post, path = "/v1/keys", tag = "keys", operation_id = "make_key",
     request_body = MakeKey,
@@ -81,8 +81,8 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<KeyId>) -> Answer<Json<Key>>
 
 /// Replace the secret of a key.
 ///
-/// The response contains the new secret. The old secret becomes invalid immediately, or after `overlap_ms`. Streams and
-/// sockets that were opened with the old secret end when the old secret becomes invalid.
+/// The response contains the new secret. The old secret becomes invalid immediately, or after `overlap_ms`. At that
+/// time, streams and sockets that were opened with the old secret end.
 #[utoipa::path(
     post, path = "/v1/keys/{id}/rotate", tag = "keys", operation_id = "rotate_key",
     params(("id" = String, Path, example = "key_01k6f0000000000000000000aa")),
@@ -111,7 +111,7 @@ pub(crate) async fn revoke(caller: Caller, Id(id): Id<KeyId>) -> Answer<Json<Key
     changed(caller, &id, Input::RevokeKey { key: id.clone() }).await.map(Json)
 }
 
-/// Changes a key. Before it returns the key, publishes the change to the open streams and sockets of this server.
+/// Changes a key. Publishes the change to the open streams and sockets of this server before it returns the key.
 async fn changed(caller: Caller, id: &KeyId, input: Input) -> Answer<Key> {
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();
@@ -120,7 +120,7 @@ async fn changed(caller: Caller, id: &KeyId, input: Input) -> Answer<Key> {
     one(&app, &system, id)
 }
 
-/// Checks the folder of a key: it exists, contains no link in its path, and does not overlap the data folder.
+/// Returns an error if the folder of a key does not exist, has a link in its path, or overlaps the data folder.
 fn check_folder(folder: &str, data: &Path) -> Answer<()> {
     let refuse = |why: String| Err(Refused::invalid_at("/folder", why));
     if !folder.starts_with('/') {
@@ -128,7 +128,7 @@ fn check_folder(folder: &str, data: &Path) -> Answer<()> {
     }
     match Workspace::open(Path::new(folder), data) {
         Ok(opened) if opened.path() == folder => Ok(()),
-        Ok(opened) => refuse(format!("leads to another place: send `{}`", opened.path())),
+        Ok(opened) => refuse(format!("is a link to another directory: send its path, `{}`", opened.path())),
         Err(error) => refuse(error.to_string()),
     }
 }
@@ -160,7 +160,7 @@ fn show(app: &App, key: &keys::Key) -> Key {
     }
 }
 
-/// Converts a role to the type of the core. The core checks whether a key may have the role.
+/// Converts a role to the type of the core. Does not check if a key may have the role: the core checks this.
 fn as_stored(role: Role) -> actor::Role {
     match role {
         Role::Admin => actor::Role::Admin,

@@ -18,8 +18,8 @@ use crate::openapi::{Enters, Invites, Leaves, Reads};
 
 /// Create a login link, which signs in one browser.
 ///
-/// The link works once, within 15 minutes. The code of the link follows the `#`, so the browser sends the code only
-/// when the page behind the link redeems it. Without a `person`, the link signs in the caller.
+/// The link works once, within 15 minutes. The code of the link follows the `#`. Therefore the browser does not send
+/// the code when it opens the page: the page sends it to sign in. If `person` is missing, the link signs in the caller.
 #[utoipa::path(
     post, path = "/v1/login-links", tag = "logins", operation_id = "make_login_link",
     request_body(content = Option<LoginLinkRequest>, description = "Optional"),
@@ -31,7 +31,7 @@ pub(crate) async fn invite(caller: Caller, body: Body) -> Answer<(StatusCode, Js
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
     let person = request.person.unwrap_or_else(|| actor.id.clone());
     let let_in_by = Some(actor.hand()).filter(|by| *by != person).map(str::to_owned);
-    // The event is written before the code is created, so that every code is recorded.
+    // The event is written before the code is created. Therefore the journal records every code.
     let (driver, input) = (app.driver.clone(), Input::MakeLoginLink { person: person.clone() });
     let system = detached(async move { driver.change_system(input, actor).await }).await?;
     let invited = logins::Invitation { let_in_by, ..logins::Invitation::for_login_link(&person, system.seq) };
@@ -96,8 +96,8 @@ pub(crate) async fn leave(caller: Caller) -> Answer<Response> {
 
 /// Sign out everywhere.
 ///
-/// Ends all your browser and terminal logins on every node, and closes their open streams and sockets. Unused login
-/// links for you become invalid. Tokens of an issuer, keys and decision links stay valid.
+/// Ends all your browser and terminal logins on every node, and closes their open streams and sockets. Login links for
+/// you that were not used become invalid. Tokens of an issuer, keys and decision links stay valid.
 #[utoipa::path(
     delete, path = "/v1/logins", tag = "logins", operation_id = "sign_out_everywhere",
     responses((status = 204, description = "Signed out, and the cookie is cleared"), Leaves)
@@ -123,8 +123,7 @@ pub(crate) async fn sign_out(caller: Caller, Path(person): Path<String>) -> Answ
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Ends all logins of a person. Before it returns, publishes the change to the open streams and sockets of this
-/// server.
+/// Ends all logins of a person. Publishes the change to the open streams and sockets of this server before it returns.
 async fn end_all(caller: Caller, person: String) -> Answer<()> {
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();

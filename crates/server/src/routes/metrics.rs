@@ -1,4 +1,4 @@
-//! `/metrics`: counters of this server, and gauges of the journal, as OpenMetrics 1.0.
+//! `/metrics` in OpenMetrics 1.0: counters of this server, and gauges of the journal.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
@@ -23,8 +23,9 @@ type Gauges<const N: usize> = Family<[(&'static str, String); N], Gauge>;
 
 /// Read the metrics of the server.
 ///
-/// Counters count what this server has done since its start; add the counters of all nodes. Gauges describe the current
-/// journal and are the same on each node. Gauges count at most 10,000 open interrupts, live runs and deliveries.
+/// Counters count the work of this server since its start. For the whole installation, add the counters of all nodes.
+/// Gauges describe the current journal, and are the same on each node. Gauges count at most 10,000 open interrupts,
+/// live runs and deliveries.
 #[utoipa::path(
     get, path = "/metrics", tag = "system", operation_id = "measure",
     responses((status = 200, description = "OpenMetrics", body = String, content_type = "application/openmetrics-text"), Reads)
@@ -50,7 +51,7 @@ pub(crate) async fn measure(caller: Caller) -> Answer<Response> {
     now.register("long_polls", "Open long polls of this node", polls.clone());
 
     let (journal, at) = (app.journal(), app.driver.clock().now());
-    // Measured first, because the reads of this request influence the queue.
+    // The queue is measured first, because the reads of this request change it.
     if let Some(waiting) = journal.writes_waiting() {
         let writes = Gauge::<i64>::default();
         writes.set(i64::try_from(waiting).unwrap_or(i64::MAX));

@@ -55,8 +55,8 @@ use utoipa_axum::routes;
 use crate::openapi;
 use crate::{pages, slack};
 
-/// Returns every route with the permission that it needs (`core/src/rights.rs`). Adds the operations of the routes to
-/// the document.
+/// Returns all routes, each with the permission that it needs (`core/src/rights.rs`). Adds the operations of the routes
+/// to the OpenAPI document.
 pub(crate) fn router(document: utoipa::openapi::OpenApi) -> OpenApiRouter<AuthState> {
     use Permission::{Administer, Ask, Assign, Audit, Decide, Halt, Read, SignIn, Steer};
 
@@ -175,7 +175,7 @@ pub(crate) fn router(document: utoipa::openapi::OpenApi) -> OpenApiRouter<AuthSt
         .routes(limited(RouteLimit::None, routes!(docs::explain)))
 }
 
-/// Sets the rate limit of routes without authentication. The limit is enforced, and named in the document.
+/// Enforces the rate limit of routes without authentication, and names the limit in the OpenAPI document.
 fn limited(
     limit: RouteLimit,
     (schemas, mut paths, routes): UtoipaMethodRouter<AuthState>,
@@ -186,7 +186,7 @@ fn limited(
     (schemas, paths, limit.on(routes))
 }
 
-/// Sets the permission that routes need. The permission is enforced, and named in the document.
+/// Enforces the permission that routes need, and names the permission in the OpenAPI document.
 fn needs(
     needs: Needs,
     (schemas, mut paths, routes): UtoipaMethodRouter<AuthState>,
@@ -197,7 +197,7 @@ fn needs(
     (schemas, paths, needs.on(routes))
 }
 
-/// Returns the complete service, including its guards.
+/// Returns the complete HTTP service with all checks before the routes.
 pub(crate) fn service(
     auth: AuthState,
     names: Arc<ServerNames>,

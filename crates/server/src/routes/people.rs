@@ -36,8 +36,8 @@ pub(crate) async fn list(caller: Caller, Params(query): Params<PageQuery>) -> An
 
 /// Read a person.
 ///
-/// Callers without the right to read all people can read only themselves. For a caller without this right, other people
-/// are reported as not found.
+/// A caller without the right to read all people can read only their own entry. For every other person, this caller
+/// gets 404.
 #[utoipa::path(
     get, path = "/v1/people/{person}", tag = "people", operation_id = "read_person",
     params(("person" = String, Path, example = "anna")),
@@ -52,8 +52,8 @@ pub(crate) async fn read(caller: Caller, Path(id): Path<String>) -> Answer<Json<
 
 /// Set a person: add a new person, or replace an existing person.
 ///
-/// Send all fields of the person, because a missing field is cleared. A person from the people file must be changed
-/// in that file. If the person was added by a token of an identity provider, later tokens no longer change this
+/// Send all fields of the person, because a missing field is cleared. If the person comes from the people file, change
+/// the person in that file. If a token of an identity provider added the person, later tokens no longer change this
 /// person.
 #[utoipa::path(
     put, path = "/v1/people/{person}", tag = "people", operation_id = "set_person",
@@ -70,8 +70,8 @@ pub(crate) async fn set(caller: Caller, Path(id): Path<String>, body: Body) -> A
 /// Remove a person.
 ///
 /// The person can no longer sign in or decide, even with a token of an identity provider. The person's votes on open
-/// interrupts become invalid. If the remaining approvers cannot decide on an interrupt, the interrupt is escalated to
-/// admins and operators. The response lists the open interrupts to which the person was assigned.
+/// interrupts become invalid. If the remaining approvers of an interrupt cannot decide, the interrupt is escalated to
+/// admins and operators. The response lists the open interrupts that were assigned to the person.
 #[utoipa::path(
     delete, path = "/v1/people/{person}", tag = "people", operation_id = "remove_person",
     params(("person" = String, Path, example = "anna")),
@@ -79,8 +79,8 @@ pub(crate) async fn set(caller: Caller, Path(id): Path<String>, body: Body) -> A
 )]
 pub(crate) async fn remove(caller: Caller, Path(id): Path<String>) -> Answer<Json<RemovedPerson>> {
     let reader = caller.reader().await?;
-    // The interrupts are read before the removal, so that a failed read is not reported as a failed removal after the
-    // person was removed.
+    // The interrupts are read before the removal. Otherwise a failed read after the removal would look like a failed
+    // removal.
     let named = view::removed_person::find_open_assignments(&caller.app, &id, &reader).await;
     let system = change(caller, Input::RemovePerson { id }).await?;
     Ok(Json(named.into_removed_person(&system.people)))

@@ -1,4 +1,5 @@
-//! Plans: read plans and their progress, replace a part of a plan, lay out a plan. Also the requests to models.
+//! Plans: read plans and their progress, replace a part of a plan, lay out a plan. Also lists and reads the model calls
+//! of a run.
 
 use axum::Json;
 use holdshort_core::id::{RunId, SessionId};
@@ -17,8 +18,8 @@ use crate::openapi::{LaysOut, ReadsOne, ReadsPart, Replans};
 
 /// List the plans of a run.
 ///
-/// The list has one plan for each planning phase that has produced a plan. Each plan has the status of every subtask,
-/// and the position of the subtask in the graph.
+/// The list has one plan for each planning phase that has produced one. Each subtask of a plan has its status and its
+/// position in the graph.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/plans", tag = "plans", operation_id = "list_run_plans",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -56,8 +57,8 @@ pub(crate) async fn of_session(
 
 /// Replace the part of a plan that has not started.
 ///
-/// Subtasks that have started do not change. If plans need approval, the new version needs approval too. Until a person
-/// decides on the new version, no further subtask of the old version starts.
+/// Subtasks that have started do not change. If plans need approval, the new version needs approval too. No further
+/// subtask starts until a person has decided on the new version.
 #[utoipa::path(
     put, path = "/v1/runs/{id}/plans/{phase}", tag = "plans", operation_id = "replace_plan",
     params(
@@ -81,9 +82,8 @@ pub(crate) async fn replace(
 
 /// Lay out a plan.
 ///
-/// Returns the position of each subtask of a draft, so that every client draws the same graph. The draft is not
-/// stored. The server checks only that the draft is well-formed. Subtasks that depend on each other in a cycle are in
-/// the first column.
+/// Returns the position of each subtask of a draft, so that every client draws the same graph. The draft is not stored.
+/// The server checks only the form of the draft. Subtasks that depend on each other in a cycle are in the first column.
 #[utoipa::path(
     post, path = "/v1/plans/layout", tag = "plans", operation_id = "lay_out_plan",
     request_body = PlanDraft,

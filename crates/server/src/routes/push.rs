@@ -1,5 +1,5 @@
-//! Browsers that receive notifications over channels of the type `push`. Callers can read and change only their own
-//! browsers.
+//! Browsers that are subscribed to notifications of channels of the type `push`. Callers can read and change only the
+//! subscriptions of their own browsers.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -17,11 +17,11 @@ use crate::openapi::{Invites, Leaves, Reads};
 
 /// Subscribe a browser to notifications.
 ///
-/// The browser then notifies you of questions that are addressed to you, and of the results of these questions. The
-/// channels of the type `push` define which notifications are sent. If the same endpoint is subscribed again, its
-/// keys are replaced, and it belongs to the person who subscribed last. If you have more than ten browsers, the
-/// oldest subscription is deleted. A subscription ends when the push service reports that it is gone, when you sign
-/// out everywhere, or when you are removed.
+/// The browser then notifies you of questions that are addressed to you, and of their results. The channels of the type
+/// `push` define which notifications are sent. If you subscribe an endpoint again, its keys are replaced. An endpoint
+/// belongs to the person who subscribed it last. If you have more than ten browsers, your oldest subscription is
+/// deleted. A subscription ends when the push service reports that it is gone, when you sign out everywhere, or when
+/// you are removed.
 #[utoipa::path(
     post, path = "/v1/me/push", tag = "channels", operation_id = "subscribe_push",
     request_body = SubscribePush,

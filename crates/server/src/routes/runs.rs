@@ -25,8 +25,8 @@ use crate::openapi::{Lists, ReadsOne, ReadsResult, Starts};
 
 /// Start a run.
 ///
-/// Agents may start runs of the workflow `external`, in which Holdshort executes nothing. An agent asks with `POST
-/// /v1/interrupts` and ends the run with `POST /v1/runs/{id}/finish`.
+/// An agent may start only runs of the workflow `external`, in which Holdshort executes nothing. The agent asks with
+/// `POST /v1/interrupts` and ends the run with `POST /v1/runs/{id}/finish`.
 #[utoipa::path(
     post, path = "/v1/runs", tag = "runs", operation_id = "start_run",
     params(
@@ -89,7 +89,8 @@ pub(super) fn workflow(app: &App, name: &str) -> Answer<Arc<Definition>> {
     })
 }
 
-/// Converts an error of starting a run. `NotFound` then means that the session does not exist.
+/// Converts an error of a start. `NotFound` becomes `unknown_session`, because the start names no other object that may
+/// be missing.
 pub(super) fn unknown_session(error: Error) -> Refused {
     match error {
         Error::NotFound => Refused::from_code(Code::UnknownSession),
@@ -101,7 +102,7 @@ pub(super) fn created(is_replay: bool, body: impl IntoResponse) -> Response {
     replayed(is_replay, (StatusCode::CREATED, body))
 }
 
-/// Returns the response. A header marks the response to an earlier request with the same idempotency key.
+/// Returns the response. If an earlier request with the same idempotency key has the result, a header says that.
 pub(super) fn replayed(is_replay: bool, body: impl IntoResponse) -> Response {
     let mut response = body.into_response();
     if is_replay {
@@ -149,9 +150,9 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Run>>
 
 /// Read which agents and people work on a run.
 ///
-/// Lists every step that runs or waits, and every phase that has not started. Each entry contains the agent or
-/// person, what the work waits for, and since when. For a run that has ended, or that an external agent executes, the
-/// list is empty.
+/// Lists every step that runs or waits, and every phase that has not started. Each entry contains the agent or person,
+/// the reason for the wait, and the time since when the entry waits or runs. The list is empty if the run has ended, or
+/// if an external agent executes it.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/work", tag = "runs", operation_id = "list_run_work",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -165,9 +166,9 @@ pub(crate) async fn work(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<List<
 
 /// Count the files in the layer of a run.
 ///
-/// If a command runs in a trial and creates files that Git ignores, these files are stored in the layer of the run,
-/// and not in the workspace. `POST /v1/runs/{id}/merge` copies the files of the layer into the workspace. With
-/// PostgreSQL, each node has its own layer of a run, and the response is about the layer on the node that responds.
+/// If a command in a trial creates files that Git ignores, these files go into the layer of the run and not into the
+/// workspace. `POST /v1/runs/{id}/merge` copies them into the workspace. With PostgreSQL, each node has its own layer
+/// of a run. The response is about the layer on the node that responds.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/layer", tag = "runs", operation_id = "read_run_layer",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),

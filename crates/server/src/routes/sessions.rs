@@ -25,8 +25,8 @@ use crate::openapi::{Lists, OpensSession, ReadsOne, ReadsPart, Revokes, SteersSe
 
 /// Open a session.
 ///
-/// A run that is started without a session creates a new session. Use this request to create a session that has a
-/// name or that can expire. If the session is opened for a workflow, messages in the session start runs (`POST
+/// A run that is started without a session creates a session. Use this request if the session needs a name, can expire,
+/// or is for a conversation. If you set `workflow`, messages in the session start runs of this workflow (`POST
 /// /v1/sessions/{id}/messages`).
 #[utoipa::path(
     post, path = "/v1/sessions", tag = "sessions", operation_id = "open_session",
@@ -107,8 +107,8 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<SessionId>) -> Answer<Json<S
 
 /// Suspend a session.
 ///
-/// The runs of the session are suspended. No run starts or resumes in the session until the session is resumed.
-/// Deadlines of interrupts continue.
+/// The runs of the session are suspended. No run starts or resumes in the session until the session is resumed. The
+/// deadlines of interrupts are not suspended.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/suspend", tag = "sessions", operation_id = "suspend_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
@@ -201,8 +201,8 @@ pub(crate) async fn grants(
 
 /// List the refusals of a session, including revoked ones.
 ///
-/// If an agent makes a refused call again in the same session, a person is asked, even if a grant or a rule allows the
-/// call. The card of the new interrupt has `refused_before`.
+/// If an agent repeats a refused call in the same session, a person is asked. This applies even if a grant or a rule
+/// allows the call. The card of the new interrupt has `refused_before`.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/refusals", tag = "sessions", operation_id = "list_session_refusals",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),
@@ -231,8 +231,8 @@ pub(crate) async fn refusals(
 
 /// Revoke a refusal.
 ///
-/// If an agent makes the call again, a grant or a rule can allow the call without asking a person. Revoking the refusal
-/// again has no further effect.
+/// After that, a grant or a rule can allow the same call without asking a person. Revoking the refusal again has no
+/// further effect.
 #[utoipa::path(
     delete, path = "/v1/sessions/{id}/refusals/{interrupt}", tag = "sessions", operation_id = "revoke_refusal",
     params(
@@ -279,7 +279,7 @@ pub(crate) async fn all_grants(
 
 /// Revoke a grant.
 ///
-/// The grant does not apply to calls that start after the revocation. Revoking the grant again has no further effect.
+/// Calls that start after the revocation cannot use the grant. Revoking the grant again has no further effect.
 #[utoipa::path(
     delete, path = "/v1/grants/{id}", tag = "sessions", operation_id = "revoke_grant",
     params(("id" = String, Path, example = "gra_01k6f0000000000000000000dd")),

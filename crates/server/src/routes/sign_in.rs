@@ -29,10 +29,10 @@ pub(crate) async fn provider(State(auth): State<AuthState>) -> Answer<Json<Login
 
 /// Receive a logout notice of the identity provider.
 ///
-/// Back-channel logout of OpenID Connect. Only the identity provider sends this request. To receive it, register this
-/// URL as `backchannel_logout_uri` at the provider. All logins that were created in the provider's session (named in
-/// the logout token) end on every node, and their open streams and sockets are closed. If the token names no session,
-/// all logins of its subject end. A repeated notice has no effect.
+/// Back-channel logout of OpenID Connect. Only the identity provider sends this request. Register this URL at the
+/// provider as `backchannel_logout_uri`. The logout token names a session of the provider. All logins that were created
+/// in this session end on every node, and their open streams and sockets are closed. If the token names no session, all
+/// logins of its subject end. A repeated notice has no effect.
 #[utoipa::path(
     post, path = "/v1/login/backchannel", tag = "logins", operation_id = "sign_out_by_provider",
     request_body(content = LogoutNotice, content_type = "application/x-www-form-urlencoded"),
@@ -81,7 +81,7 @@ pub(crate) async fn begin(
 pub(crate) async fn progress(State(auth): State<AuthState>, body: Body) -> Answer<Json<DeviceProgress>> {
     let DeviceHandle { device } = body.json().await?;
     // The poll continues even if the client disconnects, because the provider issues its token only once. The client
-    // can then send the request again.
+    // can then repeat the request.
     Ok(Json(match detached(async move { auth.poll_device(&device).await }).await? {
         Progress::Pending { wait_ms, handle } => {
             DeviceProgress { wait_ms: Some(wait_ms), device: handle, login: None }

@@ -1,4 +1,4 @@
-//! The request that opens a WebSocket. The frames are handled in `socket/`.
+//! The request that opens a WebSocket. The module `socket` handles the frames.
 
 use axum::extract::State;
 use axum::extract::ws::WebSocketUpgrade;

@@ -67,7 +67,7 @@ pub(crate) async fn send_message(caller: Caller, id: &RunId, text: String) -> An
 
 /// Pause a run.
 ///
-/// Work that has started is finished, and no new work starts. Deadlines of interrupts continue.
+/// Work that has started is finished, and no new work starts. The deadlines of interrupts are not paused.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/pause", tag = "runs", operation_id = "pause_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -120,11 +120,11 @@ fn short(note: Note) -> Answer<Note> {
 /// Interrupt a run.
 ///
 /// Stops the current work. The text that a model has produced so far is kept (`model_stopped`), and the output of a
-/// command is kept (`tool_stopped`). Calls that have not started are dropped, together with their open interrupts,
-/// and the agent gets the code `interrupted` as their result. File changes that are being written are completed.
-/// After the interruption, the run waits for a person (`turn`, position `interruption`), who chooses `submit` with a
-/// text, `continue` or `done`. A message to the run has the effect of `submit`. If this request has a `text`, the run
-/// continues immediately with the text. If the run already waits for such a turn, a request without a `text` has no
+/// command is kept (`tool_stopped`). Calls that have not started are dropped together with their open interrupts. The
+/// agent gets the code `interrupted` as their result. File changes that are being written are completed.
+/// After that, the run waits for a person (`turn`, position `interruption`). The person chooses `submit` with a text,
+/// `continue` or `done`. A message to the run has the effect of `submit`. If this request has a `text`, the run
+/// continues immediately with it. If the run already waits after an interruption, a request without a `text` has no
 /// effect, and a request with a `text` has the effect of `submit`.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/interrupt", tag = "runs", operation_id = "interrupt_run",
@@ -154,10 +154,9 @@ pub(crate) async fn interrupt(
 
 /// Stop a command of a run.
 ///
-/// The processes of the command are ended, and the run continues. The agent gets the output so far, the `text`, and
-/// the information that a person stopped the command. If the command ran in a trial, the workspace is unchanged. If
-/// it ran in the workspace, it may have completed a part of its work. Stopping the command again has no further
-/// effect.
+/// Ends the processes of the command. The run continues. The agent gets the output so far, the `text`, and the
+/// information that a person stopped the command. If the command ran in a trial, the workspace is unchanged. If the
+/// command ran in the workspace, it may have done a part of its work. Stopping the command again has no further effect.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/calls/{call}/stop", tag = "runs", operation_id = "stop_call",
     params(
@@ -175,8 +174,8 @@ pub(crate) async fn stop(caller: Caller, Ids(id, call): Ids<RunId, String>, body
 
 /// Undo the changes of a run.
 ///
-/// A separate run determines which changes are still in place, shows these changes, and waits until a person approves
-/// the undo. Paths that were changed again since then are listed and left unchanged.
+/// A separate run finds the changes that are still in place, shows them, and waits until a person approves the undo.
+/// Paths that were changed again later are listed and left unchanged.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/undo", tag = "runs", operation_id = "undo_run",
     params(
@@ -205,11 +204,11 @@ pub(crate) async fn undo(
     follow_up(caller, id, "undo", (idempotency, trace), body, read).await
 }
 
-/// Merge files that Git ignores from the layer of a run into the workspace of the run.
+/// Merge the files that Git ignores from the layer of a run into the workspace of the run.
 ///
-/// If a command runs in a trial and creates files that Git ignores, these files are stored in the layer of the run,
-/// and not in the workspace. A separate run compares these files with the workspace, shows the differences, and waits
-/// until a person approves the merge.
+/// If a command in a trial creates files that Git ignores, these files go into the layer of the run and not into the
+/// workspace. A separate run compares them with the workspace, shows the differences, and waits until a person approves
+/// the merge.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/merge", tag = "runs", operation_id = "merge_run",
     params(
@@ -238,8 +237,8 @@ pub(crate) async fn merge(
     follow_up(caller, id, "merge", (idempotency, trace), body, read).await
 }
 
-/// Starts a follow-up run of a run, such as an undo. `verb` is the last segment of the path. `read` extracts the
-/// purpose of the follow-up run from the body.
+/// Starts a follow-up run, such as an undo. `verb` is the last segment of the request path. `read` reads the purpose of
+/// the follow-up run from the body.
 async fn follow_up(
     caller: Caller,
     id: RunId,
@@ -277,7 +276,7 @@ async fn send(caller: Caller, id: &RunId, input: Input) -> Answer<Run> {
     view::run::from_run(&run)
 }
 
-/// Accepts an empty body or an empty JSON object. Rejects all fields, because a field without an effect would mislead
+/// Accepts an empty body or an empty JSON object. Rejects every field, because a field without an effect would mislead
 /// the client.
 pub(super) async fn nothing(body: Body) -> Answer<()> {
     match body.optional().await? {

@@ -31,11 +31,11 @@ pub(crate) async fn read(caller: Caller) -> Answer<Json<System>> {
 
 /// Freeze the whole installation, a run, a workflow or an agent.
 ///
-/// Without `run`, `workflow` or `agent`, the whole installation is frozen. Until the freeze is lifted, no tool call
-/// or model call of the target starts, and no deadline of the target expires. Work that has started is finished.
-/// Decisions are accepted, but take effect after the freeze is lifted. A decision that would allow work of an
-/// external agent is refused. If the target is already frozen, the reason of the freeze does not change. A request
-/// with another reason is refused with 409 `frozen`.
+/// If the request names no `run`, `workflow` or `agent`, the whole installation is frozen. Until the freeze is lifted,
+/// no tool call or model call of the target starts, and no deadline of the target expires. Work that has started is
+/// finished. Decisions are accepted, and take effect after the freeze is lifted. A decision that would allow work of an
+/// external agent is refused. If the target is already frozen, a request with the same reason has no effect, and a
+/// request with another reason gets 409 `frozen`.
 #[utoipa::path(
     post, path = "/v1/system/freeze", tag = "system", operation_id = "freeze",
     request_body = wire::Freeze,
@@ -49,8 +49,8 @@ pub(crate) async fn freeze(caller: Caller, body: Body) -> Answer<Json<System>> {
 
 /// Unfreeze the whole installation, a run, a workflow or an agent.
 ///
-/// Each freeze is lifted separately. For example, a run of a frozen workflow in a frozen installation continues after
-/// both freezes are lifted.
+/// Each freeze is lifted separately. If, for example, both the installation and the workflow of a run are frozen, the
+/// run continues only after both freezes are lifted.
 #[utoipa::path(
     post, path = "/v1/system/unfreeze", tag = "system", operation_id = "unfreeze",
     request_body = wire::FreezeOf,
@@ -61,8 +61,8 @@ pub(crate) async fn unfreeze(caller: Caller, body: Body) -> Answer<Json<System>>
     change(caller, Input::Unfreeze { part }).await
 }
 
-/// Returns the target that the request names; `None` for the whole installation. A run must exist. A workflow or an
-/// agent need not exist yet, so that it can be frozen before its first use.
+/// Returns the target that the request names. `None` means the whole installation. A run must exist. A workflow or an
+/// agent may be frozen before its first use, so it need not exist yet.
 async fn part(caller: &Caller, of: wire::FreezeOf) -> Answer<Option<Part>> {
     let named = match of {
         wire::FreezeOf { run: None, workflow: None, agent: None } => return Ok(None),

@@ -33,8 +33,8 @@ use tokio::time::timeout;
 use super::actions;
 use crate::openapi::{ReadsReleased, ReportsExec};
 
-/// Tries the call of a request before its interrupt is opened. The result tells the interrupt why a call was not tried.
-/// A request that can never be tried is refused.
+/// Tries the call of a request before its interrupt is opened. If the call was not tried, the result contains the
+/// reason for the card of the interrupt. A request for a call that can never be tried is refused.
 pub(super) async fn try_call(
     caller: &Caller,
     headers: &HeaderMap,
@@ -76,8 +76,8 @@ pub(super) async fn try_call(
     }
 }
 
-/// Returns the folder of the caller's key. The call must be in this folder, because an agent must never choose where
-/// the server runs its commands.
+/// Returns the folder of the caller's key. The call must run in this folder, because an agent must never choose where
+/// the server runs commands.
 async fn folder_of(caller: &Caller, call: &ForeignCall) -> Answer<String> {
     let system = caller.app.driver.system().await?;
     let key = match &caller.principal.how {
@@ -98,7 +98,8 @@ async fn folder_of(caller: &Caller, call: &ForeignCall) -> Answer<String> {
     Ok(folder)
 }
 
-/// Returns the reason why the call must not be tried, whatever it does: a rule forbids it, or the agent is frozen.
+/// Returns the reason to refuse a trial without looking at the command: a rule forbids the call, or the agent is
+/// frozen.
 async fn why_not_at_all(caller: &Caller, call: &ForeignCall) -> Answer<Option<&'static str>> {
     let driver = &caller.app.driver;
     let system = driver.system().await?;
@@ -120,7 +121,7 @@ async fn why_not_at_all(caller: &Caller, call: &ForeignCall) -> Answer<Option<&'
     })
 }
 
-/// Proves that the process that sent the request has the server's user and sees the server's files.
+/// Checks that the process that sent the request runs as the user of the server and sees the same files as the server.
 async fn prove_peer(headers: &HeaderMap) -> Answer<Result<(), peer_process::Unproved>> {
     if let Err(why) = peer_process::check_headers(headers) {
         return Ok(Err(why));
@@ -132,15 +133,15 @@ async fn prove_peer(headers: &HeaderMap) -> Answer<Result<(), peer_process::Unpr
     proved.map_err(|_| Refused::from_code(Code::Internal))
 }
 
-/// Checks the secret of a tried call, and that its changes can still be carried out. Returns nothing for a call that was
-/// not tried. `is_repeat`: the request was carried out before, so only the secret is checked.
+/// Checks the secret of a tried call, and that the changes can still be carried out. Accepts a call that was not tried.
+/// If `is_repeat` is true, an earlier request was carried out, so only the secret is checked.
 pub(super) async fn check_exec(
     caller: &Caller,
     interrupt: &Interrupt,
     exec: Option<&str>,
     is_repeat: bool,
 ) -> Answer<()> {
-    // The use of an approval whose content was erased is refused later.
+    // If the content of the approval was erased, its use is refused later.
     if interrupt.content.is_null() {
         return Ok(());
     }
@@ -189,8 +190,8 @@ pub(super) async fn released(
 
 /// Read the new content of a file.
 ///
-/// Returns a file of the changes that the caller has released with the approval of a tried call, for 15 minutes after
-/// the use of the approval.
+/// Returns the content of a file in the changes of a tried call. Only the caller who used the approval of the call can
+/// read it, for 15 minutes after the use.
 #[utoipa::path(
     get, path = "/v1/interrupts/{id}/bodies/{digest}", tag = "interrupts", operation_id = "read_released_body",
     params(
@@ -224,10 +225,10 @@ pub(crate) async fn body(caller: Caller, Ids(id, digest): Ids<InterruptId, Strin
     Ok(([(CONTENT_TYPE, "application/octet-stream")], body).into_response())
 }
 
-/// Report what became of released changes.
+/// Report the outcome of released changes.
 ///
 /// The program that carries out the changes of a tried call sends this request when it has ended. Until then, the card
-/// says that the outcome is unknown. A second report changes nothing.
+/// says that the outcome is unknown. Only the first report is recorded.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/exec", tag = "interrupts", operation_id = "report_exec",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),

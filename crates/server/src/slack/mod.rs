@@ -1,11 +1,11 @@
-//! Decisions in Slack. A person presses a button in a message, Slack shows a form with the interrupt, and submitting
-//! the form decides.
+//! Decisions in Slack. A person presses a button in a message. Slack then shows a form with the interrupt. The
+//! submitted form decides.
 //!
-//! Slack signs its requests, and each request names a Slack user. The decision is recorded for the person with this
-//! Slack address. A person who may not decide gets a message that only this person sees. Pressing a button does not
-//! decide. A decision is accepted only if the form showed the whole interrupt, and only for the content that the form
-//! showed (checked by digest). `modal.rs` builds the form. Slack may send a request twice, but a form decides only
-//! once.
+//! Slack signs its requests, and each request names a Slack user. The decision is recorded for the person whose entry
+//! has this Slack address. A person who may not decide gets a message that only this person sees. The button alone does
+//! not decide. A decision is accepted only if the form showed the whole interrupt, and only for the content that the
+//! form showed (compared by digest). `modal.rs` builds the form. Slack may send a request twice, but a form decides
+//! only once.
 
 mod modal;
 
@@ -46,23 +46,23 @@ pub(crate) fn router(channels: Arc<Channels>) -> Router<AuthState> {
 }
 
 /// Returns true if the option can be chosen in Slack. An option that needs input other than text can be chosen only on
-/// the page.
+/// the decision page.
 pub(crate) fn is_offered(offer: &Offer) -> bool {
     !offer.needs_edit && !offer.keeps_some() && !offer.gives_grant()
 }
 
-/// Returns true if the id of an option is defined by Holdshort. All other ids, and all labels, were written by an
-/// agent.
+/// Returns true if Holdshort defines the id of an option. An agent wrote all other ids, and all labels.
 fn is_ours(option: &str) -> bool {
     Kind::ALL.iter().any(|kind| interrupt::option(*kind, option).is_some())
 }
 
-/// Returns the id of an option for the value of a button in Slack. An id that an agent wrote is replaced by a digest.
+/// Returns the id of an option as the value of a button in Slack. If an agent wrote the id, the value contains a digest
+/// of the id instead.
 pub(crate) fn key(interrupt: &InterruptId, option: &str) -> String {
     if is_ours(option) { option.to_owned() } else { Digest::of_json(&json!([interrupt, option])).to_string() }
 }
 
-/// Returns the label of a button. `nth` is the number of the option, counted from 1.
+/// Returns the label of a button. `nth` is the number of the option among the buttons, counted from 1.
 pub(crate) fn label(nth: usize, option: &str) -> String {
     if is_ours(option) { humanize_option_id(option) } else { format!("Option {nth}") }
 }
@@ -81,7 +81,7 @@ pub(crate) fn tone(offer: &Offer) -> Tone {
     }
 }
 
-/// The only form field in a request from Slack.
+/// Form field in a request from Slack. There is only this one.
 #[derive(Deserialize)]
 struct Sent {
     payload: String,
@@ -134,7 +134,7 @@ async fn pressed(auth: &AuthState, channel: &Channel, payload: &Value) -> Answer
             if let Some(look) = look.filter(|_| why.is_none()) {
                 look.keep().await;
             }
-            why.map(|why| format!("The form could not be opened: {why}."))
+            why.map(|why| format!("The form for the decision could not be opened: {why}."))
         }
         Err(refused) => Some(describe_refusal(&refused)),
     };
@@ -150,7 +150,8 @@ async fn pressed(auth: &AuthState, channel: &Channel, payload: &Value) -> Answer
     Ok(StatusCode::OK.into_response())
 }
 
-/// Returns the form for the person who pressed a button. Also returns a [`Look`] if the form shows the whole interrupt.
+/// Returns the form for the person who pressed a button. If the form shows the whole interrupt, also returns a
+/// [`Look`].
 async fn opened(auth: &AuthState, payload: &Value) -> Answer<(Value, Option<Look>)> {
     let value = text(payload, "/actions/0/value");
     let press = auth.press(value).ok_or_else(|| {
@@ -163,7 +164,7 @@ async fn opened(auth: &AuthState, payload: &Value) -> Answer<(Value, Option<Look
     Ok((form, look))
 }
 
-/// View of an interrupt: a form in Slack showed the interrupt to a person.
+/// A view of an interrupt: a form in Slack has shown the interrupt to a person.
 struct Look {
     app: Arc<App>,
     actor: Actor,
@@ -171,7 +172,8 @@ struct Look {
 }
 
 impl Look {
-    /// Records the view in the same way as the browser app. An error is only logged, so that the form stays open.
+    /// Records the view in the same way as a view in the browser app. An error is only logged, so that the form stays
+    /// open.
     async fn keep(self) {
         let Self { app, actor, asked: InterruptRef { run, interrupt } } = self;
         if let Err(error) = app.send(&run, Input::View { interrupt }, actor).await {
@@ -180,8 +182,8 @@ impl Look {
     }
 }
 
-/// Returns the person and the interrupt of the pressed button. Rejects a person who may not decide, and an open
-/// interrupt with a high risk.
+/// Returns the person who pressed the button, and the interrupt of the button. Returns an error if the person may not
+/// decide, or if the interrupt is open and has a high risk.
 async fn holder(auth: &AuthState, payload: &Value, press: &Press) -> Answer<LinkBearer> {
     let shown = ShownInterrupt { interrupt: press.interrupt.clone(), subject: press.subject };
     let holder = auth.by_address(SLACK, text(payload, "/user/id"), &shown).await?;
@@ -220,7 +222,7 @@ fn offered<'i>(interrupt: &'i Interrupt, press: &Press) -> Answer<&'i Offer> {
 }
 
 fn find_pressed_offer<'i>(interrupt: &'i Interrupt, press: &Press) -> Option<&'i Offer> {
-    // Buttons of earlier versions contain the id of the option without a digest.
+    // In earlier versions, the value of a button is always the id of the option.
     let is_it = |offer: &&Offer| key(&press.interrupt, &offer.id) == press.option || offer.id == press.option;
     interrupt.options.iter().find(is_it)
 }
@@ -253,10 +255,11 @@ async fn submitted(auth: &AuthState, payload: &Value, signature: &str) -> Answer
 async fn decided(auth: &AuthState, payload: &Value, press: &Press, signature: &str) -> Answer<Reply> {
     let LinkBearer { app, actor, asked, interrupt, .. } = holder(auth, payload, press).await?;
     let once = once(&actor, payload, signature);
-    // A form may decide only on the content that it showed. If the interrupt is resolved, this is not checked, and
-    // the response contains the resolution.
+    // A form may decide only on the content that it showed. If the interrupt is already resolved, the content is not
+    // checked, and the response contains the resolution.
     if interrupt.status == InterruptStatus::Open {
-        // The person may have withdrawn the vote that this form cast, so a repeated request must not cast it again.
+        // The person may have withdrawn the vote that this form cast. In this case, a repeated request must not cast it
+        // again.
         if app.is_used(&once).await? {
             return Ok(Reply::Clear);
         }
@@ -288,13 +291,13 @@ async fn decided(auth: &AuthState, payload: &Value, press: &Press, signature: &s
     })
 }
 
-/// Returns the idempotency key of a form. The key is made from the id that Slack gave to the open form, or from the
-/// signature if there is no id.
+/// Returns the idempotency key of a form. The key is derived from the id that Slack gave the open form. If there is no
+/// such id, it is derived from the signature.
 fn once(actor: &Actor, payload: &Value, signature: &str) -> IdempotencyKey {
     let id = text(payload, "/view/id");
     let form = if id.is_empty() { signature } else { id };
-    // The digest covers the form but not the decision, so that a second, different decision with the same form is not
-    // accepted.
+    // The digest covers the form but not the decision. Therefore a second request with the same form and another
+    // decision is not accepted.
     let digest = Digest::of_bytes(form.as_bytes());
     IdempotencyKey { scope: format!("{} form in Slack", actor.id), key: digest.to_string(), digest }
 }

@@ -1,5 +1,5 @@
-//! The form in Slack: the content of the card that the reader may see, and a text field. All text is converted to
-//! plain text with `plain` before it is split into blocks.
+//! The form in Slack. It contains the content of the card that the reader may see, and a text field. All text is made
+//! plain with `plain` before it is split into blocks.
 
 use holdshort_protocol::{InspectedCall, Interrupt, Offer, Outcome, Resolution, plain};
 use serde_json::{Value, json};
@@ -11,8 +11,8 @@ use crate::pages::card_text;
 pub(super) const FIELD: &str = "words";
 /// JSON pointer to the typed text in a request from Slack.
 pub(super) const TYPED: &str = "/view/state/values/words/text/value";
-/// Label of the submit button for an option that an agent wrote, because Slack rejects empty labels and labels of
-/// more than 24 characters.
+/// Label of the submit button for an option that an agent wrote. The label of the option is not used, because Slack
+/// rejects empty labels and labels of more than 24 characters.
 const TAKE: &str = "Take this option";
 /// Maximum number of characters in one block. Slack accepts 3,000.
 const BLOCK_CHARS: usize = 2_900;
@@ -21,8 +21,8 @@ const BLOCKS: usize = 60;
 /// Maximum number of characters of the typed text.
 const TYPED_CHARS: usize = 3_000;
 
-/// Returns the form for an option. Slack sends `metadata` back with the submitted form. If the card does not fit, the
-/// form only contains a link to the page.
+/// Returns the form for an option. Slack returns `metadata` with the submitted form. If the card does not fit into the
+/// form, the form contains only a link to the page.
 pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: &str) -> Value {
     let mut blocks: Vec<Value> =
         texts(interrupt).into_iter().take(BLOCKS).map(|text| section(&text)).collect();
@@ -60,7 +60,7 @@ pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: 
     view
 }
 
-/// Returns true if the form shows all content to which the decision applies.
+/// Returns true if the form shows everything to which the decision applies.
 pub(super) fn shows_all(interrupt: &Interrupt, offer: &Offer) -> bool {
     let is_whole = !offer.releases() || interrupt.unseen.is_none();
     is_whole && texts(interrupt).len() <= BLOCKS && !is_cut(interrupt)
@@ -138,8 +138,8 @@ mod tests {
 
     use super::*;
 
-    /// Tests that hostile texts are shown in the same way as in the terminal, the app and the channels, whose tests
-    /// use the same table. Each hostile text is used as a title, a command, a path and a message.
+    /// Tests that hostile texts are shown as in the terminal, the app and the channels. The tests of those use the same
+    /// table. Each hostile text is used as a title, a command, a path and a message.
     #[test]
     fn hostile_texts_are_written_in_the_form_as_anywhere_else() {
         let rows: Vec<Value> =

@@ -1,4 +1,4 @@
-//! Sends frames to the client: responses, and the items of each subscription in their order.
+//! Sends frames to the client: responses, and the items of each subscription, each in their order.
 
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
@@ -13,7 +13,7 @@ use tokio_stream::StreamMap;
 
 use super::write;
 
-/// Instruction that `listen.rs` sends after it has carried out a frame.
+/// Instruction to this task. `listen.rs` sends it after it has carried out a frame.
 pub(super) enum Order {
     Say(Box<ServerFrame>),
     Follow { id: String, answer: Box<ServerFrame>, items: BoxStream<'static, Item> },
@@ -30,10 +30,10 @@ impl Order {
     }
 }
 
-/// Subscriptions by the id that the client chose. A feed that ends yields `None` once.
+/// Subscriptions by the id that the client chose. When the feed of a subscription ends, it yields one `None`.
 type Subscriptions = StreamMap<String, BoxStream<'static, Option<Item>>>;
 
-/// Sends frames until all senders of orders are dropped, or until the client stops reading.
+/// Sends frames until no sender of orders is left or the client stops reading.
 pub(super) async fn all(mut orders: mpsc::Receiver<Order>, outbox: Outbox) -> Result<(), Unsent> {
     let mut subscriptions = Subscriptions::new();
     loop {

@@ -6,7 +6,7 @@ use holdshort_web::websocket::End;
 
 use super::write;
 
-/// Returns the last frame; `None` if the client has disconnected or does not use this protocol.
+/// Returns the last frame. Returns `None` if the client has disconnected or speaks another protocol.
 pub(super) fn frame(end: &End) -> Option<Utf8Bytes> {
     let frame = match end {
         End::Left | End::LeftBecause(_) | End::Broken | End::Evicted | End::Replaced | End::Unreadable => {

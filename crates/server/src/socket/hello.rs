@@ -17,8 +17,8 @@ use tokio::time::timeout;
 
 use super::incoming;
 
-/// Permission that a client needs to connect and to subscribe. Every other frame needs the permission of the
-/// corresponding HTTP request.
+/// Permission that a client needs to connect and to subscribe. Every other frame needs the permission of the equivalent
+/// HTTP request.
 pub(crate) const NEEDS: Needs = any(Permission::Read);
 
 /// Authenticates a caller on a socket. The caller's actions are recorded with the channel `ws`.

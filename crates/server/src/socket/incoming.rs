@@ -1,4 +1,4 @@
-//! Reads and parses the frames of a client. Each parsing step has a separate error.
+//! Reads and parses the frames of a client. Each step of the parser has its own error.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use holdshort_web::websocket::{self, End};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// Frame of the client, or the error in the frame. The id is known even for most invalid frames.
+/// A frame of the client, or the error in the frame. Even if the frame is invalid, its id is usually known.
 pub(super) struct Received {
     pub(super) id: Option<String>,
     pub(super) frame: Answer<ClientFrame>,
 }
 
-/// Returns the next frame. Pings and pongs only show that the client is alive.
+/// Returns the next frame. A ping or pong is not a frame, and only shows that the client is alive.
 pub(super) async fn next(incoming: &mut SplitStream<WebSocket>, silence: Duration) -> Result<Received, End> {
     match websocket::next(incoming, silence).await? {
         Some(text) => read(&text),
@@ -62,8 +62,8 @@ fn read(text: &str) -> Result<Received, End> {
         }
         Err(error) => {
             let refused = Refused::new(Code::MalformedJson, error.to_string());
-            // If the JSON is ambiguous, for example because of duplicate members, only this frame is rejected. If the
-            // text is not JSON, the connection is closed.
+            // If the text is JSON but ambiguous, for example with duplicate members, only this frame is rejected. If
+            // the text is not JSON, the connection is closed.
             match serde_json::from_str::<IgnoredAny>(text) {
                 Ok(_) => Ok(Received { id: None, frame: Err(refused) }),
                 Err(_) => Err(End::NotJson(refused)),

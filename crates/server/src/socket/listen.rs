@@ -37,7 +37,7 @@ pub(super) async fn all(
                 over_rate += 1;
                 Err(refused)
             }
-            // The future is boxed only while the frame is carried out, because an idle socket must stay small.
+            // The future is boxed only while a frame is carried out, so that an idle socket uses little memory.
             (Ok(()), Ok(frame)) => {
                 over_rate = 0;
                 Box::pin(carry_out(caller, frame)).await
@@ -45,8 +45,8 @@ pub(super) async fn all(
             (Ok(()), Err(refused)) => Err(refused),
         };
         let order = done.unwrap_or_else(|refused| Order::refuse(received.id, refused));
-        // A client that sends frames but does not read the responses is disconnected after the same time limit as
-        // every slow reader.
+        // A client that sends frames but does not read the responses is a slow reader. It is disconnected after the
+        // time limit of slow readers.
         match timeout(pace.patience, orders.send(order)).await {
             Ok(Ok(())) => {}
             Ok(Err(_)) => return End::Left,

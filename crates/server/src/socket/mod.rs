@@ -1,10 +1,10 @@
 //! A WebSocket of the native API: authentication, subscriptions and commands.
 //!
-//! Three tasks run concurrently and wait for each other only if a queue is full. `listen.rs` reads frames and carries
-//! them out in their order. `deliver.rs` merges the responses with the events of the subscriptions. `write.rs` writes
-//! frames. Because of the separate tasks, a long stream never delays a decision, and a slow decision never delays a
-//! stream. The server stores no state about a closed connection, and a disconnect does not change the journal. The
-//! connection ends when the credentials of the client expire or are revoked.
+//! Three tasks run concurrently. A task waits for another one only if a queue is full. `listen.rs` reads frames and
+//! carries them out in their order. `deliver.rs` merges the responses with the events of the subscriptions. `write.rs`
+//! writes frames. Because the tasks are separate, a long stream never delays a decision, and a slow decision never
+//! delays a stream. The server stores nothing about a closed connection, and a disconnect does not change the journal.
+//! When the credentials of the client expire or are revoked, the connection ends.
 
 mod deliver;
 mod end;
@@ -35,7 +35,7 @@ use tracing::{Instrument, Span};
 
 pub(crate) use hello::{NEEDS, caller};
 
-/// Responds to the request that opens a socket. `known` is the caller, if the request has valid credentials.
+/// Responds to the request that opens a socket. `known` is the caller if the request itself has valid credentials.
 pub(crate) fn open(
     upgrade: WebSocketUpgrade,
     auth: AuthState,
@@ -54,12 +54,12 @@ pub(crate) fn open(
     }))
 }
 
-/// A connected client: its resources, and the caller if the opening request was already authenticated.
+/// A connected client: its resources, and the caller if the request that opened the socket had valid credentials.
 struct SocketClient {
     known: Option<Caller>,
-    /// Permit for a stream, which is held once the client has authenticated.
+    /// Permit for a stream. Present after the client has authenticated.
     permit: Option<OwnedSemaphorePermit>,
-    /// Connection that the server may close to make room for others until the client has authenticated.
+    /// Connection of a client that has not authenticated. The server may close it to make room for others.
     connection: Option<Arc<Connection>>,
 }
 
@@ -75,7 +75,7 @@ async fn serve(
     let mut writing = pin!(websocket::write(sink, queue, pace.ping, drop));
     let end = tokio::select! {
         end = converse(&mut incoming, auth, headers, &mut client, pace, outbox) => end,
-        // The outbox still exists, so the end of the writing task means that the connection is broken.
+        // The outbox still exists. If the writing task ends nevertheless, the connection is broken.
         _ = &mut writing => return,
         () = auth.stopped() => End::Stopping,
     };
@@ -112,7 +112,7 @@ async fn converse(
         }
     }
     client.connection = None;
-    // Dropped to free memory, because headers keep the buffer alive from which they were parsed.
+    // The headers are dropped, because they keep the buffer from which they were parsed in memory.
     drop(headers);
     if let Err(unsent) = outbox.put(write::text(&hello::welcome(&caller))).await {
         return unsent.into();
@@ -120,8 +120,7 @@ async fn converse(
     let (orders, taken) = mpsc::channel(ANSWERS);
     let mut delivering = pin!(deliver::all(taken, outbox));
     let end = tokio::select! {
-        // The end of the client's access is checked first, so that no frame is executed or sent after the access has
-        // ended.
+        // The end of the client's access is checked first. Therefore no frame is carried out or sent after it.
         biased;
         end = End::of_access(&caller) => return end,
         end = listen::all(incoming, &caller, pace, orders) => end,

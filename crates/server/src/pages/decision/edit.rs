@@ -1,5 +1,5 @@
-//! The value that a person may edit: the arguments of a call, a plan, an output, or requested input. Converts the
-//! value to text for an editor, and the edited text back.
+//! The value that a person may edit: the arguments of a call, a plan, an output, or requested input. Converts the value
+//! to text for an editor, and the edited text back to a value.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! The form of a decision page, and the input that a person sends with it. A form with errors is shown again with the
-//! input.
+//! The form of a decision page, and the input that a person sends with it. If the input has errors, the form is shown
+//! again with this input.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,28 +21,28 @@ use super::edit::Edit;
 #[serde(try_from = "Vec<(String, String)>")]
 pub(super) struct Typed {
     option: String,
-    /// Index of the suggested answer that the person chose. Empty if the person wrote a new answer.
+    /// Index of the suggested answer that the person chose. Empty if the person chose none.
     choice: String,
     text: String,
     edit: String,
-    /// Values of the answer's members, by the index of the member.
+    /// Values that the person typed for the members of the answer, by the index of the member.
     members: BTreeMap<usize, String>,
-    /// Parts of the changes that the person wants to keep, one per line.
+    /// Parts of the changes that the person wants to keep, one per line. `None` if the form has no such list.
     keep: Option<String>,
     /// Ids of other open interrupts that the person wants to release with the grant.
     also: BTreeSet<String>,
     /// Ids of the other open interrupts that the page listed, in their order.
     also_shown: Vec<String>,
     confirm: String,
-    /// Number that the person typed. Only the page of a link that was sent to a person asks for a number.
+    /// Number that the person typed. Only the page of a link that was sent in a message asks for a number.
     number: String,
     version: Option<u64>,
 }
 
-/// Prefix of the fields for the members of an answer. The index of the member follows.
+/// Prefix of the name of each field for a member of the answer. The index of the member follows the prefix.
 const MEMBER: &str = "answer-";
 
-/// Prefix of the check boxes for other open interrupts. The id of the interrupt follows.
+/// Prefix of the name of each check box for another open interrupt. The id of the interrupt follows the prefix.
 const ALSO: &str = "also-";
 
 impl TryFrom<Vec<(String, String)>> for Typed {
@@ -100,14 +100,13 @@ impl Typed {
             version: self.version,
             ..Decision::default()
         };
-        // A link that was sent to a person is only for one interrupt, so it cannot approve other interrupts.
+        // A link that was sent in a message is for one interrupt only, so it cannot approve other interrupts.
         if number.is_none() && option.is_some_and(Offer::gives_grant) {
             decision.also = self.also_shown.iter().filter(|id| self.also.contains(*id)).cloned().collect();
             decision.also_shown.clone_from(&self.also_shown);
         }
         if decision.text.is_some() && option.is_some_and(|option| self.lacks_answer(interrupt, option)) {
-            let rule = "are only a note: fill in the fields of the answer, and send the note together with \
-                the answer";
+            let rule = "are only a note and not the answer: also fill in the fields of the answer";
             problems.push(Problem::new("/text", rule));
         }
         let goes_on = option.is_none_or(Offer::releases);
@@ -124,7 +123,7 @@ impl Typed {
         (decision, problems)
     }
 
-    /// Returns true if the option needs an answer as data, and all fields for this answer are empty.
+    /// Returns true if the option needs an answer as data and the person left all fields of this answer empty.
     fn lacks_answer(&self, interrupt: &Interrupt, option: &Offer) -> bool {
         let is_blank = |typed: &String| typed.trim().is_empty();
         interrupt.kind == Kind::Question
@@ -186,7 +185,7 @@ impl Typed {
                 Value::Null
             });
         }
-        // The person changed the text, but chose an option that ignores the change, probably by mistake.
+        // The person changed the text but chose an option that ignores the change. This is probably a mistake.
         if option.releases() && !typed.is_empty() && edit.is_changed(&typed) {
             let rule =
                 "is changed, but this option ignores changes: choose another option, or undo your change";
@@ -196,13 +195,13 @@ impl Typed {
     }
 }
 
-/// Returns the members of the answer if the answer is an object of plain values.
+/// Returns the members of the answer if its schema is an object of plain values.
 fn answer_members(interrupt: &Interrupt) -> Option<Vec<Member<'_>>> {
     interrupt.editable().filter(|_| interrupt.kind == Kind::Question)?;
     Member::all(interrupt.response_schema.as_ref()?)
 }
 
-/// Returns the name of the field for the answer's member at this index.
+/// Returns the name of the form field for the member of the answer with this index.
 fn member_field(place: usize) -> String {
     format!("{MEMBER}{place}")
 }
@@ -215,17 +214,17 @@ pub(super) struct Form<'a> {
     /// Hint below the text field that explains how the text is used.
     words_are: &'static str,
     text: Field<'a>,
-    /// Input fields for the members of an answer that is a JSON object of plain values. These fields replace the
-    /// editor in `edit`.
+    /// Input fields for the members of an answer that is a JSON object of plain values. The page shows them instead of
+    /// the editor in `edit`.
     members: Vec<MemberInput<'a>>,
     edit: Option<Editor<'a>>,
     keep: Option<Field<'a>>,
     /// True if the listed changes undo earlier changes.
     is_undo: bool,
-    /// Text with the number of parts that do not fit into the list.
+    /// Text with the number of parts for which the list has no room.
     keep_more: Option<String>,
     also: Vec<Also<'a>>,
-    /// Ids of the interrupts in `also`, as the value of a hidden field.
+    /// Ids of all interrupts in `also`, as the value of a hidden field.
     also_shown: String,
     confirm: Option<Confirm<'a>>,
     number: Option<Number<'a>>,
@@ -233,7 +232,7 @@ pub(super) struct Form<'a> {
     problems: Vec<Wrong<'a>>,
 }
 
-/// Check box for another open interrupt that the grant would cover.
+/// Check box for another open interrupt that the grant would also release.
 #[derive(Serialize)]
 struct Also<'a> {
     name: String,
@@ -270,7 +269,7 @@ struct Choice {
 
 #[derive(Serialize)]
 struct Editor<'a> {
-    /// Text of the element that opens the editor.
+    /// Text of the element that a person clicks to open the editor.
     summary: &'static str,
     label: &'static str,
     /// JSON schema of the answer; `None` if the answer has no schema.
@@ -299,7 +298,7 @@ struct Confirm<'a> {
     field: Field<'a>,
 }
 
-/// Number that the person must type. Mail scanners that submit forms automatically do not type the number.
+/// Number that the person must type. A mail scanner that submits forms does not type it.
 #[derive(Serialize)]
 struct Number<'a> {
     shown: String,
@@ -317,8 +316,7 @@ struct Field<'a> {
 struct Offered<'a> {
     id: &'a str,
     label: Cow<'a, str>,
-    /// CSS class of the button: `go` if the option lets the work continue, `stop` if the option ends the work. Empty
-    /// for other options.
+    /// CSS class of the button: `go` if the option lets the work continue, `stop` if it ends the work, otherwise empty.
     tone: &'static str,
     notes: Vec<Cow<'a, str>>,
     /// True if the browser may send the form although the check box is not ticked.
@@ -367,7 +365,7 @@ impl<'a> Form<'a> {
             Editor { summary, label: edit.label, schema, is_text: edit.is_text, is_open, field }
         };
         let takes_data = interrupt.kind == Kind::Question && interrupt.editable().is_some();
-        // A link that was sent to a person is only for one interrupt, so it cannot approve other interrupts.
+        // A link that was sent in a message is for one interrupt only, so it cannot approve other interrupts.
         let also_covers = if number.is_none() { interrupt.also_covers.as_slice() } else { &[] };
         let also = also_covers.iter().map(|each| Also {
             name: format!("{ALSO}{}", each.interrupt),
@@ -429,8 +427,8 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Returns an error with the name of its form field. `edit_field` is the form field for the edit of the chosen
-/// option.
+/// Returns an error together with the name of the form field that has the error. `edit_field` is the name of the form
+/// field with the edit.
 fn wrong<'a>(
     problem: &'a FieldError,
     edit_field: &'static str,
@@ -531,8 +529,8 @@ fn offered<'a>(
             Outcome::Answered | Outcome::Expired | Outcome::Superseded => "",
         },
         notes: effect_beside(interrupt, option).into_iter().chain(notes).collect(),
-        // For an option that keeps some parts, the browser does not require the tick. The server checks that the page
-        // showed the kept parts.
+        // For an option that keeps some parts of the changes, the browser does not require the tick. The server checks
+        // instead that the page showed the kept parts.
         holds: !option.releases() || option.keeps_some(),
     }
 }

@@ -1,5 +1,5 @@
-//! The page of a decision link. GET and HEAD only render the page, because mail scanners follow links. POST decides
-//! like every other route that decides. `holdshort_presentation` builds the card. `form.rs` contains the form and its
+//! The page of a decision link. GET and HEAD only render the page, because mail scanners follow links. POST decides in
+//! the same way as the API. `holdshort_presentation` builds the card, and `form.rs` builds the form and parses its
 //! input.
 
 mod edit;
@@ -68,8 +68,8 @@ impl Reading {
     }
 }
 
-/// Returns the name of the run's model. If this is the name of the rehearsal model, the page labels the run as a
-/// rehearsal.
+/// Returns the name of the model with which the run was started. If it is the rehearsal model, the page labels the run
+/// as a rehearsal.
 pub(crate) async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
     let started = app.event(&StreamId::Run(run.clone()), 1).await?;
     Ok(match started.fact {
@@ -78,7 +78,7 @@ pub(crate) async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
     })
 }
 
-/// Returns true if the link was sent to a person, or was created to be sent. The page of such a link asks for a
+/// Returns true if the link was sent in a message, or was created to be sent in one. The page of such a link asks for a
 /// number, because a mail scanner that submits forms does not type the number.
 fn asks_for_number(once: Option<&IdempotencyKey>, option: Option<&str>) -> bool {
     once.is_some() || option.is_some()
@@ -95,7 +95,7 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     let typed: Typed = body.form().await?;
     let reading = Reading::of_link(&app, &actor, &asked.run).await?;
     let until: Option<Timestamp> = interrupt.expires_at.as_deref().and_then(|at| at.parse().ok());
-    // Errors in the form are reported only if the interrupt is open and the person may act.
+    // Errors in the form are reported only if the interrupt is still open and the person may act on it.
     let asks = interrupt.status == InterruptStatus::Open && until.is_none_or(|at| at > app.now());
     let (decision, problems) = typed.decision(&interrupt, number.as_deref());
     if asks && may_act(&interrupt) && !problems.is_empty() {
@@ -104,7 +104,7 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     if option.is_some_and(|option| option != decision.option) {
         return Err(Refused::invalid_at("/option", "is not the option of this link"));
     }
-    // If the interrupt is resolved, the idempotency key of the link is ignored, so that a repeated decision gets the
+    // If the interrupt is resolved, the idempotency key of the link is not used. A repeated decision then gets the
     // existing result.
     let once = once.filter(|_| interrupt.status == InterruptStatus::Open);
     match decide::decide_on_page(&app, &asked, actor, decision, once).await {
@@ -128,7 +128,7 @@ enum News<'a> {
     /// The form contains errors.
     Wrong(&'a Typed, &'a Refused),
     Decided,
-    /// A different decision was made before, or the interrupt has expired.
+    /// Another decision was made first, or the interrupt has expired.
     TooLate,
 }
 
@@ -152,8 +152,8 @@ fn without_releases(interrupt: &Interrupt) -> Interrupt {
     Interrupt { options, ..interrupt.clone() }
 }
 
-/// Renders the page. `number` is the number that the reader of a sent link must type. A sent link works once, so the
-/// page has no form after the decision.
+/// Renders the page. `number` is the number that the reader must type if the link was sent in a message. Such a link
+/// works once, so the page has no form after the decision.
 fn draw(interrupt: &Interrupt, reading: &Reading, number: Option<String>, news: News<'_>) -> Response {
     let judged = InspectedCall::from_interrupt(interrupt);
     let time = |at: &str| local_time(at, &reading.zone);

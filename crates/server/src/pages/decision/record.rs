@@ -1,6 +1,6 @@
-//! The record of an interrupt as a page that can be saved. The record contains the card, the events with their actors
-//! and times, and the checkpoint that covers the events. The record also lists the notifications that channels sent.
-//! No checkpoint covers these notifications.
+//! The record of an interrupt as a page that can be saved. It contains the card, the events with their actors and
+//! times, and the checkpoint that covers the events. It also lists the notifications that channels sent. The checkpoint
+//! does not cover these notifications.
 
 use axum::response::Response;
 use holdshort_protocol::{
@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::super::frame;
 use super::{card, time};
 
-/// Event of the receipt.
+/// An event of the receipt.
 pub(crate) struct Recorded {
     pub(crate) event: Event,
     pub(crate) hash: String,
@@ -26,7 +26,7 @@ pub(crate) struct Recorded {
 /// Text shown instead of erased content.
 const ERASED: &str = "(erased)";
 
-/// Event, formatted for the page.
+/// An event, formatted for the page.
 #[derive(Serialize)]
 struct Step {
     at: String,
@@ -35,7 +35,7 @@ struct Step {
     by: String,
     /// Channel that the actor used, such as `rest`.
     via: String,
-    /// Person who created the actor's login link. Empty if the actor created the link.
+    /// Person who created the login link with which the actor signed in. Empty if the actor created the link.
     let_in_by: String,
     option: String,
     /// For a decision: person on whose behalf the decision was made, as reported by the approver's client.
@@ -92,7 +92,7 @@ struct NotificationRow {
     tried: Vec<AttemptRow>,
 }
 
-/// Delivery attempt. A failed attempt may have sent nothing.
+/// A delivery attempt. If the attempt failed, perhaps nothing was sent.
 #[derive(Serialize)]
 struct AttemptRow {
     at: String,
@@ -133,8 +133,8 @@ impl AttemptRow {
     }
 }
 
-/// Returns a sentence about the outcome of the call that the interrupt asks about. The last event of the call
-/// determines the outcome.
+/// Returns a sentence about the outcome of the call that the interrupt is about. The last event of the call determines
+/// the outcome.
 fn became(interrupt: &Interrupt, events: &[Recorded]) -> Option<&'static str> {
     let is = |kind: &str| events.iter().any(|Recorded { event, .. }| event.kind == kind);
     let is_of_a_call = matches!(interrupt.kind, Kind::ToolApproval | Kind::UnknownOutcome | Kind::ClientCall);
