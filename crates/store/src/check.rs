@@ -1,5 +1,5 @@
-//! Checks of an append that do not read the journal. All stores share these checks, so that all stores reject the same
-//! appends. The checks never read the bytes of an event.
+//! Checks of an append that need no read of the journal. All stores share these checks, so that all stores reject the
+//! same appends. The checks never read the bytes of an event.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use holdshort_core::digest::Digest;
 
 use crate::log::{Append, AppendError, CONTENT_INLINE_LIMIT, StreamAppend};
 
-/// Rejects an append that is inconsistent, regardless of the content of the journal.
+/// Rejects an append that contradicts itself, whatever the journal contains.
 pub(crate) fn append(append: &Append) -> Result<(), AppendError> {
     let mut streams = BTreeSet::new();
     for part in &append.streams {
@@ -20,7 +20,7 @@ pub(crate) fn append(append: &Append) -> Result<(), AppendError> {
         let is_before = |part: &StreamAppend| part.stream == *stream && (1..=part.expected).contains(seq);
         if !append.streams.iter().any(is_before) {
             return malformed(format!(
-                "{stream}/{seq} is erased, but no later event of its stream is appended"
+                "the append erases event {stream}/{seq}, but contains no later event of this stream"
             ));
         }
     }

@@ -1,5 +1,5 @@
-//! Sort keys of rows in lists, and their encoding as cursors. All stores share the sort keys, so that a list has the
-//! same order in all stores. A cursor contains only the sort key of a row.
+//! Sort keys of rows in lists, and their encoding as cursors. All stores share the sort keys, so a list has the same
+//! order in all stores. A cursor contains the sort key of a row and nothing else.
 
 use std::cmp::Reverse;
 
@@ -10,7 +10,7 @@ use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, Sess
 use crate::journal::Error;
 use crate::tables::{Cursor, Page};
 
-/// Sort key of runs: newest first. Ids sort by the time of their creation.
+/// Sort key of runs: newest first. Ids sort by their creation time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RunSortKey(pub(crate) Reverse<RunId>);
 
@@ -38,12 +38,13 @@ pub(crate) struct DeliverySortKey(pub(crate) Reverse<DeliveryId>);
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SessionSortKey(pub(crate) Reverse<SessionId>);
 
-/// Returns a cursor that continues the list after this run. The cursor stays valid when earlier rows change.
+/// Returns a cursor with which the list continues after this run. The cursor stays valid when earlier rows change.
 pub fn behind_run(row: &RunRow) -> Cursor {
     RunSortKey::from_row(row).encode()
 }
 
-/// Returns a cursor that continues the list after this interrupt. `row` must be unchanged since the list returned it.
+/// Returns a cursor with which the list continues after this interrupt. `row` must not have changed since the list
+/// returned it.
 pub fn behind_interrupt(row: &InterruptRow) -> Cursor {
     InterruptSortKey::from_row(row).encode()
 }
@@ -159,8 +160,8 @@ impl SessionSortKey {
 }
 
 impl<T> Page<T> {
-    /// Truncates rows to a page of `limit` rows. The caller must have read up to `limit + 1` rows. If there are more
-    /// than `limit` rows, the page gets a cursor.
+    /// Cuts rows to a page of `limit` rows. The caller must have read `limit + 1` rows, if there are so many. If there
+    /// are more than `limit` rows, the page gets a cursor.
     pub(crate) fn cut(mut items: Vec<T>, limit: usize, cursor: impl Fn(&T) -> Cursor) -> Self {
         let more = items.len() > limit;
         items.truncate(limit);

@@ -1,7 +1,7 @@
-//! The data folder, and the lock that prevents a second server from using the folder.
+//! The data folder, and the lock that keeps a second server from using it.
 //!
-//! The lock is a kernel lock on an open file, which the kernel releases when the process ends. The file itself is not
-//! deleted, and its existence has no meaning.
+//! The lock is a kernel lock on an open file. The kernel releases it when the process ends. The file is never deleted:
+//! a file without a lock has no meaning.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::sqlite::from_io;
 const LOCK: &str = "holdshort.lock";
 
 /// Number of attempts to get the lock. If all attempts fail, a server holds the lock. Other processes hold the lock
-/// only for an instant, for example a check for a running server, or a child of a stopped server between fork and
+/// only for an instant. Examples are a check for a running server, and a child of a stopped server between fork and
 /// exec.
 const LOCK_WAITS: u32 = 20;
 const LOCK_WAIT: Duration = Duration::from_millis(20);
@@ -22,7 +22,7 @@ const LOCK_WAIT: Duration = Duration::from_millis(20);
 /// process.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    /// `None` if the folder is not writable, because then no process can lock the folder.
+    /// `None` if the folder is not writable. No process can lock such a folder.
     _file: Option<File>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn claim(folder: &Path) -> Result<Lock, Error> {
     }
 }
 
-/// Locks the folder of a journal that is opened only for reading. A folder that is not writable is not locked,
+/// Locks the folder of a journal that is opened only for reading. If the folder is not writable, it needs no lock,
 /// because no server can use it.
 pub(crate) fn claim_to_read(folder: &Path) -> Result<Lock, Error> {
     match claim(folder) {
@@ -57,8 +57,8 @@ pub(crate) fn make_empty(folder: &Path) -> Result<bool, Error> {
     Ok(fs::read_dir(folder).map_err(from_io)?.next().is_none())
 }
 
-/// Creates a folder and syncs its parent folder. Without the sync, a power failure could remove the folder with all
-/// acknowledged events.
+/// Creates a folder and syncs its parent folder. Without the sync, a power failure could remove the new folder, and
+/// with it all acknowledged events.
 fn make(folder: &Path) -> std::io::Result<()> {
     if folder.is_dir() {
         return Ok(());

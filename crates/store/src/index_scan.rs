@@ -1,7 +1,7 @@
-//! Index scans that produce the pages of lists. Both SQL stores use the same scans, and each store converts the scans
-//! to its SQL dialect.
+//! Index scans that produce the pages of lists. Both SQL stores use the same scans, and each store translates them into
+//! its SQL dialect.
 //!
-//! A page continues after a sort key, never at an offset. A filter may need several index scans, whose results are
+//! A page continues after a sort key, never at an offset. A filter may need several index scans. Their results are then
 //! merged.
 
 use std::cmp::Reverse;
@@ -31,11 +31,11 @@ pub(crate) struct IndexScan<'a> {
 pub(crate) enum Condition<'a> {
     /// The column equals this value.
     Equal(&'static str, Value<'a>),
-    /// SQL condition for both stores, with a `?` for each value. `@` marks the name of an index, which follows the name
-    /// of its table.
+    /// SQL condition for both stores, with a `?` for each value. `@` follows the name of a table and begins the name of
+    /// an index.
     Holds(&'static str, Vec<Value<'a>>),
-    /// The column contains one of these texts. All texts are bound as one value, so that the statement does not depend
-    /// on their number.
+    /// The column contains one of these texts. All texts are one parameter of the statement, so that the statement does
+    /// not depend on the number of texts.
     Contains { column: &'static str, texts: &'a [String], json: String },
     /// A question or its answer contains these words.
     Words(&'a Search),
@@ -75,7 +75,7 @@ impl<'a> IndexScan<'a> {
         self
     }
 
-    /// Limits the scan to rows after the sort key `after`, newest first.
+    /// Restricts the scan to the rows after the sort key `after`, newest first.
     fn older<F: Field>(self, sql: &'static str, after: Option<&'a F>) -> Self {
         match after {
             Some(id) => self.with_condition(sql, vec![id.value()]),
@@ -84,7 +84,8 @@ impl<'a> IndexScan<'a> {
     }
 }
 
-/// Returns the single index scan for a filter of runs. The store must have an index with which one scan is enough.
+/// Returns the only index scan that a filter of runs needs. The store must have an index that serves the filter with
+/// one scan.
 pub(crate) fn runs<'a>(filter: &'a RunFilter, after: Option<&'a RunSortKey>) -> IndexScan<'a> {
     let index = match filter {
         RunFilter { session: Some(_), .. } => Some("runs_by_session"),
@@ -98,7 +99,7 @@ pub(crate) fn runs<'a>(filter: &'a RunFilter, after: Option<&'a RunSortKey>) -> 
         .older("run < ?", after.map(|RunSortKey(Reverse(run))| run))
 }
 
-/// Returns the scans for a filter of sessions: one scan for each state that the filter names.
+/// Returns the scans for a filter of sessions: one for each state in the filter.
 pub(crate) fn sessions<'a>(
     filter: &'a SessionFilter,
     after: Option<&'a SessionSortKey>,
@@ -121,8 +122,8 @@ pub(crate) fn sessions<'a>(
     filter.states.iter().map(of).collect()
 }
 
-/// Returns the scans of open interrupts, followed by the scans of resolved interrupts. Unless the filter is narrower,
-/// there are two scans for each kind of interrupt: one scan of open interrupts and one scan of resolved interrupts.
+/// Returns the scans for a filter of interrupts: first those of open interrupts, then those of resolved interrupts. If
+/// the filter names no kind, there are two scans for each kind of interrupt, one open and one resolved.
 pub(crate) fn interrupts<'a>(
     filter: &'a InterruptFilter,
     after: Option<&'a InterruptSortKey>,
@@ -173,7 +174,7 @@ pub(crate) fn interrupts<'a>(
     [open, resolved]
 }
 
-/// Returns the scans for a filter of grants: one scan of valid grants and one scan of revoked grants.
+/// Returns the two scans for a filter of grants: one of valid grants and one of revoked grants.
 pub(crate) fn grants<'a>(filter: &GrantFilter, after: Option<&'a GrantSortKey>) -> Vec<IndexScan<'a>> {
     let of = |revoked| {
         IndexScan::new::<GrantRow>(Some("grants_by_state"), "grant_id DESC")

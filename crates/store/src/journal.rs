@@ -1,5 +1,5 @@
-//! The whole journal: events, rows, leases, contents of files, and notifications to send (design, parts 3 and 5). One
-//! conformance suite tests all stores.
+//! The whole journal: events, rows, leases, contents of files, and notifications to send (design, parts 3 and 5). The
+//! same conformance tests run against all stores.
 
 use crate::bodies::Bodies;
 use crate::leases::Leases;
@@ -7,12 +7,12 @@ use crate::log::Log;
 use crate::outbox::Outbox;
 use crate::tables::Tables;
 
-/// All traits of a store. A node needs all of them for its journal.
+/// All traits that a store implements. A node needs all of them.
 pub trait Journal: Log + Tables + Leases + Bodies + Outbox {}
 
 impl<T: Log + Tables + Leases + Bodies + Outbox> Journal for T {}
 
-/// Error of the store itself. Each variant needs a different reaction, so that a user interface can say what to do.
+/// Error of the store itself. There is one variant for each reaction, so that a user interface can say what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("nothing was written because the disk is full")]
@@ -30,17 +30,20 @@ pub enum Error {
         once to upgrade the database"
     )]
     Outdated { found: u32, known: u32 },
-    #[error("{others} still use this database and do not support schema version {least}: stop them first")]
+    #[error(
+        "the servers {others} use this database and do not support its schema version {least}: stop \
+        them first"
+    )]
     OlderNodes { others: String, least: u32 },
     #[error("the database is damaged: {0}")]
     Corrupt(String),
-    /// A file of the journal was deleted or replaced while the journal was open. It is unknown whether the last write
-    /// succeeded.
-    #[error("the write may or may not have succeeded: {0}")]
+    /// A file of the journal was deleted or replaced while the journal was open. The last write may have succeeded or
+    /// failed.
+    #[error("it is unknown whether the write succeeded: {0}")]
     FilesReplaced(String),
     #[error("the store failed: {0}")]
     Io(#[source] Box<dyn std::error::Error + Send + Sync>),
-    #[error("the store is shut down")]
+    #[error("the store is closed")]
     Closed,
     #[error("the cursor does not belong to this list: start without a cursor")]
     BadCursor,

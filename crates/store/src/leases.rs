@@ -8,7 +8,7 @@ use holdshort_core::time::Timestamp;
 
 use crate::journal::Error;
 
-/// Node: a process that has opened the store and drives runs.
+/// A node: a process that has opened the store and drives runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeRow {
     /// Identifies the node: the first epoch that the node acquired when it opened the store.
@@ -16,10 +16,10 @@ pub struct NodeRow {
     /// Name that the operator gave to the node. Default: the host name.
     pub name: String,
     pub opened_at: Timestamp,
-    /// Time at which the node's leases expire unless the node renews them. `None` if the store has only one node.
+    /// Time at which the node's leases expire if the node does not renew them. `None` if the store has only one node.
     pub alive_until: Option<Timestamp>,
     pub alive: bool,
-    /// True if this node is the one that returns the row.
+    /// True if the row describes the node that reads it.
     pub here: bool,
     /// Number of runs whose lease the node holds.
     pub runs: u64,
@@ -33,30 +33,30 @@ pub struct Lease {
     pub node: Option<u64>,
 }
 
-/// Assignment of runnable runs to nodes.
+/// Assignment of runnable runs to the nodes that drive them.
 pub trait Leases: Send + Sync + 'static {
-    /// Returns runnable runs whose lease this node holds, oldest first. If the store has only one node, this node holds
+    /// Returns runnable runs whose lease this node holds, oldest first. In a store with only one node, this node holds
     /// all leases.
     fn runnable(&self, limit: usize) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
 
-    /// Acquires the leases of runnable runs that no living node drives, and returns these runs. Also returns runs
-    /// that this node drives and that a different node has changed since the last call. Returns nothing if the store
+    /// Acquires the leases of runnable runs that no living node drives, and returns these runs. The result also
+    /// contains each run of this node that another node has changed since the last call. Returns nothing if the store
     /// has only one node.
     fn claim(&self, limit: usize) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
 
-    /// Releases the lease of a run that this node cannot read, so that a node of a newer version can drive the run.
+    /// Releases the lease of a run that this node cannot read, so that a node with a newer version can drive the run.
     /// This node does not claim the run again. Does nothing if the store has only one node.
     fn give_back(&self, run: &RunId) -> impl Future<Output = Result<(), Error>> + Send {
         let _ = run;
         async { Ok(()) }
     }
 
-    /// Returns true if this node's leases are valid according to this node's clock. The driver checks this
-    /// immediately before each side effect.
+    /// Returns true if this node's leases are still valid by this node's clock. The driver calls this immediately
+    /// before each side effect.
     fn has_valid_leases(&self) -> bool;
 
-    /// Returns the interval at which to check for changes by other nodes. Returns `None` if the store has only one
-    /// node. In that case only this node writes, so cached state is never stale.
+    /// Returns the interval between two checks for changes by other nodes. Returns `None` if the store has only one
+    /// node: no other node writes, so cached state is never stale.
     fn poll(&self) -> Option<Duration>;
 
     /// Returns the nodes that are alive or hold leases, in the order in which they opened the store.
@@ -70,11 +70,11 @@ pub trait Leases: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Vec<Lease>, Error>> + Send;
 
     /// Returns the latest epoch of this node. A node acquires its first epoch when it opens the store. Each new epoch
-    /// is larger than all existing epochs of all nodes. Work that started under an earlier epoch can be taken over
-    /// under a later epoch.
+    /// is larger than all epochs that any node has had. If work was started under an earlier epoch, a node with a later
+    /// epoch can take it over.
     fn epoch(&self) -> u64;
 
-    /// Acquires a new epoch. A node does this before it drives a run that was driven under a later epoch than the
-    /// node's latest epoch.
+    /// Acquires a new epoch. A node needs a new epoch before it drives a run that was driven under a later epoch than
+    /// its own.
     fn draw_epoch(&self) -> impl Future<Output = Result<u64, Error>> + Send;
 }

@@ -1,9 +1,10 @@
 //! The stores of the journal: five small traits, implemented in memory, with SQLite and with PostgreSQL.
 //!
-//! A store keeps sealed events, unique keys and blobs, and also rows that can be rebuilt from the events. A store never
-//! interprets an event. Read [`Log`], [`Tables`], [`Leases`], [`Bodies`] and [`Outbox`] first: together these traits
-//! are the contract of a store, which `tests/it/conformance.rs` tests. For the SQL stores, `packed_append.rs` describes
-//! how events are stored, `table.rs` how rows are stored, and `index_scan.rs` how lists of rows are read.
+//! A store contains sealed events, unique keys and blobs. It also contains rows, which can be rebuilt from the events.
+//! A store never interprets an event. Read [`Log`], [`Tables`], [`Leases`], [`Bodies`] and [`Outbox`] first. Together
+//! these traits are the contract of a store, and `tests/it/conformance.rs` tests this contract. For the SQL stores,
+//! `packed_append.rs` describes how events are stored, `table.rs` how rows are stored, and `index_scan.rs` how lists of
+//! rows are read.
 
 mod bodies;
 mod check;

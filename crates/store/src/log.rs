@@ -1,5 +1,5 @@
-//! The events of a journal: how they are appended, read, followed and chained. The journal also contains unique keys
-//! and blobs.
+//! The events of a journal: how they are appended, read, followed and chained by hashes. The journal also contains
+//! unique keys and blobs.
 
 use std::future::Future;
 
@@ -13,33 +13,33 @@ use tokio::sync::watch;
 use crate::journal::Error;
 use crate::tables::Rows;
 
-/// Maximum size, in bytes, of an event's content that is stored together with the event. Larger content is stored as
-/// a blob under its digest. Reads return the content in both cases.
+/// Maximum size, in bytes, of an event's content that is stored next to the event. Larger content is stored as a blob
+/// under its digest. A read returns the content in both cases.
 pub const CONTENT_INLINE_LIMIT: usize = 64 * 1024;
 
-/// One transaction. If [`Log::append`] returns `Ok`, the whole transaction is durable. If the transaction is
-/// rejected, nothing is written. The store checks the keys before the streams, the guards and the lease. Therefore a
-/// repeated request always gets the reference that the original request created.
+/// One transaction. If [`Log::append`] returns `Ok`, the whole transaction is durable. If the transaction is rejected,
+/// nothing is written. The store checks the keys first, and then the streams, the guards and the lease. Therefore a
+/// repeated request always gets the reference that the first request created.
 #[derive(Clone, Debug, Default)]
 pub struct Append {
     pub streams: Vec<StreamAppend>,
-    /// Streams on which the caller's decision depended although the append does not write them. The last event of
-    /// each stream must still have this sequence.
+    /// Streams that the append does not write, but on which the caller's decision depended. The last event of each of
+    /// these streams must still have this sequence.
     pub guards: Vec<(StreamId, u64)>,
     pub keys: Vec<Key>,
     pub blobs: Vec<Blob>,
     pub rows: Rows,
-    /// True if the caller drives the run in `rows`. The append is rejected while a different living node drives this
+    /// True if the caller drives the run in `rows`. The append is then rejected while another living node drives this
     /// run. After the append, this node holds the run's lease as long as the run is runnable. If false, any node may
     /// append, and the node that drives the run is notified.
     pub drives: bool,
-    /// Earlier events of the written streams whose contents the append erases. Their hashes are kept, so the chain
-    /// stays valid.
+    /// Earlier events of the written streams. The append erases their contents but not their hashes, so the chain stays
+    /// valid.
     pub erased: Vec<(StreamId, u64)>,
-    /// Run whose stored answers are erased, together with the responses of receivers to notifications about the run.
-    /// Answers and responses may contain personal data.
+    /// Run of which the append erases the stored answers, and the responses of receivers to notifications. Answers and
+    /// responses may contain personal data.
     pub forgets: Option<RunId>,
-    /// New deliveries that notify channels of the appended events. No sender has claimed them yet.
+    /// New deliveries, which notify channels of the appended events. No node has claimed them yet.
     pub deliveries: Vec<Delivery>,
 }
 
@@ -57,8 +57,8 @@ pub struct StreamAppend {
 pub struct Key {
     pub scope: String,
     pub key: String,
-    /// Digest of the request. If a later request has the same key and a different digest, the later request is
-    /// rejected as an error of its caller.
+    /// Digest of the request. A later request with the same key and another digest is rejected as an error of its
+    /// caller.
     pub digest: Digest,
     /// Id of the run, session or interrupt that the request created.
     pub reference: String,
@@ -80,25 +80,25 @@ impl Blob {
 /// Result of a successful append.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Appended {
-    /// Position of the last event that was written, or of the journal's last event if the append has no events.
-    /// Positions increase in the order of commits. In a store with only one node, the positions start at 1 and have
-    /// no gaps.
+    /// Position of the last event that was written. If the append has no events, position of the journal's last event.
+    /// Positions increase in the order of commits. In a store with only one node, positions start at 1 and have no
+    /// gaps.
     pub position: u64,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum AppendError {
-    /// A stream does not end at the expected sequence. The caller has to read the stream and decide again.
+    /// A stream does not end at the expected sequence. The caller must read the stream and decide again.
     #[error("{stream} ends with event {found}, but the append expects event {expected}")]
     Conflict { stream: StreamId, expected: u64, found: u64 },
     /// The key was used before. No event was written.
     #[error("the key was already used")]
     KeyTaken(Key),
-    /// A different node holds the run's lease. No event was written.
+    /// Another node holds the run's lease. No event was written.
     #[error("another node drives the run")]
     Driven,
-    /// The append is inconsistent, regardless of the content of the journal. This is an error of the caller.
-    #[error("the append is inconsistent: {0}")]
+    /// The append contradicts itself, whatever the journal contains. This is an error of the caller.
+    #[error("the append contradicts itself: {0}")]
     Malformed(String),
     #[error(transparent)]
     Store(#[from] Error),
@@ -123,18 +123,19 @@ pub struct Change {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     pub position: u64,
-    /// Hash of the event. It is a link in the chain of the event's stream.
+    /// Hash of the event, which is also part of the chain of its stream.
     pub hash: Digest,
-    /// Head of the journal after this event, if the store has stored the head for this position. A store with only
-    /// one node stores at least the head after each append. If several nodes write, ranges of events are added to the
-    /// chain (sealed) later, and the store stores the head at the end of each range.
+    /// Head of the journal after this event. `None` if the store has no head for this position. A store with only one
+    /// node has at least the head after each append. If several nodes write, ranges of events are added to the chain
+    /// (sealed) later, and the store has the head at the end of each range.
     pub sealed: Option<Head>,
 }
 
 /// Append-only streams, with unique keys and blobs.
 ///
-/// A read sees every append that was acknowledged before the read began. With several nodes, reads by position
-/// (`tail`, `changes`) may lag behind: these reads return events only up to the position that `watch` has reported.
+/// A read sees every append that was acknowledged before the read began. The exception are reads by position (`tail`,
+/// `changes`) with several nodes: they return events only up to the position that `watch` has reported, and so may lag
+/// behind.
 pub trait Log: Send + Sync + 'static {
     /// Writes the whole append durably, or writes nothing. Dropping the future does not cancel the append.
     fn append(&self, append: Append) -> impl Future<Output = Result<Appended, AppendError>> + Send;
@@ -150,7 +151,7 @@ pub trait Log: Send + Sync + 'static {
     /// Returns events of all streams with `position > after`, in commit order.
     fn tail(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Positioned>, Error>> + Send;
 
-    /// Returns a receiver of the latest position that reads by position can return. Read the new events with
+    /// Returns a receiver of the latest position that is visible to reads by position. Read the new events with
     /// [`Log::tail`]. The sender is dropped together with the store.
     fn watch(&self) -> watch::Receiver<u64>;
 
@@ -164,12 +165,12 @@ pub trait Log: Send + Sync + 'static {
         seq: u64,
     ) -> impl Future<Output = Result<Option<u64>, Error>> + Send;
 
-    /// Returns the links of the chain over all events, from the first event with `position > after` to the latest
-    /// position that reads by position can return.
+    /// Returns the links of the chain over all events. They begin with the first event with `position > after`, and end
+    /// with the latest position that is visible to reads by position.
     fn links(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Link>, Error>> + Send;
 
-    /// Returns the head of the journal. If several nodes write, first adds events to the chain (seals them), up to
-    /// the latest position that reads by position can return.
+    /// Returns the head of the journal. If several nodes write, events up to the latest visible position are first
+    /// added to the chain (sealed).
     fn head(&self) -> impl Future<Output = Result<Head, Error>> + Send;
 
     fn key(&self, scope: &str, key: &str) -> impl Future<Output = Result<Option<Key>, Error>> + Send;
@@ -190,7 +191,7 @@ pub trait Log: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Vec<StreamId>, Error>> + Send;
 
-    /// Describes faults of the store itself, such as damaged pages, or a database that does not match its head file.
+    /// Describes faults of the store itself. Examples are damaged pages, and a database that contradicts its head file.
     /// Changes nothing.
     fn inspect(&self) -> impl Future<Output = Result<Vec<String>, Error>> + Send;
 }

@@ -1,8 +1,7 @@
-//! The outbox of a journal. Appends write deliveries. Only one node at a time sends a delivery. Results are deleted
-//! after a limited time.
+//! The outbox of a journal. Appends write deliveries. Only one node at a time sends a delivery. Deliveries and their
+//! results are deleted after a limited time.
 //!
-//! Unlike [`Tables`](crate::Tables), the outbox cannot be rebuilt from events: a rebuild of rows does not change the
-//! outbox.
+//! Unlike [`Tables`](crate::Tables), the outbox cannot be rebuilt from events. A rebuild of rows leaves it unchanged.
 
 use std::future::Future;
 use std::time::Duration;
@@ -21,20 +20,18 @@ pub struct Claim {
     /// Current time. Only deliveries that are due at this time are claimed.
     pub now: Timestamp,
     pub limit: usize,
-    /// Deliveries that this node is sending now. These deliveries are not claimed, even if a different node has
-    /// claimed and released them since, because the result of the running attempt would settle the new claim. All
-    /// other deliveries that this node claimed earlier can be claimed again, because this node is no longer sending
-    /// them.
+    /// Deliveries that this node is sending now. They are not claimed, even if another node has claimed and released
+    /// them since: otherwise the result of the running attempt would settle the new claim. All other deliveries that
+    /// this node claimed earlier can be claimed again, because this node no longer sends them.
     pub sending: Vec<DeliveryId>,
-    /// True if a single node must claim all due deliveries of the channel, even if several nodes claim at the same
-    /// moment.
+    /// True if one node must get all due deliveries of the channel, even if several nodes claim at the same moment.
     pub whole: bool,
 }
 
-/// Result of a delivery that this node had claimed.
+/// Result of a delivery that this node claimed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settled {
-    /// The delivery in its new state. No node is sending it any more.
+    /// The delivery in its new state. No node is sending it now.
     pub delivery: Delivery,
     /// `None` if the node did not try to send the delivery.
     pub attempt: Option<Attempt>,
@@ -43,7 +40,7 @@ pub struct Settled {
 /// Outcome of settling a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettleOutcome {
-    /// A different node has claimed the delivery, so the store wrote nothing.
+    /// Another node has claimed the delivery. The store wrote nothing.
     Taken,
     /// The result was written. `failing` is `None` if the channel works or if nothing was sent.
     Written { failing: Option<Failing> },
@@ -54,16 +51,16 @@ pub enum SettleOutcome {
 pub struct Failing {
     /// Time of the first attempt that failed after the last success.
     pub since: Timestamp,
-    /// Milliseconds from the first failed attempt to the last failed attempt. A pause between two attempts adds at most
-    /// [`CHANNEL_PAUSE`], because it is unknown whether the channel works while nothing is sent.
+    /// Milliseconds from the first failed attempt to the last failed attempt. A pause between two attempts is counted
+    /// only up to [`CHANNEL_PAUSE`], because it is unknown whether the channel works during a pause.
     pub ms: u64,
 }
 
-/// Change to deliveries or to the states of channels.
+/// A change to deliveries or to the states of channels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryChange {
-    /// Makes a delivery due now, even if it had ended, and enables its channel again. Does nothing if the delivery is
-    /// being sent or was delivered.
+    /// Makes a delivery due now, even if it has ended, and enables its channel. Does nothing if the delivery is being
+    /// sent or was delivered.
     Retry { delivery: DeliveryId, now: Timestamp },
     /// Drops all waiting deliveries, with the reason `why`.
     DropWaiting { why: String, now: Timestamp },
@@ -87,16 +84,16 @@ pub struct DeliveryFilter {
 
 /// Store of deliveries, and of the channels that fail or are disabled.
 pub trait Outbox: Send + Sync + 'static {
-    /// Claims due deliveries that no living node is sending. The delivery that has been due longest comes first. Claims
-    /// nothing if the channel is disabled or if this node's lease has expired.
+    /// Claims due deliveries that no living node is sending, the longest due first. Claims nothing if the channel is
+    /// disabled or if this node's lease has expired.
     fn claim_deliveries(&self, claim: Claim) -> impl Future<Output = Result<Vec<Delivery>, Error>> + Send;
 
-    /// Records the new state of a delivery, the attempt to send the delivery, and if the channel of the delivery
+    /// Records the new state of a delivery and the attempt to send it. Also records if the channel of the delivery
     /// works.
     fn settle_delivery(&self, settled: Settled) -> impl Future<Output = Result<SettleOutcome, Error>> + Send;
 
     /// Applies a change. Returns the number of changed deliveries or channels. `Forget` and `FailOld` change at most
-    /// one batch per call. The caller repeats them until the number is 0.
+    /// one batch per call, so the caller repeats them until the number is 0.
     fn change_deliveries(&self, change: DeliveryChange) -> impl Future<Output = Result<usize, Error>> + Send;
 
     /// Returns the earliest due time of the waiting deliveries of these channels. Ignores deliveries that a node is
@@ -122,18 +119,18 @@ pub trait Outbox: Send + Sync + 'static {
     fn channel_states(&self) -> impl Future<Output = Result<Vec<ChannelState>, Error>> + Send;
 }
 
-/// Maximum number of deliveries that one transaction marks as failed or deletes, because appends wait during the
-/// transaction. The next transaction changes the remaining deliveries.
+/// Maximum number of deliveries that one transaction marks as failed or deletes. Appends wait during the transaction,
+/// so it must be short. The next transaction changes the remaining deliveries.
 pub(crate) const DELIVERIES_AT_ONCE: usize = 500;
-/// Maximum time that a pause between two failed attempts adds to the failing time of a channel. The rest of a longer
-/// pause is ignored.
+/// Maximum time that a pause between two failed attempts adds to the failing time of a channel. Only this part of a
+/// longer pause is counted.
 pub const CHANNEL_PAUSE: Duration = Duration::from_hours(24);
 
 impl Settled {
     /// Returns true if the attempt shows that the channel works, and false if the attempt failed. Returns `None` if
     /// there was no attempt.
     pub(crate) fn works(&self) -> Option<bool> {
-        // If a delivery is dropped after an attempt, the receiver responded that the recipient is gone. The channel
+        // If an attempt ends with a dropped delivery, the receiver has answered that the recipient is gone. The channel
         // itself works.
         let works = matches!(self.delivery.state, DeliveryState::Delivered | DeliveryState::Dropped);
         self.attempt.as_ref().map(|_| works)

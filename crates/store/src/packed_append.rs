@@ -1,5 +1,5 @@
-//! A row of the table `appends` in both databases. The row contains events of one stream from one append, in order,
-//! packed into three columns. This module never interprets an event.
+//! A row of the table `appends` in both databases. The row contains the events that one append wrote to one stream, in
+//! order, packed into three columns. This module never interprets an event.
 //!
 //! | column | for each event |
 //! |---|---|
@@ -25,8 +25,8 @@ use crate::check;
 use crate::journal::Error;
 use crate::log::{Append, Positioned};
 
-/// Maximum number of events in one row, because reading an event unpacks the whole row. The events of a larger append
-/// are in several rows.
+/// Maximum number of events in one row. The whole row must be unpacked to read one event, so a row must be short. A
+/// larger append has several rows.
 const ROW_EVENTS: usize = 32;
 
 const HASH: usize = 32;
@@ -42,7 +42,7 @@ pub(crate) fn chunks(append: &Append) -> impl Iterator<Item = &[Sealed]> {
     append.streams.iter().flat_map(|part| part.events.chunks(ROW_EVENTS))
 }
 
-/// The packed columns of a row.
+/// The packed columns of a row of the table `appends`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Columns {
     pub(crate) hashes: Vec<u8>,
@@ -72,8 +72,8 @@ impl Columns {
         columns
     }
 
-    /// Packs one event from the columns of the table `events`, which earlier versions used. Damaged columns are
-    /// packed unchanged. The damage is detected when the event is unpacked or when its hash is checked.
+    /// Packs one event from the columns of the table `events`, which earlier versions used. Damaged columns are packed
+    /// unchanged. The damage is found when the event is unpacked or its hash is checked.
     pub(crate) fn of_event(
         hash: &[u8],
         head: &[u8],
@@ -102,7 +102,8 @@ fn put_content(to: &mut Vec<u8>, salt: &[u8], blob: Option<&[u8]>, content: Opti
     }
 }
 
-/// Appends the length of the bytes and the bytes. The length always fits, because databases reject a value of 4 GiB.
+/// Appends the length of the bytes, and then the bytes. Databases reject a value of 4 GiB, so the length always fits
+/// into four bytes.
 fn put_bytes(to: &mut Vec<u8>, bytes: &[u8]) {
     to.extend_from_slice(&u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_be_bytes());
     to.extend_from_slice(bytes);
@@ -126,7 +127,7 @@ pub(crate) fn event_locations(position: u64, seq: u64, hashes: &[u8]) -> Result<
     let (Some(before), Some(seq_before)) = (position.checked_sub(count), seq.checked_sub(count)) else {
         return Err(unreadable(
             position,
-            "it has more hashes than the journal has events up to its position",
+            "the row has more hashes than the journal can have events up to this position",
         ));
     };
     let place = |(n, hash): (u64, &[u8; HASH])| EventLocation {
@@ -137,7 +138,7 @@ pub(crate) fn event_locations(position: u64, seq: u64, hashes: &[u8]) -> Result<
     Ok((1..).zip(hashes).map(place).collect())
 }
 
-/// A row as it was read from the database. It contains events that one append wrote to one stream.
+/// A row of the table `appends` as it was read from the database.
 #[derive(Clone, Debug)]
 pub(crate) struct PackedAppend<'a> {
     pub(crate) stream: StreamId,
@@ -150,7 +151,7 @@ pub(crate) struct PackedAppend<'a> {
     pub(crate) contents: Option<&'a [u8]>,
 }
 
-/// Event of a [`PackedAppend`]. If the event's content is in a blob, `event` does not contain the content yet.
+/// An event of a [`PackedAppend`]. If its content is in a blob, `event` does not have the content yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unpacked {
     pub(crate) event: Positioned,
@@ -171,7 +172,7 @@ impl Unpacked {
 }
 
 impl PackedAppend<'_> {
-    /// Unpacks all events of the row. If the columns are inconsistent, the whole row is reported as damaged.
+    /// Unpacks all events of the row. If the columns contradict each other, the whole row is reported as damaged.
     pub(crate) fn unpack(&self) -> Result<Vec<Unpacked>, Error> {
         let (mut heads, mut contents) = (Bytes(self.heads), self.contents.map(Bytes));
         let mut events = Vec::new();
@@ -192,8 +193,8 @@ impl PackedAppend<'_> {
         Ok(events)
     }
 
-    /// Returns the column `contents` without the contents of the events `seqs`, and the digests of the blobs that
-    /// contained the removed contents.
+    /// Returns the column `contents` without the contents of the events `seqs`. Also returns the digests of the blobs
+    /// that contained the removed contents.
     pub(crate) fn without(&self, seqs: &[u64]) -> Result<(Option<Vec<u8>>, Vec<Digest>), Error> {
         let Some(packed) = self.contents else { return Ok((None, Vec::new())) };
         let (mut left, mut kept, mut blobs) = (Bytes(packed), Vec::new(), Vec::new());
@@ -240,8 +241,8 @@ impl<'a> Bytes<'a> {
         self.take(usize::try_from(length).ok()?)
     }
 
-    /// Reads the content of the next event, if the event has content, and the digest of the blob if the content is in a
-    /// blob. Returns `None` if the column is malformed.
+    /// Reads the content of the next event, if it has content. If the content is in a blob, reads the digest of the
+    /// blob instead. Returns `None` if the column is malformed.
     fn content(&mut self) -> Option<(Option<SealedContent>, Option<Digest>)> {
         let [kind] = self.array()?;
         if kind == NOTHING {

@@ -42,7 +42,7 @@ pub enum Store {
     Postgres(Postgres, Option<FolderLock>),
 }
 
-/// Lock of a data folder whose journal is in a database. It prevents a second server from using the folder.
+/// Lock of a data folder whose journal is in a database. The lock keeps a second server from using the folder.
 #[derive(Debug)]
 pub struct FolderLock(#[expect(dead_code, reason = "held")] Lock);
 
@@ -62,7 +62,7 @@ impl Store {
     }
 
     /// Opens the journal for reading. Writes nothing, and does not join a database as a node. A data folder can be
-    /// opened only while no server uses it. A database can be opened even while servers use it.
+    /// opened only while no server uses it. A database can also be opened while servers use it.
     pub async fn open_to_read(folder: &Path, place: Location) -> Result<Self, Error> {
         match place {
             Location::Folder(_) => {
@@ -73,9 +73,8 @@ impl Store {
         }
     }
 
-    /// Returns the value with this name, which all nodes of the journal share. If no node has stored a value yet,
-    /// `offered` is stored and returned; otherwise the stored value is returned. A data folder has only one node, so
-    /// `offered` is returned.
+    /// Returns the value with this name, which all nodes of the journal share. If no node has stored one yet, stores
+    /// and returns `offered`. A data folder has only one node, so `offered` is returned.
     pub async fn agree(&self, name: &str, offered: &str) -> Result<String, Error> {
         match self {
             Self::Sqlite(_) => Ok(offered.to_owned()),
@@ -91,8 +90,8 @@ impl Store {
         }
     }
 
-    /// Returns false after a permanent failure that prevents all further appends. Returns true while a database is
-    /// temporarily unreachable.
+    /// Returns false after a permanent failure that prevents all further appends. If a database is unreachable, returns
+    /// true, because this may be temporary.
     pub fn is_alive(&self) -> bool {
         match self {
             Self::Sqlite(store) => store.is_alive(),
@@ -100,8 +99,8 @@ impl Store {
         }
     }
 
-    /// Returns an error with the reason if the journal of a data folder cannot be written now. Always succeeds for a
-    /// database.
+    /// Returns an error with the reason if the journal of a data folder cannot be written now. For a database, always
+    /// succeeds.
     pub async fn writable(&self) -> Result<(), String> {
         match self {
             Self::Sqlite(store) => store.writable().await,
@@ -109,7 +108,7 @@ impl Store {
         }
     }
 
-    /// Checks that the files of a data folder were not deleted or replaced. If they were, makes a rescue copy.
+    /// Checks the files of a data folder. If they were deleted or replaced, makes a rescue copy.
     pub fn check_files(&self) {
         match self {
             Self::Sqlite(store) => store.check_files(),
@@ -125,8 +124,8 @@ impl Store {
         }
     }
 
-    /// Returns the number of jobs that wait for the single writer of a data folder. Returns `None` for a database,
-    /// which has no such queue.
+    /// Returns the number of jobs that wait for the single writer of a data folder. A database has no such queue, so
+    /// the result is `None`.
     pub fn writes_waiting(&self) -> Option<usize> {
         match self {
             Self::Sqlite(store) => store.writes_waiting(),
@@ -144,8 +143,8 @@ impl Store {
         }
     }
 
-    /// Returns true if a database was restored from a dump and no operator has confirmed the restore yet. Always
-    /// false for a data folder, for which `sqlite::backup` detects a restored copy.
+    /// Returns true if a database was restored from a dump and no operator has confirmed the restore yet. For a data
+    /// folder, always returns false: `sqlite::backup` detects a restored copy.
     pub fn is_restored(&self) -> bool {
         match self {
             Self::Sqlite(_) => false,
@@ -161,8 +160,8 @@ impl Store {
         }
     }
 
-    /// Returns the version of a database's schema if this version is newer than this binary and still compatible.
-    /// Always `None` for a data folder, whose schema version is always that of the binary.
+    /// Returns the schema version of a database if it is newer than this binary and still compatible with it. For a
+    /// data folder, always returns `None`: its schema version is that of the binary.
     pub fn newer(&self) -> Option<u32> {
         match self {
             Self::Sqlite(_) => None,
@@ -185,7 +184,7 @@ async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.map_err(|error| Error::Io(Box::new(error)))?
 }
 
-/// Calls a method of the store in use.
+/// Calls a method of the store that is in use.
 macro_rules! on {
     ($store:expr, $method:ident($($argument:expr),*)) => {
         match $store {
@@ -194,8 +193,8 @@ macro_rules! on {
         }
     };
     ($store:expr, $method:ident($($argument:expr),*).await) => {{
-        // The future is boxed to reduce compile time: crates that call this method do not compile the code of the
-        // stores again.
+        // The future is boxed to reduce compile time. Without the box, each crate that calls this method would compile
+        // the code of the stores again.
         let answer: BoxFuture<'_, _> = match $store {
             Store::Sqlite(store) => Box::pin(store.$method($($argument),*)),
             Store::Postgres(store, _) => Box::pin(store.$method($($argument),*)),

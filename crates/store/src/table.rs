@@ -1,9 +1,8 @@
-//! Tables of rows, for both SQL stores. Each type of row is described once. Macros generate the code that writes and
-//! reads rows from the description.
+//! Tables of rows, for both SQL stores. Each type of row is described once. From the description, macros generate the
+//! code that writes and reads rows.
 //!
 //! The names of columns are here and in the migrations of each store. The type of a column follows from the field of
-//! the row. If a field is missing here, the code does not compile. Each store decides how a [`Value`] is stored in a
-//! column.
+//! the row. The code does not compile if a field is missing here. Each store decides how a column stores a [`Value`].
 
 use std::str::FromStr;
 
@@ -28,7 +27,7 @@ pub(crate) struct Table {
     pub(crate) conflict: Conflict,
 }
 
-/// Rule for writing a row if a row with the same key already exists.
+/// Rule for writing a row whose key is already in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conflict {
     Replaced,
@@ -42,13 +41,13 @@ impl Table {
     }
 }
 
-/// Row of a table that can be rebuilt. An audit compares stored rows with rebuilt rows.
+/// A row that can be rebuilt from events. An audit compares stored rows with rebuilt rows.
 pub trait Row {
     /// Returns the names of the fields that differ. Both rows must have the same key.
     fn differing(&self, other: &Self) -> Vec<&'static str>;
 }
 
-/// Type of row that has a table.
+/// A type of row that has a table.
 pub(crate) trait Record: Sized {
     const TABLE: Table;
 
@@ -57,12 +56,11 @@ pub(crate) trait Record: Sized {
 
     fn read<C: Columns>(columns: &mut C) -> Result<Self, C::Error>;
 
-    /// Returns the row to store if the table already contains the row `there` with the same key.
+    /// Returns the row to store if the table has the row `there` with the same key.
     fn over(self, there: Self) -> Self;
 }
 
-/// Describes a type of row: its table, its fields, and the name of each column whose name differs from the field's
-/// name.
+/// Describes a type of row: its table, its fields, and each column whose name differs from that of the field.
 macro_rules! record {
     ($row:ident in $table:literal, $conflict:ident { $key:ident $(as $named:literal)? $(, $field:ident)* }
         over $this:ident, $there:ident: $over:expr) => {
@@ -174,8 +172,8 @@ pub(crate) enum Value<'a> {
     Flag(bool),
 }
 
-/// Columns of a stored row, which are read in order. A column with an invalid value is reported as damage and never
-/// replaced by a default.
+/// Columns of a stored row, read in order. A column with an invalid value is reported as damage. It is never replaced
+/// by a default.
 pub(crate) trait Columns {
     type Error;
 
@@ -272,8 +270,8 @@ impl Field for Timestamp {
     }
 }
 
-/// Implements [`Field`] for unsigned numbers. Databases store at most 63 bits, so a larger number becomes the
-/// maximum. Stored data never contains a larger number, but a request may.
+/// Implements [`Field`] for unsigned numbers. Databases store at most 63 bits, so a larger number becomes the maximum.
+/// Only a request may contain a larger number: stored data never does.
 macro_rules! numbers {
     ($($number:ident),*) => {
         $(impl Field for $number {

@@ -1,4 +1,4 @@
-//! The rows of a journal. Appends write rows. Rows are read by id or in lists. All rows can be rebuilt from the events.
+//! The rows of a journal. Appends write them. They are read by id or in lists. All rows can be rebuilt from the events.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -13,7 +13,7 @@ use holdshort_core::time::Timestamp;
 
 use crate::journal::Error;
 
-/// Rows to write. Each row replaces the existing row with the same id. The row of a session is
+/// Rows to write. Each row replaces the existing row with the same id. Only the row of a session is
 /// [merged](SessionRow::with) with the existing row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
@@ -95,10 +95,10 @@ pub struct Page<T> {
 /// Opaque position in a list. It contains only characters that are allowed in a URL.
 pub type Cursor = String;
 
-/// Access to the rows, which are stored in addition to the events.
+/// Access to the rows that are stored in addition to the events.
 ///
-/// A read sees every append that was acknowledged before the read began. If rows are inserted between two pages of a
-/// list, the later page neither repeats nor skips an unchanged row.
+/// A read sees every append that was acknowledged before the read began. If rows are inserted between the reads of two
+/// pages of a list, the later page neither repeats nor skips an unchanged row.
 pub trait Tables: Send + Sync + 'static {
     fn run(&self, run: &RunId) -> impl Future<Output = Result<Option<RunRow>, Error>> + Send;
 
@@ -118,8 +118,8 @@ pub trait Tables: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Page<SessionRow>, Error>> + Send;
 
-    /// Returns idle sessions in the order of their ids. A session is idle if it is not closed, if all its runs have
-    /// ended, and if nothing in it has changed for the session's idle period.
+    /// Returns idle sessions in the order of their ids. A session is idle if it is not closed, all its runs have ended,
+    /// and it has not changed during its idle period.
     fn idle_sessions(
         &self,
         now: Timestamp,
@@ -127,7 +127,7 @@ pub trait Tables: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Vec<SessionId>, Error>> + Send;
 
     /// Returns the total usage of a session's runs for each currency. The usage of runs without a currency comes first.
-    /// The list is empty if the session has no runs.
+    /// Returns an empty list if the session has no runs.
     fn session_usage(
         &self,
         session: &SessionId,
@@ -161,8 +161,8 @@ pub trait Tables: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Page<AnswerRow>, Error>> + Send;
 
-    /// Returns the runs whose deadline is at or before `now`, in the order of their deadlines. The list starts after
-    /// `after`, so that the caller can skip runs that stay due.
+    /// Returns the runs whose deadline is at or before `now`, in the order of their deadlines. The list begins after
+    /// `after`, so that the caller can skip runs whose deadline stays due.
     fn due(
         &self,
         now: Timestamp,
@@ -172,7 +172,7 @@ pub trait Tables: Send + Sync + 'static {
 
     fn next_deadline(&self) -> impl Future<Output = Result<Option<Timestamp>, Error>> + Send;
 
-    /// Drops all rows and writes `rows` instead, in one transaction. Keys and blobs are kept, because they cannot be
+    /// Drops all rows and writes `rows` instead, in one transaction. Keys and blobs stay, because they cannot be
     /// rebuilt from events.
     fn replace_rows(&self, rows: Vec<Rows>) -> impl Future<Output = Result<(), Error>> + Send;
 }

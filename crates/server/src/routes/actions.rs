@@ -105,8 +105,8 @@ pub(crate) async fn delegate(
 /// Snooze an interrupt.
 ///
 /// A snooze affects only the caller. Until the given time, the list `snoozed=false` does not contain the interrupt for
-/// the caller, and the caller gets no reminders. At the given time, the caller is reminded. Nothing changes for other
-/// people, and the deadline stays the same. `null` ends the snooze.
+/// the caller, and the caller gets no reminders. At the given time, the caller is reminded. Other people
+/// see the interrupt as before, and its deadline stays the same. `null` ends the snooze.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/snooze", tag = "interrupts", operation_id = "snooze_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),

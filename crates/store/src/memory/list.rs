@@ -117,8 +117,8 @@ impl RowMaps {
         Page::cut(items, limit, |row| InterruptSortKey::from_row(row).encode())
     }
 
-    /// Returns true if the run of an interrupt is in the interrupt's session. The list of a session's interrupts
-    /// contains only such interrupts, because the SQL stores search through the session's runs.
+    /// Returns true if the run of an interrupt is in the interrupt's session. The list of a session's interrupts leaves
+    /// out all other interrupts, because the SQL stores find interrupts through the runs of the session.
     fn is_with_its_run(&self, row: &InterruptRow) -> bool {
         self.runs.get(&row.run).is_some_and(|run| run.session == row.session)
     }
@@ -159,7 +159,7 @@ impl RowMaps {
         Page::cut(items, limit, |row| AnswerSortKey::from_row(row).encode())
     }
 
-    /// Returns the runs whose deadline is at or before `now`, in the order of their deadlines. Starts after `after`.
+    /// Returns the runs whose deadline is at or before `now`, in the order of their deadlines, beginning after `after`.
     pub(super) fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Vec<Due> {
         let due = |row: &RunRow| row.deadline.map(|deadline| Due { deadline, run: row.run.clone() });
         let mut due: Vec<Due> = self.runs.values().filter_map(due).collect();

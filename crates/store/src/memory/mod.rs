@@ -1,5 +1,5 @@
-//! The journal in memory, for tests and the simulator. It behaves like a database with several nodes. Its data is lost
-//! when the process ends.
+//! The journal in memory, for tests and the simulator. It behaves like a database that several nodes share. Its data is
+//! lost when the process ends.
 //!
 //! A server never uses this store. `log`, `tables`, `leases`, `bodies` and `outbox` implement the traits. `state`
 //! contains the events and leases, and `list` contains the rows.
@@ -19,7 +19,7 @@ use tokio::sync::watch;
 use self::state::{Node, State};
 use crate::journal::Error;
 
-/// A node's handle of a journal in memory.
+/// Access of one node to a journal in memory.
 #[derive(Debug)]
 pub struct Memory {
     state: Arc<Mutex<State>>,
@@ -38,8 +38,8 @@ impl Memory {
         memory
     }
 
-    /// Opens the journal again, as after a restart of the process. The new node gets the next epoch, and all earlier
-    /// handles are permanently closed.
+    /// Opens the journal again, as after a restart of the process. The new node gets the next epoch. All earlier
+    /// handles stay closed.
     pub fn reopen(&self) -> Self {
         {
             let mut state = lock(&self.state);
@@ -63,8 +63,8 @@ impl Memory {
         Self { state: Arc::clone(&self.state), node }
     }
 
-    /// Makes the node's leases expire, as if the node had not renewed them in time. After [`Self::renew`] the node
-    /// can continue with the runs that no other node has claimed.
+    /// Makes the node's leases expire, as if the node had not renewed them in time. After [`Self::renew`], the node can
+    /// continue with the runs that no other node has claimed in the meantime.
     pub fn lapse(&self) {
         self.set_alive(false);
     }
@@ -92,8 +92,8 @@ impl Default for Memory {
     }
 }
 
-/// Locks the state. A panic while the lock is held leaves no half-written append, because `State::append` checks
-/// everything before it writes.
+/// Locks the state. A panic while the lock is held leaves no half-written append: `State::append` checks everything
+/// before it writes.
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -28,7 +28,7 @@ impl Deliveries {
         self.all.extend(new.into_iter().map(|each| (each.delivery.clone(), each)));
     }
 
-    /// Erases the responses of receivers to notifications about a run.
+    /// Erases the responses of receivers to the notifications about a run.
     pub(super) fn forget_answers(&mut self, run: &RunId) {
         for ((id, _), attempt) in &mut self.attempts {
             if self.all.get(id).is_some_and(|delivery| delivery.run == *run) {
@@ -128,7 +128,7 @@ impl Deliveries {
         }
     }
 
-    /// Ends at most one batch of waiting deliveries. Returns the number of ended deliveries.
+    /// Ends at most one batch of waiting deliveries. Returns the number of deliveries that it ended.
     fn end(
         &mut self,
         state: DeliveryState,
@@ -153,8 +153,8 @@ impl Outbox for Memory {
     async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
         let Claim { channel, now, limit, sending, whole: _ } = claim;
         let mut state = self.state()?;
-        // A node claims nothing after its lease has expired, even if the node has not detected the expiry, because
-        // other nodes could immediately claim the same deliveries.
+        // A node whose lease has expired claims nothing, because other nodes could claim the same deliveries. This also
+        // applies if the node has not noticed the expiry yet.
         if state.outbox.is_disabled(&channel) || !state.is_alive(self.node) {
             return Ok(Vec::new());
         }

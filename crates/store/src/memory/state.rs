@@ -1,4 +1,4 @@
-//! Data of a journal in memory: events by stream, the leases of runs, and how an append changes them.
+//! Data of a journal in memory, and how an append changes it: events by stream, and leases of runs.
 
 use std::collections::BTreeMap;
 
@@ -28,8 +28,7 @@ pub(super) struct State {
     pub(super) log: Vec<Sealed>,
     /// Head of the journal after each event.
     pub(super) heads: Vec<Head>,
-    /// For each stream, the indexes of its events in `log`. The entry at index `i` belongs to the event with seq `i +
-    /// 1`.
+    /// Indexes of each stream's events in `log`. The entry at index `i` belongs to the event with seq `i + 1`.
     pub(super) streams: BTreeMap<StreamId, Vec<usize>>,
     pub(super) keys: BTreeMap<(String, String), Key>,
     pub(super) blobs: BTreeMap<Digest, Vec<u8>>,

@@ -5,8 +5,8 @@ use super::column::get;
 use crate::journal::Error;
 
 impl Postgres {
-    /// Returns the value with this name. If no such value exists, stores and returns the offered value. This module
-    /// never logs a value, because values may be secret.
+    /// Returns the value with this name. If there is none, stores and returns the value `offered`. This module never
+    /// logs a value, because it may be secret.
     pub async fn agree(&self, name: &str, offered: &str) -> Result<String, Error> {
         let offer = "INSERT INTO agreed (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
         self.upkeep.query(offer, &[&name, &offered]).await?;

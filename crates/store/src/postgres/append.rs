@@ -1,5 +1,5 @@
-//! One append: one call of `holdshort_append`, which needs one round trip and one transaction. This module builds the
-//! arguments, reads the result, and retries after a conflict with a concurrent transaction.
+//! One append. It is one call of `holdshort_append`, so it needs one round trip and one transaction. This module builds
+//! the arguments, reads the result, and repeats the call after a conflict with a concurrent transaction.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,10 +22,10 @@ use crate::log::{Append, AppendError, Appended, Key};
 use crate::packed_append::{self, Columns};
 use crate::table::Record;
 
-/// Maximum number of events in one append: a position has 14 bits for the number of the event within its append.
+/// Maximum number of events in one append. In a position, 14 bits are the number of the event within its append.
 const MOST_EVENTS: usize = 1 << 14;
-/// Maximum number of attempts for an append that conflicts with concurrent appends. Each conflict means that a
-/// concurrent append has succeeded, so the nodes together always make progress.
+/// Maximum number of attempts of an append that conflicts with concurrent appends. In each conflict, another append has
+/// succeeded, so the nodes together always make progress.
 const ATTEMPTS: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -92,7 +92,7 @@ fn outcome(row: &Row, append: &Append) -> Result<Appended, AppendError> {
     }
 }
 
-/// Returns the index that the outcome refers to, counted from 0. PostgreSQL counts from 1.
+/// Returns the index to which the outcome refers, counted from 0. PostgreSQL counts from 1.
 fn outcome_index(row: &Row) -> Result<Option<usize>, Error> {
     Ok(usize::try_from(number(row, 1)?).ok().and_then(|place| place.checked_sub(1)))
 }
@@ -101,14 +101,14 @@ fn unknown(what: &str) -> Error {
     Error::Corrupt(format!("holdshort_append returned an unknown {what}"))
 }
 
-/// Returns the streams, each with the sequence that its last event must have, in the order in which the database
-/// checks the streams.
+/// Returns the streams in the order in which the database checks them. Each stream has the sequence that its last event
+/// must have.
 fn expected_ends(append: &Append) -> impl Iterator<Item = (&StreamId, u64)> {
     let written = append.streams.iter().map(|part| (&part.stream, part.expected));
     written.chain(append.guards.iter().map(|(stream, seq)| (stream, *seq)))
 }
 
-/// Arguments of `holdshort_append`, as one array for each parameter.
+/// Arguments of `holdshort_append`. Each parameter is an array.
 #[derive(Default)]
 struct Arguments<'a> {
     locks: Vec<i64>,
@@ -171,7 +171,7 @@ impl<'a> Arguments<'a> {
         self.contents.push(contents);
     }
 
-    /// Calls `holdshort_append`. The inner error is the error that the database returned.
+    /// Calls `holdshort_append`. The inner error is an error that the database returned.
     async fn call(
         &self,
         pool: &Pool,
@@ -206,9 +206,9 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Returns one advisory lock for each stream. The key is the lock's number. The value is true if the lock is
-/// exclusive because the append writes the stream. All nodes compute the same number for a stream. If two streams
-/// happen to have the same number, the only effect is that their appends wait for each other.
+/// Returns one advisory lock for each stream. The map's key is the number of the lock. The value is true if the lock is
+/// exclusive, because the append writes the stream. All nodes compute the same number for a stream. If two streams
+/// happen to have the same number, their appends wait for each other without any other effect.
 fn locks(append: &Append) -> BTreeMap<i64, bool> {
     let mut locks = BTreeMap::new();
     let written = append.streams.iter().map(|part| (&part.stream, true));

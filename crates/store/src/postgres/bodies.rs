@@ -1,5 +1,5 @@
-//! Contents of files in PostgreSQL. Each statement locks rows in the order of their digests. This prevents deadlocks
-//! between nodes that store the same files.
+//! Contents of files in PostgreSQL. Each statement locks rows in the order of their digests, so that nodes that store
+//! the same files do not deadlock.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,8 +41,8 @@ impl Bodies for Postgres {
     }
 
     async fn drop_bodies(&self, before: Timestamp, most_bytes: u64) -> Result<usize, Error> {
-        // A file may be used while this statement waits for the lock of the file's row. Then `needed_at` differs from
-        // the selected value, and the file is not deleted.
+        // A file may be used while this statement waits for the lock of its row. `needed_at` then differs from the
+        // selected value, and the file is not deleted.
         let sql = "DELETE FROM bodies USING (
                        SELECT aged.digest, aged.needed_at FROM (
                            SELECT digest, needed_at,

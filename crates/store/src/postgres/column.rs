@@ -1,5 +1,5 @@
-//! Conversion between the core's types and columns. A column with an invalid value is reported as damage and never
-//! replaced by a default.
+//! Conversion between the types of the core and columns. A column with an invalid value is reported as damage. It is
+//! never replaced by a default.
 
 use std::str::FromStr;
 
@@ -10,8 +10,8 @@ use tokio_postgres::types::FromSql;
 
 use crate::journal::Error;
 
-/// Converts an unsigned number. PostgreSQL stores at most 63 bits, so a larger number becomes the maximum. Stored
-/// data never contains a larger number, but a request may.
+/// Converts an unsigned number. PostgreSQL stores at most 63 bits, so a larger number becomes the maximum. Only a
+/// request may contain a larger number: stored data never does.
 pub(super) fn big(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -1,8 +1,7 @@
-//! Erases the contents of events and keeps the events' hashes. PostgreSQL keeps the old version of a row until vacuum
-//! removes that version.
+//! Erases the contents of events but not their hashes. PostgreSQL keeps the old version of a row until a vacuum.
 //!
-//! The rows are read before the append. Every change to these rows also appends to the stream of the row. Therefore a
-//! concurrent change makes the append fail with a conflict.
+//! The rows are read before the append. Every change of these rows also appends to their stream. Therefore a concurrent
+//! change makes the append fail with a conflict.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,7 +14,7 @@ use super::pool::Pool;
 use super::read;
 use crate::journal::Error;
 
-/// Fragment of the SQL function `holdshort_put` that applies the argument `erased`.
+/// Part of the SQL function `holdshort_put` that applies the argument `erased`.
 pub(super) const PUT: &str = "FOR part IN SELECT * FROM jsonb_array_elements(p_rows -> 'erased') LOOP
              UPDATE appends a SET contents = decode(part ->> 'contents', 'hex')
              WHERE a.position = (part ->> 'position')::bigint;
@@ -25,7 +24,7 @@ pub(super) const PUT: &str = "FOR part IN SELECT * FROM jsonb_array_elements(p_r
                  AND NOT EXISTS (SELECT FROM appends a WHERE position(b.digest IN a.contents) > 0);
          END LOOP;";
 
-/// Returns the argument `erased` for `holdshort_put`: the changed rows.
+/// Returns the argument `erased` for `holdshort_put`: the rows without the erased contents.
 pub(super) async fn rows(pool: &Pool, erased: &[(StreamId, u64)]) -> Result<Vec<Value>, Error> {
     let mut by_stream: BTreeMap<&StreamId, Vec<u64>> = BTreeMap::new();
     for (stream, seq) in erased {

@@ -1,17 +1,17 @@
-//! Converts errors of PostgreSQL and of the connection to the store's errors, so that a user interface can say what to
-//! do. The errors never contain a password.
+//! Converts errors of PostgreSQL and of the connection to errors of the store, for which a user interface can say what
+//! to do. The errors never contain a password.
 
 use deadpool_postgres::{HookError, PoolError};
 use tokio_postgres::error::SqlState;
 
 use crate::journal::Error;
 
-/// Reason why this store does not support a database. When such a database is opened, the reason is the source of the
-/// [`Error::Io`].
+/// Reason why this store does not support a database. The error of opening such a database is an [`Error::Io`] with
+/// this reason as its source.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Unsupported {
     /// The message does not contain the address, because the address may contain a password.
-    #[error("the database's address does not have the form postgresql://user:password@host:port/name")]
+    #[error("the address of the database does not have the form postgresql://user:password@host:port/name")]
     Address,
     #[error(
         "the database's address requires TLS, but this machine trusts no certificates ({0}): set \
@@ -39,7 +39,7 @@ impl From<Unsupported> for Error {
     }
 }
 
-/// The database did not respond in time. It is unknown whether the database is running.
+/// The database did not respond in time. It may be running or not.
 #[derive(Debug, thiserror::Error)]
 #[error("the database did not answer within {0:?}")]
 pub(super) struct DatabaseTimeout(pub(super) std::time::Duration);
@@ -71,7 +71,7 @@ impl From<PoolError> for Error {
     }
 }
 
-/// Returns true if the transaction was rolled back because of a concurrent transaction, so that a retry can succeed.
+/// Returns true if the transaction was rolled back because of a concurrent transaction. A retry can then succeed.
 pub(super) fn is_race(error: &tokio_postgres::Error) -> bool {
     matches!(
         error.code(),

@@ -1,5 +1,5 @@
-//! Identity of the database that contains the journal. A database that was restored from a dump has a different
-//! identity, because it lacks all events after the dump.
+//! Identity of the database that contains the journal. With the identity, a database that was restored from a dump is
+//! detected: it has another identity, and lacks all events after the dump.
 //!
 //! The identity consists of the numbers that PostgreSQL assigns to the cluster and to the database. A promoted standby
 //! and a copy of the cluster's files keep these numbers. A database that `pg_restore`, `createdb --template` or
@@ -33,8 +33,8 @@ impl Home {
         Ok(Self { cluster, database: one(pool, sql).await? })
     }
 
-    /// Returns true if the journal has recorded the identity of a different database. If no identity is recorded,
-    /// records the identity of this database.
+    /// Returns true if the journal has recorded the identity of another database. If the journal has recorded no
+    /// identity, records that of this database.
     pub(super) async fn is_another(self, transaction: &Transaction<'_>) -> Result<bool, Error> {
         let sql = "SELECT value FROM meta WHERE name = $1";
         for (name, here) in [(CLUSTER, self.cluster), (DATABASE, self.database)] {

@@ -1,9 +1,8 @@
-//! Watches the horizon: the position up to which reads by position may see events. The horizon is queried from the
-//! database at intervals. An append of this node or a NOTIFY of a different node triggers an earlier query. Behind a
-//! connection pooler, notifications may be missing.
+//! Watches the horizon: the position up to which reads by position may see events. The horizon is read from the
+//! database at intervals. After an append of this node, or a NOTIFY of another node, it is read earlier. If the
+//! database is behind a connection pooler, some notifications may be lost.
 //!
-//! Appends do not send a NOTIFY themselves, because a NOTIFY locks the queue of the whole cluster while its transaction
-//! commits.
+//! An append sends no NOTIFY itself: a NOTIFY locks the queue of the whole cluster while its transaction commits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,18 +18,18 @@ use super::read;
 use super::tls::Tls;
 use crate::journal::Error;
 
-/// Minimum time between two queries, regardless of the number of appends.
+/// Minimum time between two reads of the horizon, however many appends there are.
 const FASTEST: Duration = Duration::from_millis(4);
-/// Delay until the next query after the horizon has changed. While the horizon does not change, the delay grows up to
+/// Delay until the next read after the horizon has changed. If the horizon stays the same, the delay grows up to
 /// `SLOWEST`.
 const SOON: Duration = Duration::from_millis(10);
 const SLOWEST: Duration = Duration::from_millis(250);
-/// Minimum time between two notifications of a node. One notification covers all appends in this time.
+/// Minimum time between two notifications of a node. One notification stands for all appends in this time.
 const WINDOW: Duration = Duration::from_millis(20);
-/// Pause before a lost listening connection is opened again.
+/// Pause before a lost connection for notifications is opened again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Last position that this node wrote, and the notifiers that wake tasks after a write.
+/// Last position that this node wrote. The notifiers wake tasks after a write.
 #[derive(Debug, Default)]
 pub(super) struct WrittenPosition {
     position: AtomicU64,
@@ -67,11 +66,11 @@ pub(super) async fn keep_looking(pool: Pool, written: Arc<WrittenPosition>, visi
                 wait = SLOWEST;
             }
         }
-        // An event of this node is not yet visible to reads by position while an older transaction of the cluster is
-        // running.
+        // While an older transaction of the cluster is running, reads by position do not see the newest events of this
+        // node.
         let behind = *visible.borrow() < written.position.load(Ordering::Acquire);
         let latest = if behind { wait.min(SOON * 2) } else { wait };
-        // The horizon is queried after a notification and also after a time-out.
+        // The horizon is read after a notification or after a time-out, whichever is first.
         let _woken = timeout(latest, written.look.notified()).await;
         sleep_until(earliest).await;
     }
@@ -91,13 +90,12 @@ pub(super) async fn keep_telling(pool: Pool, node: u64, written: Arc<WrittenPosi
     }
 }
 
-/// Listens for notifications of other nodes. Each notification triggers a query of the horizon.
+/// Listens for notifications of other nodes. After each notification, the horizon is read.
 pub(super) async fn keep_listening(address: Config, node: u64, written: Arc<WrittenPosition>) {
     let own = node.to_string();
     let tls = match Tls::for_address(&address) {
         Ok(tls) => tls,
-        // The store has a valid address, because the pool would have rejected an invalid address when the store was
-        // opened.
+        // The address of the store is valid: otherwise the pool would have rejected it when the store was opened.
         Err(error) => return tracing::error!(%error, "notifications of other nodes cannot be received"),
     };
     loop {

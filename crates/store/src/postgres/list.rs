@@ -1,4 +1,4 @@
-//! Lists of rows: one statement runs all index scans of a page.
+//! Lists of rows. One statement runs all index scans of a page.
 
 use holdshort_core::delivery::Delivery;
 use holdshort_core::id::SessionId;
@@ -28,7 +28,7 @@ pub(super) async fn runs(
     limit: usize,
 ) -> Result<Page<RunRow>, Error> {
     let statuses = match filter {
-        // The index by workflow is ordered by status and then by id, so each status needs a separate scan.
+        // The index by workflow is sorted by status and then by id. Therefore each status needs a separate scan.
         RunFilter { status: None, workflow: Some(_), session: None } => Status::ALL.map(Some).to_vec(),
         RunFilter { status, .. } => vec![*status],
     };
@@ -150,8 +150,8 @@ pub(super) async fn next_deadline(pool: &Pool) -> Result<Option<Timestamp>, Erro
     Ok(deadline.map(Timestamp::from_millis))
 }
 
-/// Reads the first `limit + 1` rows of each index scan. The additional row shows if there is a next page. One
-/// statement reads all rows, so that all rows are from one snapshot.
+/// Reads the first `limit + 1` rows of each index scan. The additional row shows if a next page exists. One statement
+/// reads all rows, so that they are from one snapshot.
 async fn all<R: Record>(pool: &Pool, stretches: &[IndexScan<'_>], limit: usize) -> Result<Vec<R>, Error> {
     let mut values = vec![Box::new(at_most(limit.saturating_add(1))) as Parameter];
     let selects: Vec<String> = stretches.iter().filter_map(|stretch| written(stretch, &mut values)).collect();
@@ -165,7 +165,7 @@ async fn all<R: Record>(pool: &Pool, stretches: &[IndexScan<'_>], limit: usize) 
 type Parameter = Box<dyn ToSql + Sync + Send>;
 
 /// Returns the SQL of a scan. Returns `None` if the scan searches for a text that PostgreSQL cannot store. The SQL
-/// depends only on which filters are set and not on their values, so that each statement is prepared only once.
+/// depends on which filters are set, but not on their values. Therefore each statement is prepared only once.
 fn written(stretch: &IndexScan<'_>, values: &mut Vec<Parameter>) -> Option<String> {
     let IndexScan { table, conditions, order, .. } = stretch;
     let mut wanted = vec!["true".to_owned()];
@@ -208,7 +208,7 @@ fn bind(value: &Value<'_>, values: &mut Vec<Parameter>) -> Option<String> {
     Some(format!("${}", values.len()))
 }
 
-/// Removes the names of indexes from a condition, because PostgreSQL chooses indexes itself.
+/// Removes the names of indexes from a condition. PostgreSQL chooses its indexes itself.
 fn without_indexes(sql: &str) -> String {
     let words = sql.split(' ').filter(|word| !word.starts_with('@'));
     words.collect::<Vec<_>>().join(" ")

@@ -13,8 +13,8 @@ use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Change, Key, Link, Log, Positioned};
 
 impl Log for Postgres {
-    /// Writes the whole append or nothing. If the connection fails, the append may have been written although an
-    /// error is returned.
+    /// Writes the whole append or nothing. If the connection fails, an error is returned, although the append may have
+    /// been written.
     async fn append(&self, append: Append) -> Result<Appended, AppendError> {
         append::check(&append)?;
         let open = Arc::clone(&self.open).read_owned().await;
@@ -23,7 +23,7 @@ impl Log for Postgres {
         }
         self.node()?.check()?;
         let (pool, node, written) = (self.pool.clone(), self.node()?.id, Arc::clone(&self.written));
-        // The append runs in a separate task, so that it is completed even if the caller drops the future.
+        // The append runs in a separate task. Therefore it completes even if the caller drops the future.
         let task = tokio::spawn(async move {
             let appended = append::append(&pool, node, &append).await?;
             written.advance_to(appended.position);

@@ -1,11 +1,11 @@
-//! The journal in PostgreSQL, for users who need more than one machine: any number of nodes share one database. This
-//! module opens and closes the journal.
+//! The journal in PostgreSQL, for installations with more than one machine: any number of nodes share one database.
+//! This module opens and closes the journal.
 //!
-//! `log`, `tables` and `leases` implement the traits. `append` writes events. `read`, `list` and `rows` read.
-//! `horizon` reports the position up to which the order of commits is final. `seal` chains the events up to this
-//! position. `node` renews this node's leases. `schema`, `pool` and `tls` open the database. `migrations/postgres`
-//! contains the SQL functions. A transaction never stays open while this process computes. Therefore a process that
-//! is suspended at any moment does not block other nodes.
+//! `log`, `tables` and `leases` implement the traits. `append` writes events. `read`, `list` and `rows` read. `horizon`
+//! reports the position up to which the order of commits is final. `seal` adds the events up to this position to the
+//! chain. `node` renews this node's leases. `schema`, `pool` and `tls` open the database. `migrations/postgres`
+//! contains the SQL functions. No transaction stays open while this process computes. Therefore a process that is
+//! suspended at any moment does not block other nodes.
 
 mod agreed;
 mod append;
@@ -47,8 +47,8 @@ use crate::journal::Error;
 
 /// Interval between two searches for runs that no living node drives.
 const POLL: Duration = Duration::from_millis(200);
-/// Number of connections for renewing leases, querying the horizon, notifying and sealing. These tasks never wait for
-/// appends.
+/// Number of connections that are reserved for lease renewals, reads of the horizon, notifications and seals. These
+/// tasks never wait for appends.
 const UPKEEP: usize = 4;
 
 /// Database to use, and the identity of this node in it.
@@ -58,15 +58,15 @@ pub struct Config {
     pub url: String,
     /// Name that the operator gave to this node.
     pub name: String,
-    /// Time after which other nodes take over the runs of a node that has not renewed its lease. Normally a node
-    /// renews its lease three times in this period.
+    /// Time after which other nodes take over the runs of a node that has not renewed its lease. A node renews its
+    /// lease three times in this period.
     pub lease: Duration,
-    /// If true, this node uses the database exclusively, for example to rebuild rows. Opening fails while a different
-    /// node is alive. No other node can open the journal until this node closes it.
+    /// True if this node uses the database alone, for example to rebuild rows. The database cannot be opened so while
+    /// another node is alive. No other node can open the journal until this node closes it.
     pub alone: bool,
     /// Number of connections for appends and reads. Five further connections are opened for upkeep and notifications.
     pub connections: usize,
-    /// Migrations that this node knows. Tests set a different schema to simulate a node of a different version.
+    /// Migrations that this node knows. Tests set other migrations to simulate a node of another version.
     pub schema: Schema,
 }
 
@@ -98,7 +98,7 @@ impl fmt::Debug for Config {
     }
 }
 
-/// A node's handle of a journal in a database.
+/// Access of one node to a journal in a database.
 ///
 /// Dropping the handle without [`Postgres::close`] is like a crash: other nodes take over this node's runs only after
 /// its lease has expired.
@@ -110,10 +110,10 @@ pub struct Postgres {
     written: Arc<WrittenPosition>,
     position: watch::Receiver<u64>,
     home: Home,
-    /// True if the journal was restored from a dump, and [`Postgres::take_up`] had not been called when the journal was
+    /// True if the journal was restored from a dump, and [`Postgres::take_up`] was not called before the journal was
     /// opened.
     is_restored: bool,
-    /// True while appends are accepted. Each append holds a read lock until it is finished.
+    /// True while appends are accepted. Each append holds a read lock until it has ended.
     open: Arc<RwLock<bool>>,
     tasks: Mutex<JoinSet<()>>,
 }
@@ -145,8 +145,8 @@ impl Postgres {
         Ok(Self { pool, upkeep, node: Some(node), written, position, home, is_restored, open, tasks })
     }
 
-    /// Connects for reading. This process does not join as a node, and the schema is not migrated. Appends are
-    /// rejected, and the connections are read-only, so that the database itself refuses every change.
+    /// Connects for reading. This process does not join as a node and does not migrate the schema. Appends are
+    /// rejected. The connections are read-only, so the database itself refuses every change.
     pub async fn open_to_read(config: &Config) -> Result<Self, Error> {
         let pool = Pool::to_read(&pool::address(&config.url, &config.name)?, config.connections)?;
         schema::check(&pool).await?;
@@ -157,23 +157,23 @@ impl Postgres {
         Ok(Self { pool, upkeep, node: None, written, position, home, is_restored, open, tasks })
     }
 
-    /// Returns true if the journal was restored from a dump and [`Postgres::take_up`] had not been called when the
-    /// journal was opened. A restored journal lacks all events that were written after the dump.
+    /// Returns true if the journal was restored from a dump and [`Postgres::take_up`] was not called before the journal
+    /// was opened. A restored journal lacks all events after the dump.
     pub fn is_restored(&self) -> bool {
         self.is_restored
     }
 
-    /// Records this database as the home of the journal, after a restore.
+    /// Records, after a restore, that this database is now the home of the journal.
     pub async fn take_up(&self) -> Result<(), Error> {
         self.home.take_up(&self.upkeep).await
     }
 
-    /// Returns the version of the database's schema if this version is newer than this binary and still compatible.
+    /// Returns the schema version of the database if it is newer than this binary and still compatible with it.
     pub fn newer(&self) -> Option<u32> {
         self.node.as_ref().and_then(|node| node.newer())
     }
 
-    /// Waits until this binary is no longer compatible with the database, and returns the reason.
+    /// Waits until a migration makes this binary incompatible with the database, and returns the reason.
     pub async fn failed(&self) -> String {
         match &self.node {
             Some(node) => node.is_shut_out().await.to_string(),
@@ -185,8 +185,8 @@ impl Postgres {
         self.node.as_ref().ok_or(Error::Closed)
     }
 
-    /// Waits for the accepted appends, releases all leases and removes the node, so that other nodes take over its runs
-    /// immediately. Later calls return [`Error::Closed`].
+    /// Waits for the accepted appends, releases all leases, and removes the node. Other nodes can then take over its
+    /// runs immediately. Later calls return [`Error::Closed`].
     pub async fn close(&self) -> Result<(), Error> {
         let was_open = mem::replace(&mut *self.open.write().await, false);
         let mut tasks = mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));

@@ -1,7 +1,7 @@
-//! Represents this node: renews its lease, acquires its epochs, and lists the leases of the runs that it drives.
+//! This node in the database: its lease, its epochs, and the leases of the runs that it drives.
 //!
-//! Only the clock of the database determines if a node is alive. This node calculates `held_until` with the clock of
-//! its machine, from a time before the renewal was sent. Therefore `held_until` is never later than the expiry in the
+//! Only the clock of the database decides whether a node is alive. This node computes `held_until` with the clock of
+//! its machine, from a time before it sent the renewal. Therefore `held_until` is never later than the expiry in the
 //! database.
 
 use std::collections::BTreeSet;
@@ -22,10 +22,10 @@ use super::schema::{self, LOCK, SchemaVersions};
 use crate::journal::Error;
 use crate::leases::{Lease, NodeRow};
 
-/// Number of renewals per lease period. Two successive renewals may fail.
+/// Number of renewals per lease period. A lease survives two failed renewals in a row.
 const RENEWALS: u32 = 3;
-/// Divides the lease period into this number of equal parts. This node treats its lease as expired during the last
-/// part, because work that has started needs time to finish.
+/// Number of equal parts of the lease period. During the last part, this node treats its lease as expired, because work
+/// that has started needs time to finish.
 const PARTS: u32 = 5;
 
 #[derive(Debug)]
@@ -38,9 +38,9 @@ pub(super) struct Node {
     /// Time until which this node treats its lease as valid, in milliseconds of [`uptime`].
     held_until: AtomicU64,
     known: u32,
-    /// Version of the database's schema when the node last read it.
+    /// Version of the database's schema at the last check by this node.
     found: AtomicU32,
-    /// Version of the database's schema if this binary is incompatible with the schema. `None` while this binary is
+    /// Version of the database's schema once this binary is incompatible with it. `None` while the binary is
     /// compatible.
     shut_out: watch::Sender<Option<u32>>,
     /// Runs that this node cannot read and therefore does not claim.
@@ -72,8 +72,8 @@ impl Node {
             shut_out: watch::Sender::new(None),
             unreadable: Mutex::default(),
         };
-        // The version is checked again, because a different node may have migrated the database since this node read
-        // the version. Migrations after the registration take this node into account.
+        // The version is read again, because another node may have migrated the database since the first read.
+        // Migrations after the registration take this node into account.
         if let Err(error) = joined.record_known_version(pool).await {
             joined.leave(pool).await?;
             return Err(error);
@@ -91,7 +91,7 @@ impl Node {
         Ok(())
     }
 
-    /// Reads the version of the schema. Returns an error if this binary is incompatible with the schema.
+    /// Reads the schema version. Returns an error if this binary is incompatible with it.
     async fn look(&self, pool: &Pool) -> Result<SchemaVersions, Error> {
         let found = schema::look(pool).await?;
         self.found.store(found.version, Ordering::Release);
@@ -120,7 +120,7 @@ impl Node {
         }
     }
 
-    /// Releases the lease of a run that this node cannot read, so that another node can take it.
+    /// Releases the lease of a run that this node cannot read. Another node can then take the lease.
     pub(super) async fn give_back(&self, pool: &Pool, run: &RunId) -> Result<(), Error> {
         self.unreadable().insert(run.clone());
         let sql = "UPDATE leases SET node = NULL, woken = true, since = clock_timestamp()
@@ -136,9 +136,9 @@ impl Node {
 
     /// Renews the lease at intervals. Runs until the pool is closed or the binary is incompatible with the schema.
     ///
-    /// If too much time has passed since the previous renewal, for example because the process was suspended, this
-    /// node treats its lease as expired until the following renewal. Therefore work that started before the
-    /// suspension detects an expired lease, although the database may have renewed the lease.
+    /// Too much time may have passed since the previous renewal, for example because the process was suspended. This
+    /// node then treats its lease as expired until one more renewal. Therefore work from before the suspension sees an
+    /// expired lease, even if the database has just renewed it.
     pub(super) async fn keep(self: Arc<Self>, pool: Pool) {
         let pause = self.lease / RENEWALS;
         let mut last = uptime();
@@ -187,8 +187,8 @@ impl Node {
         }
     }
 
-    /// Renews the lease in this node's row. If other nodes have removed the row, it is inserted again. An exclusive
-    /// node does not renew an expired lease.
+    /// Renews the lease in this node's row. If other nodes have removed the row, inserts it again. A node that uses the
+    /// database alone does not renew an expired lease.
     async fn renew(&self, pool: &Pool) -> Result<(), Error> {
         let sql = "INSERT INTO nodes AS n (node, epoch, name, alone, opened_at, alive_until)
                    VALUES ($1, $2, $3, false, clock_timestamp(),
@@ -217,8 +217,8 @@ impl Node {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Acquires the next epoch and stores it in the node's row. A number that is taken from a sequence but not stored
-    /// could be returned again after a crash of the database.
+    /// Acquires the next epoch and stores it in the node's row. The epoch comes from a sequence. If it were not stored,
+    /// the sequence could return it again after a crash of the database.
     pub(super) async fn draw_epoch(&self, pool: &Pool) -> Result<u64, Error> {
         let sql = "INSERT INTO nodes (node, epoch, name, alone, opened_at, alive_until)
                    VALUES ($1, nextval('epochs'), $2, false, clock_timestamp(), '-infinity')
@@ -229,13 +229,17 @@ impl Node {
         Ok(epoch)
     }
 
-    /// Prevents other nodes from joining until the transaction ends. Returns an error if this node is exclusive and its
-    /// lease has expired, because other nodes may have joined since then.
+    /// Keeps other nodes from joining until the transaction ends. If this node uses the database alone and its lease
+    /// has expired, returns an error, because other nodes may have joined since.
     pub(super) async fn shut_out(&self, transaction: &Transaction<'_>) -> Result<(), Error> {
         transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
         let sql = "SELECT FROM nodes WHERE node = $1 AND alone AND alive_until > clock_timestamp()";
         if self.alone && transaction.query_opt(sql, &[&big(self.id)]).await?.is_none() {
-            return Err(Error::Nodes("other nodes, which joined after this node's lease expired".to_owned()));
+            return Err(Error::Nodes(
+                "other nodes, which may have joined after the lease of this node \
+                expired"
+                    .to_owned(),
+            ));
         }
         Ok(())
     }
@@ -294,8 +298,8 @@ pub(super) async fn leases(pool: &Pool, after: Option<&RunId>, limit: usize) -> 
     rows.iter().map(|row| Ok(Lease { run: id(row, 0)?, node: maybe_number(row, 1)? })).collect()
 }
 
-/// Returns the milliseconds since the machine started. Includes the time in which the machine was asleep, because
-/// leases also expire in that time.
+/// Returns the milliseconds since the machine started. The time in which the machine was asleep is included, because
+/// leases also expire in it.
 fn uptime() -> u64 {
     #[cfg(target_os = "linux")]
     let clock = ClockId::Boottime;

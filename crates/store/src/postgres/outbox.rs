@@ -1,5 +1,5 @@
-//! The outbox in PostgreSQL: a table from which all nodes claim deliveries. A claimed delivery can be claimed again
-//! when, according to the clock of the database, the lease of its node has expired.
+//! The outbox in PostgreSQL. All nodes claim deliveries from one table. When the lease of a node has expired by the
+//! clock of the database, the deliveries that it claimed can be claimed again.
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ use crate::outbox::{
 use crate::table::Record;
 use crate::tables::{Cursor, Page};
 
-/// Array of the nodes that are alive and may be sending deliveries.
+/// Array of the nodes that are alive and therefore may be sending deliveries.
 const ALIVE: &str = "ARRAY(SELECT n.node FROM nodes n WHERE n.alive_until > clock_timestamp())";
 const NOT_DISABLED: &str = "NOT EXISTS (SELECT FROM channels c
                                         WHERE c.channel = deliveries.channel AND c.disabled_at IS NOT NULL)";
@@ -26,9 +26,9 @@ const NOT_DISABLED: &str = "NOT EXISTS (SELECT FROM channels c
 impl Outbox for Postgres {
     async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
         let Claim { channel, now, limit, sending, whole } = claim;
-        // With `whole`, a second node waits for the first node and then finds all deliveries claimed. A node claims
-        // nothing after its lease has expired, even if the node has not detected the expiry, because other nodes
-        // could immediately claim the same deliveries.
+        // With `whole`, a second node waits for the first one and then finds all deliveries claimed. A node whose lease
+        // has expired claims nothing, because other nodes could claim the same deliveries. This also applies if the
+        // node has not noticed the expiry yet.
         let skip = if whole { "" } else { " SKIP LOCKED" };
         let columns: String = Delivery::TABLE.columns.iter().fold(String::new(), |mut list, column| {
             let comma = if list.is_empty() { "" } else { ", " };
@@ -58,7 +58,7 @@ impl Outbox for Postgres {
         let Settled { delivery, attempt } = settled;
         let set: Vec<String> =
             Delivery::TABLE.columns[1..].iter().map(|column| format!("{column} = new.{column}")).collect();
-        // A single statement, so that either everything or nothing is written.
+        // One statement, so that either all changes are written or none.
         let sql = format!(
             "WITH settled AS (
                  UPDATE deliveries d SET {set} FROM jsonb_populate_record(NULL::deliveries, $1) new
@@ -118,7 +118,7 @@ impl Outbox for Postgres {
             }
             DeliveryChange::FailOld { before, why, now } => {
                 // No delivery is due before its creation, so the condition on `created_at` excludes no matching
-                // delivery. With the condition, the database can use an index that selects few other deliveries.
+                // delivery. It only lets the database use an index that selects fewer other deliveries.
                 let sql = format!(
                     "UPDATE deliveries
                      SET state = 'failed', error = $1, next_at = NULL, node = NULL, ended_at = $2

@@ -1,5 +1,5 @@
-//! Connection pool, with the settings, number and time-outs of connections. A lost connection is replaced at the next
-//! request for a connection.
+//! Connection pool: the settings, the number and the time-outs of connections. A lost connection is replaced when the
+//! next connection is requested.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -22,12 +22,12 @@ const FREE: Duration = Duration::from_secs(30);
 /// Maximum time to wait for the result of a statement. The database server cancels a statement a little earlier
 /// (`SESSION`).
 const ANSWER: Duration = Duration::from_secs(35);
-/// Maximum time that sent bytes may stay unacknowledged, and interval of probes on an idle connection. Detects a broken
-/// network connection.
+/// Maximum time for which sent bytes may stay unacknowledged, and interval between probes on an idle connection. Both
+/// detect a broken network connection.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(10);
 
-/// Settings of each connection, which override the defaults of the database. The settings ensure that an acknowledged
-/// append is on disk.
+/// Settings of each connection, which override the defaults of the database. They ensure that an acknowledged append is
+/// on disk.
 const SESSION: &str = "
     SET default_transaction_isolation = 'read committed';
     SET statement_timeout = '30s';
@@ -40,11 +40,11 @@ pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 #[derive(Clone, Debug)]
 pub(super) struct Pool(deadpool_postgres::Pool);
 
-/// Additional setting if the journal is opened for reading: the database refuses every change.
+/// Additional setting of a journal that is opened for reading. With it, the database refuses every change.
 const READ_ONLY: &str = "SET default_transaction_read_only = on";
 
-/// A connection with a pending query. If the caller stops waiting, the connection is closed and not returned to the
-/// pool, because the pending query would delay the next user of the connection.
+/// A connection with a pending query. If the caller stops waiting, the connection is closed. It does not return to the
+/// pool, because the pending query would delay its next user.
 struct PendingConnection(Option<Client>);
 
 impl Drop for PendingConnection {
@@ -55,7 +55,7 @@ impl Drop for PendingConnection {
     }
 }
 
-/// Returns a warning if the connection is unencrypted and the database is on a different machine.
+/// Returns a warning if the connection is unencrypted and the database is on another machine.
 pub fn warning(url: &str) -> Option<&'static str> {
     let config = read(url).ok()?;
     let is_open = config.get_ssl_mode() != SslMode::Require && leaves_the_machine(&config);
@@ -70,8 +70,8 @@ pub fn check(url: &str) -> Result<(), Unsupported> {
 }
 
 fn read(url: &str) -> Result<Config, Unsupported> {
-    // The driver does not support `verify-full`. This function replaces `verify-full` with `require`, for which this
-    // store also verifies the certificate chain and the host name.
+    // The driver does not know `verify-full`, so it is replaced by `require`. For `require`, this store verifies the
+    // certificate chain and the host name too.
     let parsed = url
         .parse::<Config>()
         .or_else(|_| url.replace("sslmode=verify-full", "sslmode=require").parse::<Config>());
@@ -95,7 +95,7 @@ pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
         config.application_name(format!("holdshort {application}"));
     }
     if config.get_hosts().len() > 1 {
-        // Exclude standby servers, which may return outdated data.
+        // Standby servers are excluded, because they may return outdated data.
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
     }
     config
@@ -107,7 +107,7 @@ pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
     Ok(config)
 }
 
-/// Returns true if the address of one of the servers is not an address of this machine.
+/// Returns true if one of the servers in the address is not on this machine.
 fn leaves_the_machine(config: &Config) -> bool {
     if !config.get_hostaddrs().is_empty() {
         return config.get_hostaddrs().iter().any(|address| !address.is_loopback());
@@ -122,7 +122,7 @@ fn leaves_the_machine(config: &Config) -> bool {
 }
 
 impl Pool {
-    /// Creates the pool. A connection is only opened when it is requested.
+    /// Creates the pool. Connections are opened only when they are requested.
     pub(super) fn new(address: &Config, size: usize) -> Result<Self, Error> {
         Self::with_session(address, size, SESSION.to_owned())
     }
@@ -153,12 +153,12 @@ impl Pool {
         Ok(self.0.get().await?)
     }
 
-    /// Runs one statement. Each connection prepares a statement only once.
+    /// Runs one statement. Each connection prepares the statement only once.
     pub(super) async fn query(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
         self.ask(sql, params).await?.map_err(Error::from)
     }
 
-    /// Runs one statement that changes nothing. Retries the statement once if the connection was closed.
+    /// Runs one statement that changes nothing. If the connection was closed, runs the statement once more.
     pub(super) async fn read(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
         match self.ask(sql, params).await? {
             Err(error) if error.is_closed() => self.query(sql, params).await,
@@ -166,7 +166,7 @@ impl Pool {
         }
     }
 
-    /// Runs one statement. The inner error is the error that the database returned.
+    /// Runs one statement. The inner error is an error that the database returned.
     pub(super) async fn ask(
         &self,
         sql: &str,

@@ -1,5 +1,5 @@
-//! Reads the journal. Reads by position stop at the horizon. Beyond that position, a running transaction may still add
-//! events with smaller positions than existing events, and a reader would miss them.
+//! Reads the journal. Reads by position stop at the horizon. After the horizon, a running transaction may still add
+//! events with smaller positions than existing ones. A reader that has passed these positions would miss the events.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ use crate::packed_append::{EventLocation, PackedAppend, Unpacked, event_location
 
 /// Returns the SQL for the appends that contain the first `$2` events after `$1`.
 ///
-/// `by` is the column that orders the events: `seq` for the events of one stream, or `position` for all events. The
-/// sum in the SQL is the number of requested events in the preceding appends.
+/// `by` is the column that orders the events: `seq` for the events of one stream, `position` for all events. The sum in
+/// the SQL is the number of wanted events in the appends before.
 pub(super) fn appends(columns: &str, by: &str, of: &str) -> String {
     format!(
         "SELECT {columns} FROM (
@@ -105,7 +105,7 @@ pub(super) async fn changes(pool: &Pool, after: u64, limit: usize) -> Result<Vec
     Ok(changes)
 }
 
-/// Returns the latest position that reads by position can return, or 0 if there is no event.
+/// Returns the latest position that is visible to reads by position. Returns 0 if there is no event.
 pub(super) async fn last_visible(pool: &Pool) -> Result<u64, Error> {
     let sql = "SELECT coalesce(max(position), 0) FROM appends WHERE position < holdshort_horizon()";
     let rows = pool.read(sql, &[]).await?;
@@ -162,8 +162,8 @@ pub(super) async fn keys(pool: &Pool, after: Option<&Key>, limit: usize) -> Resu
     rows.iter().map(record).collect()
 }
 
-/// Returns the streams after the given stream. The SQL jumps from stream to stream in the index, because a `DISTINCT`
-/// would read every append.
+/// Returns the streams after the given stream. The SQL jumps in the index from one stream to the next. A `DISTINCT`
+/// would read every append instead.
 pub(super) async fn streams(
     pool: &Pool,
     after: Option<&StreamId>,

@@ -51,9 +51,8 @@ impl From<Value<'_>> for Json {
     }
 }
 
-/// Returns the SQL that creates `holdshort_put`. The function inserts each row, or updates the existing row with the
-/// same key. The function writes one row at a time, because an append may contain two rows with the same key. The
-/// last of these rows is kept.
+/// Returns the SQL that creates `holdshort_put`. The function inserts each row, or updates the row with the same key.
+/// It writes one row after another, because an append may contain two rows with the same key. The last of them is kept.
 pub(super) fn function() -> String {
     let puts: String = TABLES.iter().chain(OUTBOX.iter().take(1)).map(put_all).collect();
     format!(
@@ -96,8 +95,8 @@ fn put_all(table: &Table) -> String {
 fn value_on_conflict(column: &str, conflict: Conflict) -> String {
     match (conflict, column) {
         (Conflict::Replaced, _) => format!("excluded.{column}"),
-        // Applies the rule of `SessionRow::with`: the later event sets the state of the session, and the older row sets
-        // the time of its creation.
+        // Applies the rule of `SessionRow::with`: the state of the session comes from the later event, and the creation
+        // time from the older row.
         (Conflict::Merged, "created_at") => "least(old.created_at, excluded.created_at)".to_owned(),
         (Conflict::Merged, "idle_since") => "greatest(old.idle_since, excluded.idle_since)".to_owned(),
         (Conflict::Merged, "changed_at") => "CASE WHEN excluded.seq = old.seq
@@ -163,11 +162,11 @@ impl Columns for Reading<'_> {
     }
 }
 
-/// Number of [`Rows`] that are sent to the database at once during a replacement.
+/// Number of [`Rows`] that are sent to the database in one statement during a replacement.
 const CHUNK: usize = 500;
 
-/// Drops all rows, writes the rows in `all`, and rebuilds the leases from the runnable runs. Nodes keep the leases of
-/// the runs that they drive. Appends wait until the replacement is committed.
+/// Drops all rows, writes the rows in `all`, and rebuilds the leases from the runnable runs. Each node keeps the leases
+/// of the runs that it drives. Appends wait until the replacement is committed.
 pub(super) async fn replace(pool: &Pool, node: &Node, all: &[Rows]) -> Result<(), Error> {
     let mut client = pool.client().await?;
     let transaction = client.transaction().await?;

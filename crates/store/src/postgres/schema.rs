@@ -1,10 +1,10 @@
-//! The schema: the check that a database is compatible, and the numbered migrations. Migrations are applied in order,
-//! and their statements never change after a release. `version` in `meta` is the number of the last applied migration.
+//! The schema: the check that a database is compatible, and the numbered migrations. Migrations are applied in order.
+//! The statements of a released migration never change. `version` in `meta` is the number of the last applied
+//! migration.
 //!
-//! If several nodes open the journal at the same time, a lock makes them migrate one after the other. Nodes of
-//! several versions can share a database until a migration breaks the older nodes. `least` in `meta` is the oldest
-//! compatible version. A node does not migrate a database while another living node is incompatible with the new
-//! version.
+//! If several nodes open the journal at the same time, a lock makes them migrate one after the other. Nodes of several
+//! versions can share a database until a migration is incompatible with the older nodes. `least` in `meta` is the
+//! oldest compatible version. A node does not apply a migration while a living node is incompatible with it.
 
 use std::borrow::Cow;
 
@@ -18,14 +18,14 @@ use super::pool::Pool;
 use super::rows;
 use crate::journal::Error;
 
-/// Effect of a migration on binaries of the previous version, which may still be running.
+/// Effect of a migration on binaries of the previous version. Such binaries may still be running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Older binaries continue to work. For example: new tables, new functions, or new columns that older binaries
+    /// Older binaries continue to work. Examples are new tables, new functions, and new columns that older binaries
     /// neither need nor overwrite.
     Expands,
-    /// Older binaries stop working. For example: a new column of a table of rows, because older binaries would
-    /// overwrite the column with null.
+    /// Older binaries stop working. An example is a new column of a table of rows, because older binaries would
+    /// overwrite it with null.
     Breaks,
 }
 use Reach::{Breaks, Expands};
@@ -33,9 +33,9 @@ use Reach::{Breaks, Expands};
 /// Step from one version of the schema to the next: its effect on older binaries, and its SQL.
 pub type Migration = (Reach, &'static str);
 
-/// All migrations, in order. A release also needs a migration if older binaries cannot read its new events, even if
-/// the migration has no statements. From the schema's version, an older binary then detects that an unreadable run
-/// was written by a newer binary and is not damaged.
+/// All migrations, in order. If older binaries cannot read the new events of a release, the release also needs a
+/// migration, perhaps without statements. An older binary that cannot read a run then sees from the schema version that
+/// a newer binary wrote the run, and that the run is not damaged.
 const MIGRATIONS: &[Migration] = &[
     (Breaks, include_str!("../../migrations/postgres/0001_journal.sql")),
     (Breaks, include_str!("../../migrations/postgres/0002_sessions.sql")),
@@ -49,8 +49,8 @@ const MIGRATIONS: &[Migration] = &[
     (Expands, include_str!("../../migrations/postgres/0010_versions.sql")),
     (Expands, include_str!("../../migrations/postgres/0011_outbox.sql")),
     (Expands, include_str!("../../migrations/postgres/0012_failing.sql")),
-    // Older binaries cannot read a webhook of kind `email`, or a notice that names `operators`. They would permanently
-    // drop such a notice.
+    // Older binaries cannot read a webhook of kind `email`, or a notice that names `operators`, and would drop such a
+    // notice permanently.
     (Breaks, include_str!("../../migrations/postgres/0013_forgotten.sql")),
 ];
 /// First version of the schema in which nodes record the version that they know.
@@ -82,7 +82,7 @@ impl Schema {
         u32::try_from(self.0.len()).unwrap_or(u32::MAX)
     }
 
-    /// Returns the migrations after `version`, each with its number.
+    /// Returns the migrations after `version`, with their numbers.
     fn after(&self, version: u32) -> impl Iterator<Item = (u32, Migration)> {
         (1..).zip(self.0.iter().copied()).skip(version as usize)
     }
@@ -92,7 +92,7 @@ impl Schema {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SchemaVersions {
     pub(super) version: u32,
-    /// Oldest version whose binaries are compatible with the schema.
+    /// Oldest version whose binaries are compatible with the database.
     pub(super) least: u32,
 }
 
@@ -102,7 +102,7 @@ const VERSIONS: &str = "SELECT v.value, l.value FROM meta v LEFT JOIN meta l ON 
 
 impl SchemaVersions {
     /// Reads a row of [`VERSIONS`]. A database without a version is damaged. A database without `least` is incompatible
-    /// with all older binaries.
+    /// with every older binary.
     fn read(row: Option<&Row>) -> Result<Self, Error> {
         let no_version = || Error::Corrupt("its schema version is missing".to_owned());
         let row = row.ok_or_else(no_version)?;
@@ -116,7 +116,7 @@ impl SchemaVersions {
         self.version >= TELLS
     }
 
-    /// Returns an error if a binary that knows the version `known` is incompatible with the database.
+    /// Returns an error if a binary that knows migrations up to `known` is incompatible with the database.
     pub(super) fn admits(self, known: u32) -> Result<(), Error> {
         if known < self.least { Err(Error::FromTheFuture { found: self.version, known }) } else { Ok(()) }
     }
@@ -125,8 +125,7 @@ impl SchemaVersions {
 /// Number of an advisory lock that no other program in the same database uses.
 pub(super) const LOCK: i64 = 0x686f_6c64_7368_6f72;
 
-/// Oldest supported major version of PostgreSQL. This version has all features that the store uses and still receives
-/// fixes.
+/// Oldest supported major version of PostgreSQL. It has all features that the store uses, and still receives fixes.
 const OLDEST: u32 = 14;
 
 /// Applies the missing migrations. Returns true if the journal was restored from a dump of another database.
@@ -134,7 +133,7 @@ pub(super) async fn migrate(pool: &Pool, known: &Schema, home: Home) -> Result<b
     let mut client = pool.client().await?;
     let transaction = client.transaction().await?;
     supported(&transaction).await?;
-    // No time-out: this node may have to wait until a different node has finished a migration.
+    // This node may have to wait until another node has finished a migration, so there is no time-out.
     transaction.batch_execute("SET LOCAL statement_timeout = 0").await?;
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
     let found = found(&transaction).await?;
@@ -155,8 +154,8 @@ pub(super) async fn migrate(pool: &Pool, known: &Schema, home: Home) -> Result<b
         set(&transaction, "least", least).await?;
     }
     if found.version < known.version() {
-        // A migration may add a column to a table of rows, so the function that writes rows is replaced after each
-        // migration.
+        // A migration may add a column to a table of rows. Therefore the function that writes rows is replaced after
+        // each migration.
         transaction.batch_execute(&rows::function()).await?;
     }
     raise_base(&transaction).await?;
@@ -171,8 +170,8 @@ async fn set(transaction: &Transaction<'_>, name: &str, value: u32) -> Result<()
     Ok(())
 }
 
-/// Returns the names of living nodes that only know older versions than `version`. A node that does not record its
-/// version is older than all nodes that record it.
+/// Returns the names of living nodes that know only versions older than `version`. A node that does not record its
+/// version is older than all nodes that do.
 async fn older(transaction: &Transaction<'_>, version: u32, least: u32) -> Result<Option<String>, Error> {
     if version == 0 {
         return Ok(None);
@@ -185,7 +184,7 @@ async fn older(transaction: &Transaction<'_>, version: u32, least: u32) -> Resul
     get(&transaction.query_one(&sql, &[&i64::from(least)]).await?, 0)
 }
 
-/// Reads the current versions of the database, for a node that is open.
+/// Reads the versions of the database while a node has it open.
 pub(super) async fn look(pool: &Pool) -> Result<SchemaVersions, Error> {
     SchemaVersions::read(pool.query(VERSIONS, &[]).await?.first())
 }
@@ -203,7 +202,7 @@ pub(super) async fn check(pool: &Pool) -> Result<(), Error> {
     if found.version < known {
         return Err(Error::Outdated { found: found.version, known });
     }
-    // Returns an error if events are beyond the horizon, because reads by position would not return them.
+    // If events are after the horizon, reads by position would not return them. In this case, an error is returned.
     let row = transaction.query_one(&format!("SELECT coalesce(({BEYOND}) > 0, false)"), &[]).await?;
     if get(&row, 0)? { Err(Unsupported::Restored.into()) } else { Ok(()) }
 }
@@ -230,15 +229,15 @@ async fn found(transaction: &Transaction<'_>) -> Result<SchemaVersions, Error> {
     SchemaVersions::read(transaction.query_opt(VERSIONS, &[]).await?.as_ref())
 }
 
-/// Query for the difference between the largest existing position and the next position in this cluster. The result
-/// is positive if existing positions are larger.
+/// Query for the largest existing position minus the next position in this cluster. If the result is positive, new
+/// positions would be smaller than existing ones.
 const BEYOND: &str =
     "SELECT (max(position) >> 14) + 1 - pg_snapshot_xmax(pg_current_snapshot())::text::bigint
                              - (SELECT value FROM meta WHERE name = 'base') AS beyond FROM appends";
 
-/// Raises the base of positions after a restore into a different cluster, so that new positions are larger than all
-/// existing positions. In the original cluster, the base does not change: all existing positions are already smaller
-/// than the positions of new transactions.
+/// Raises the base of positions after a restore into another cluster, so that new positions are larger than all
+/// existing positions. In the original cluster, the base stays the same, because the positions of new transactions are
+/// already larger.
 async fn raise_base(transaction: &Transaction<'_>) -> Result<(), Error> {
     let sql = format!(
         "UPDATE meta SET value = value + beyond FROM ({BEYOND}) restored
@@ -247,7 +246,8 @@ async fn raise_base(transaction: &Transaction<'_>) -> Result<(), Error> {
     if let Some(row) = transaction.query_opt(&sql, &[]).await? {
         tracing::info!(
             base = number(&row, 0)?,
-            "the journal was restored from another cluster: new positions follow the restored positions"
+            "the journal was restored from another cluster: the positions of new events continue after the \
+                restored positions"
         );
     }
     Ok(())

@@ -1,8 +1,8 @@
-//! The chain over all events. Sealing adds a range of events to the chain after the appends of these events were
-//! committed. Therefore appends do not wait for the chain or for each other.
+//! The chain over all events. A seal adds a range of events to the chain after their appends were committed. Therefore
+//! appends wait neither for the chain nor for each other.
 //!
-//! Events beyond the horizon are not sealed yet, because a running transaction may still add events with smaller
-//! positions there. Every node seals. A lock makes nodes seal one after the other.
+//! Events after the horizon are not sealed yet, because a running transaction may still add events with smaller
+//! positions. Every node seals. A lock makes the nodes seal one after the other.
 
 use std::time::Duration;
 
@@ -18,10 +18,10 @@ use crate::journal::Error;
 use crate::log::Link;
 use crate::packed_append::{EventLocation, event_locations};
 
-/// Interval between two seals of a node. Events of the last second may therefore not be sealed yet.
+/// Interval between two seals of a node. Therefore the events of the last second may not be sealed yet.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Maximum number of appends that are sealed in one transaction, so that the first seal over an old journal does not
-/// block other nodes for long.
+/// Maximum number of appends that are sealed in one transaction. Without this limit, the first seal of an old journal
+/// would block other nodes for long.
 const STRETCH: usize = 10_000;
 const LOCK: i64 = schema::LOCK + 1;
 /// Maximum number of problems that are reported at once.
@@ -49,7 +49,7 @@ pub(super) async fn head(pool: &Pool) -> Result<Head, Error> {
 }
 
 /// Returns the head without writing a seal. The events after the last seal are chained in memory. The order of events
-/// below the horizon is final, so a node that seals at the same time gets the same head.
+/// before the horizon is final. Therefore a node that seals at the same time gets the same head.
 pub(super) async fn head_unsealed(pool: &Pool) -> Result<Head, Error> {
     let rows =
         pool.read("SELECT position, events, hash FROM seals ORDER BY position DESC LIMIT 1", &[]).await?;
@@ -69,19 +69,19 @@ pub(super) async fn head_unsealed(pool: &Pool) -> Result<Head, Error> {
     }
 }
 
-/// Selects if a node waits while a different node is sealing.
+/// Behavior of a node while another node is sealing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waits {
     Yes,
     No,
 }
 
-/// Writes a seal and returns the last seal. Returns `None` if a different node is sealing and `waits` is `No`.
+/// Writes a seal and returns the last seal. If another node is sealing and `waits` is `No`, returns `None`.
 async fn seal(pool: &Pool, waits: Waits) -> Result<Option<Head>, Error> {
     let sql = "SELECT sealed, head, more FROM holdshort_seal($1, $2, $3)";
     loop {
         let rows = pool.query(sql, &[&LOCK, &at_most(STRETCH), &(waits == Waits::Yes)]).await?;
-        let row = rows.first().ok_or_else(|| Error::Corrupt("holdshort_seal did not answer".to_owned()))?;
+        let row = rows.first().ok_or_else(|| Error::Corrupt("holdshort_seal returned no row".to_owned()))?;
         let Some(events) = maybe_number(row, 0)? else { return Ok(None) };
         if !get::<bool>(row, 2)? {
             return Ok(Some(Head { events, hash: digest(row, 1)? }));
@@ -114,7 +114,7 @@ pub(super) async fn links(pool: &Pool, after: u64, limit: usize) -> Result<Vec<L
     Ok(links)
 }
 
-/// Describes each seal whose last event is missing. Missing events show that sealed events were deleted.
+/// Describes each seal whose last event is missing. A missing event shows that sealed events were deleted.
 pub(super) async fn problems(pool: &Pool) -> Result<Vec<String>, Error> {
     let sql = "SELECT s.position, s.events FROM seals s
                WHERE NOT EXISTS (SELECT FROM appends a WHERE a.position = s.position) ORDER BY s.position LIMIT $1";

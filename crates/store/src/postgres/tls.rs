@@ -1,8 +1,8 @@
-//! TLS to the database, if the address contains `sslmode=require` or `sslmode=verify-full`. With each of these
-//! settings, this machine must trust the server's certificate, and the certificate must be valid for the host name.
-//! For `require`, libpq does not check this.
+//! TLS to the database. The address requests it with `sslmode=require` or `sslmode=verify-full`. In both cases, this
+//! machine must trust the server's certificate, and the certificate must be valid for the host name. In libpq,
+//! `require` does not check this.
 //!
-//! Without one of these settings the connection is unencrypted, even if the database supports TLS, because TLS with an
+//! Without one of these settings, the connection is unencrypted, even if the database supports TLS: TLS with an
 //! unverified certificate does not protect against an attacker.
 
 use std::future::Future;
@@ -24,7 +24,7 @@ use tokio_rustls::client::TlsStream as Encrypted;
 
 use super::error::Unsupported;
 
-/// Connector for the TLS connections to an address. `None` if the address does not require TLS.
+/// Connector for TLS connections to an address. `None` if the address does not request TLS.
 #[derive(Clone)]
 pub(super) struct Tls(Option<TlsConnector>);
 
@@ -42,7 +42,7 @@ impl Tls {
     }
 }
 
-/// TLS handshake of one connection, which has not started yet.
+/// TLS handshake of one connection, before its start.
 pub(super) struct Handshake(Option<TlsConnector>, ServerName<'static>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Tls {
@@ -51,7 +51,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for T
     type Error = InvalidDnsNameError;
 
     fn make_tls_connect(&mut self, domain: &str) -> Result<Handshake, Self::Error> {
-        // The driver also calls this for connections without TLS, which may have no host name, such as Unix sockets.
+        // The driver also calls this function for connections without TLS. Such a connection may have no host name, for
+        // example over a Unix socket.
         let domain = if self.0.is_some() { domain } else { "localhost" };
         Ok(Handshake(self.0.clone(), ServerName::try_from(domain.to_owned())?))
     }
@@ -65,8 +66,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Hands
     fn connect(self, stream: S) -> Self::Future {
         let Self(connector, name) = self;
         Box::pin(async move {
-            let connector =
-                connector.ok_or_else(|| io::Error::other("the database's address does not request TLS"))?;
+            let connector = connector
+                .ok_or_else(|| io::Error::other("the address of the database does not request TLS"))?;
             connector.connect(name, stream).await.map(Stream)
         })
     }
@@ -76,7 +77,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Hands
 pub(super) struct Stream<S>(Encrypted<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Stream<S> {
-    /// Disables channel binding for passwords, because the certificate already proves the identity of the server.
+    /// Disables channel binding for passwords. It is not needed, because the certificate already proves the identity of
+    /// the server.
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }

@@ -1,6 +1,5 @@
-//! Writes one append inside the transaction of its group. All checks that can reject the append run before the first
-//! write of the append. After any other error the caller rolls back the transaction, so this module needs no
-//! clean-up.
+//! Writes one append inside the transaction of its group. All checks that can reject the append run before its first
+//! write. After any other error, the caller rolls back the transaction, so this module needs no clean-up.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::Sealed;

@@ -15,10 +15,11 @@ use super::{chain, schema, wal};
 use crate::folder::{self, private};
 use crate::journal::Error;
 
-/// File name of the copied database until the copy is complete, so that an interrupted copy contains no database.
+/// File name of the copied database until the copy is complete. Therefore an interrupted copy contains no usable
+/// database.
 const UNFINISHED: &str = "holdshort.db.unfinished";
-/// File that marks a folder as a copy until a server has started from the copy. The file contains the timestamp of
-/// the copy.
+/// File that marks a folder as a copy from which no server has started yet. The file contains the timestamp of the
+/// copy.
 const MADE: &str = "holdshort.backup";
 
 /// Reason why no copy was made.
@@ -31,8 +32,7 @@ pub enum NotCopied {
 }
 
 /// Copies the journal of the folder `from` into the folder `into`, which must be empty or missing. Returns the head of
-/// the copy. The copy is made from one snapshot, so a server can use the journal at the same time without delay.
-/// Blocks.
+/// the copy. The copy is made from one snapshot, so a server can use the journal in the meantime without delay. Blocks.
 pub fn back_up(from: &Path, into: &Path) -> Result<Head, NotCopied> {
     let lock = match folder::claim_to_read(from) {
         Ok(lock) => Some(lock),
@@ -43,10 +43,10 @@ pub fn back_up(from: &Path, into: &Path) -> Result<Head, NotCopied> {
     if let Some(lock) = &lock {
         wal::check(files.unopened(lock))?;
     }
-    // The head file is read before the database, so that the head file is never ahead of the database.
+    // The head file is read first. Therefore it is never ahead of the database.
     let pinned = head_file::read(from)?;
     let journal = schema::lone_reader(&files.database(), lock.is_none() || files.has_log())?;
-    // If the files were replaced while a server was running, the server uses different files than this function reads.
+    // If the files were replaced while a server is running, that server uses other files than this function reads.
     if let Some(why) = head_file::contradiction_in(&journal, pinned, false)? {
         return Err(Error::Corrupt(why).into());
     }
@@ -77,7 +77,7 @@ pub(super) fn copy(journal: &Connection, into: &Path) -> Result<Head, Error> {
     Ok(head)
 }
 
-/// Returns the timestamp of the copy if this folder is a copy from which no server has started yet. A copy lacks all
+/// Returns the timestamp of the copy if this folder is a copy and no server has started from it yet. A copy lacks all
 /// later events of the original.
 pub fn copied_at(folder: &Path) -> Result<Option<String>, Error> {
     match fs::read_to_string(folder.join(MADE)) {
@@ -87,13 +87,13 @@ pub fn copied_at(folder: &Path) -> Result<Option<String>, Error> {
     }
 }
 
-/// Records that a server has started from the copy, which is then no longer marked as a copy.
+/// Records that a server has started from the copy. The folder is then no longer marked as a copy.
 pub fn taken_up(folder: &Path) -> Result<(), Error> {
     fs::remove_file(folder.join(MADE)).map_err(from_io)
 }
 
-/// Marks the copied database as closed and returns its head. A closed database must have exactly the number of events
-/// that its head file records.
+/// Marks the copied database as closed and returns its head. The head file of a closed database must record exactly the
+/// number of events in the database.
 fn close(database: &Path) -> Result<Head, Error> {
     let copy = Connection::open(database)?;
     head_file::set_open(&copy, 0)?;

@@ -1,5 +1,5 @@
-//! The chain over all events in the database. Each append stores the head after its last event. This module never
-//! interprets an event.
+//! The chain over all events in the database. Each append stores the journal's head after the last event of the append.
+//! This module never interprets an event.
 
 use holdshort_core::head::Head;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -16,7 +16,7 @@ pub(super) fn head(connection: &Connection) -> Result<Head, Error> {
     Ok(head.unwrap_or(Head::START))
 }
 
-/// Returns the head after the first `events` events, or `None` if there are fewer events.
+/// Returns the head after the first `events` events. Returns `None` if there are fewer events.
 pub(super) fn head_at(connection: &Connection, events: u64) -> Result<Option<Head>, Error> {
     if let Some(head) = head_of_append(connection, events)? {
         return Ok(Some(head));
@@ -26,7 +26,7 @@ pub(super) fn head_at(connection: &Connection, events: u64) -> Result<Option<Hea
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([Number(events)])?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    // The searched event is in this append and is not its last event.
+    // The event is in this append, but is not its last event.
     let places = read_places(row)?;
     let Some(first) = places.first() else { return Ok(None) };
     let before = head_of_append(connection, first.position - 1)?;
@@ -65,8 +65,8 @@ pub(super) fn links(connection: &Connection, after: u64, limit: usize) -> Result
     Ok(links)
 }
 
-/// Reads the head from a row whose first columns are position and hash. Positions start at 1 and have no gaps, so the
-/// position of the head is also the number of events.
+/// Reads the head from a row that begins with the columns position and hash. Positions start at 1 and have no gaps, so
+/// the position is also the number of events.
 pub(super) fn read_head(row: &Row<'_>) -> rusqlite::Result<Head> {
     let Hash(hash) = row.get(1)?;
     Ok(Head { events: number(row, 0)?, hash })

@@ -1,4 +1,4 @@
-//! Erases the contents of events and keeps the events' hashes. SQLite overwrites the erased bytes.
+//! Erases the contents of events but not their hashes. SQLite overwrites the erased bytes.
 
 use holdshort_core::id::StreamId;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -26,8 +26,7 @@ fn content(connection: &Connection, stream: &StreamId, seq: u64) -> Result<(), E
     let (contents, blobs) = without?;
     let update = "UPDATE appends SET contents = ?2 WHERE position = ?1";
     connection.prepare_cached(update)?.execute(params![Number(position), contents])?;
-    // A blob is kept if a different event has the same content. Erasing is rare, so it is acceptable to search all
-    // events.
+    // If another event has the same content, the blob is kept. Erasure is rare, so all events can be searched.
     let unused = "DELETE FROM blobs WHERE digest = ?1 AND NOT EXISTS (SELECT 1 FROM appends WHERE instr(contents, ?1) > 0)";
     for digest in blobs {
         connection.prepare_cached(unused)?.execute([Hash(digest)])?;

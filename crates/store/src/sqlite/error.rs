@@ -1,4 +1,4 @@
-//! Converts errors of SQLite and the file system to the store's errors, so that a user interface can say what to do.
+//! Converts errors of SQLite and the file system to errors of the store, for which a user interface can say what to do.
 
 use std::io::ErrorKind;
 
@@ -6,13 +6,13 @@ use rusqlite::ErrorCode;
 
 use crate::journal::Error;
 
-/// `SQLITE_IOERR_SHMSIZE`: the index of the write-ahead log could not grow. SQLite returns this error if the disk is
-/// too full even for the index.
+/// `SQLITE_IOERR_SHMSIZE`: the index of the write-ahead log could not grow. SQLite returns this error if the disk is so
+/// full that even the index has no room.
 const CANNOT_GROW: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 
 /// The writer thread panicked. The process ends soon afterwards.
 #[derive(Debug, thiserror::Error)]
-#[error("the writer of the journal stopped unexpectedly, so the write may or may not have succeeded")]
+#[error("the writer of the journal stopped unexpectedly, so it is unknown whether the write succeeded")]
 pub(super) struct WriterDied;
 
 impl From<WriterDied> for Error {
@@ -52,7 +52,7 @@ pub(crate) fn from_io(error: std::io::Error) -> Error {
     }
 }
 
-/// Returns a copy of an error, because each append of a failed group is answered with the same error.
+/// Returns a copy of an error. If a group fails, each of its appends gets the same error.
 pub(super) fn again(error: &Error) -> Error {
     match error {
         Error::Full => Error::Full,

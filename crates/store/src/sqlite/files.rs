@@ -1,10 +1,10 @@
 //! Paths of a journal's three files: the database, its write-ahead log, and the shared-memory index of the log.
 //!
 //! SQLite locks the database and the index with POSIX locks. When a process closes any descriptor of a file, the kernel
-//! drops all POSIX locks of the process on that file. A second program could then get the locks, treat itself as the
-//! only user, and delete the log with its commits. While this process has a connection to the database, only SQLite may
-//! therefore open these files. All other code uses `stat`. The only exception is [`Unopened`], for the time before
-//! there is a connection.
+//! drops all POSIX locks of the process on that file. A second program could then get the locks, take itself for the
+//! only user, and delete the log with its commits. Therefore only SQLite may open these files while this process has a
+//! connection to the database. All other code uses `stat`. The only exception is [`Unopened`], which is for the time
+//! before there is a connection.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -17,7 +17,7 @@ const DATABASE: &str = "holdshort.db";
 const LOG: &str = "holdshort.db-wal";
 const INDEX: &str = "holdshort.db-shm";
 
-/// Paths of the files of one data folder, whether the files exist or not.
+/// Paths of the files of one data folder. The files need not exist.
 #[derive(Clone, Debug)]
 pub(crate) struct Files {
     folder: PathBuf,
@@ -42,14 +42,14 @@ impl Files {
         fs::metadata(self.folder.join(LOG)).is_ok_and(|log| log.len() > 0)
     }
 
-    /// Allows access to the files without SQLite. The lock proves that this process has no connection to the
-    /// database, because every open journal holds the lock of its folder.
+    /// Allows access to the files without SQLite. The lock proves that this process has no connection to the database:
+    /// every open journal holds the lock of its folder.
     pub(crate) fn unopened<'a>(&'a self, lock: &'a Lock) -> Unopened<'a> {
         Unopened { files: self, _lock: lock }
     }
 }
 
-/// Access, without SQLite, to the files of a database that this process has not opened.
+/// Access without SQLite to the files of a database that this process has not opened.
 #[derive(Clone, Copy)]
 pub(crate) struct Unopened<'a> {
     files: &'a Files,
@@ -61,8 +61,8 @@ impl Unopened<'_> {
         self.files
     }
 
-    /// Creates an empty database file if there is none. Only the file's owner can read it. SQLite creates its other
-    /// files with the same mode.
+    /// Creates an empty database file if there is none. Only the owner of the file can read it. SQLite gives its other
+    /// files the same mode.
     pub(crate) fn make(self) -> io::Result<()> {
         match private().create_new(true).open(self.files.database()) {
             Ok(_) => Ok(()),
@@ -84,7 +84,7 @@ impl Unopened<'_> {
         self.files.folder.join(LOG)
     }
 
-    /// Returns the state of the log. Reads from the database's header whether the database needs a log.
+    /// Returns the state of the log. The header of the database says whether the database needs a log.
     pub(crate) fn log_state(self) -> io::Result<LogState> {
         /// Offset of the write version in the database's header: <https://www.sqlite.org/fileformat2.html>.
         const WRITE_VERSION: u64 = 18;
@@ -106,8 +106,8 @@ impl Unopened<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LogState {
     There,
-    /// The write-ahead log is missing or empty, although the database's header says that the database uses one. This is
-    /// normal for a database that was closed.
+    /// The write-ahead log is missing or empty, although the header of the database says that the database uses one.
+    /// This is normal for a database that was closed.
     Missing,
     /// The database does not use a log, for example because SQLite's `VACUUM INTO` created it.
     NotNeeded,
@@ -129,8 +129,8 @@ impl Identity {
 
 /// The files as SQLite opened them.
 ///
-/// The files stay the same while a connection is open: neither SQLite nor any program that respects SQLite's locks
-/// replaces them.
+/// While a connection is open, the files stay the same: neither SQLite nor any program that respects the locks of
+/// SQLite replaces them.
 #[derive(Debug)]
 pub(crate) struct OpenedFiles {
     files: Files,
@@ -138,8 +138,8 @@ pub(crate) struct OpenedFiles {
 }
 
 impl OpenedFiles {
-    /// Records the identities of the files of an open database. The database must have been written to, so that all its
-    /// files exist.
+    /// Records the identities of the files of an open database. The database must have been written before, so that all
+    /// its files exist.
     pub(crate) fn note(files: Files) -> io::Result<Self> {
         let identity = |name| Ok::<_, io::Error>((name, Identity::read(&files.folder.join(name))?));
         let identities = [identity(DATABASE)?, identity(LOG)?, identity(INDEX)?];
@@ -158,17 +158,17 @@ impl OpenedFiles {
                 Ok(found) if found == *opened => {}
                 Ok(_) => {
                     return Err(format!(
-                        "another program replaced {name} while this server used it ({})",
+                        "another program replaced the file {name} while this server used it ({})",
                         path.display()
                     ));
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     return Err(format!(
-                        "another program deleted {name} while this server used it ({})",
+                        "another program deleted the file {name} while this server used it ({})",
                         path.display()
                     ));
                 }
-                // An error of `stat` does not prove that the file was replaced, so the journal stays open.
+                // An error of `stat` does not prove that the file was replaced. Therefore the journal stays open.
                 Err(error) => {
                     tracing::warn!(%error, path = %path.display(), "a journal file cannot be inspected");
                 }

@@ -1,10 +1,10 @@
-//! The head file: a file in the data folder that records the head of the journal. With the head file, Holdshort
-//! detects if the database was replaced by an older database, or lost SQLite's write-ahead log.
+//! The head file. It is in the data folder, and records the head of the journal. With the head file, Holdshort detects
+//! a database that was replaced by an older one, or that has lost SQLite's write-ahead log.
 //!
-//! The head file is written after each commit, and flushed to disk when the journal is closed. A database therefore
-//! has at least as many events as its head file records. A database that was closed has exactly that number of
-//! events. The head file does not protect against a person who can write both files. A copy of the head outside the
-//! data folder protects against such a person.
+//! The head file is written after each commit, and flushed to disk when the journal is closed. Therefore a database has
+//! at least as many events as its head file records. A database that was closed has exactly this number. The head file
+//! does not protect against a person who can write both files. Against such a person, keep a copy of the head outside
+//! the data folder.
 
 use std::fs::{self, File};
 use std::io;
@@ -24,13 +24,13 @@ use crate::journal::Error;
 const NAME: &str = "holdshort.head";
 /// Maximum number of attempts to read a complete head file.
 const READS: u32 = 3;
-/// Names of rows in the table `meta`. Such a row records that last writes may be missing, because the database was
-/// opened without its write-ahead log, or without its head file after the server was killed. The value is the number
-/// of events that the database had then.
+/// Names of rows in the table `meta`. Such a row records that the last writes may be missing: the database was opened
+/// without its write-ahead log, or without its head file after the server was killed. The value is the number of events
+/// in the database at that time.
 const WITHOUT_LOG: &str = "without_log";
 const WITHOUT_HEAD_FILE: &str = "without_pin";
-/// Names of rows in the table `meta` that record an accepted loss: the number of missing events that the operator
-/// accepted with `accept_loss`, and the number of events that were left.
+/// Names of rows in the table `meta` that record an accepted loss. They contain the number of missing events that the
+/// operator accepted with `accept_loss`, and the number of events that were left.
 const LOST: &str = "lost";
 const LOST_AFTER: &str = "lost_after";
 
@@ -38,11 +38,11 @@ const LOST_AFTER: &str = "lost_after";
 #[derive(Debug)]
 pub(super) struct HeadFile {
     file: File,
-    /// True once a write has failed. Only the first failure is logged.
+    /// True after a write has failed. Only the first failure is logged.
     is_behind: bool,
 }
 
-/// Data from which missing events are detected: the head in the head file, and the state of SQLite's write-ahead log.
+/// Data that shows missing events: the head in the head file, and the state of SQLite's write-ahead log.
 pub(super) struct Evidence {
     folder: PathBuf,
     recorded: Option<Head>,
@@ -52,23 +52,23 @@ pub(super) struct Evidence {
 /// Difference between a database and its head file.
 pub(super) struct Contradiction {
     why: String,
-    /// Number of events in the database that agree with the head file.
+    /// Number of events in the database that match the head file.
     left: u64,
     /// Largest possible number of missing acknowledged events.
     lost: u64,
 }
 
 impl Evidence {
-    /// Gathers the evidence. Must be called before SQLite opens the database, because SQLite creates an empty
-    /// write-ahead log.
+    /// Reads the evidence. Must be called before SQLite opens the database: SQLite then creates an empty write-ahead
+    /// log.
     pub(super) fn gather(unopened: Unopened<'_>) -> Result<Self, Error> {
         let folder = unopened.files().folder().to_owned();
         let log = unopened.log_state().map_err(from_io)?;
         Ok(Self { recorded: read(&folder)?, folder, log })
     }
 
-    /// Rejects a database of an unknown version, and a database that does not match its head file. `accept_loss` is
-    /// the number of missing events that the operator accepts. Changes nothing.
+    /// Rejects a database of an unknown version, and a database that contradicts its head file. `accept_loss` is the
+    /// number of missing events that the operator accepts. Changes nothing.
     pub(super) fn check(
         &self,
         database: &Path,
@@ -98,8 +98,8 @@ impl Evidence {
         let would_lose = match lost {
             0 => String::new(),
             _ => format!(
-                "; a server that starts with this database loses {} after event {left}, for example \
-                acknowledged interrupts, decisions and started commands",
+                "; a server that starts with this database lacks {} after event {left}, for example \
+                    acknowledged interrupts, decisions and started commands",
                 count_events(*lost)
             ),
         };
@@ -115,21 +115,20 @@ impl Evidence {
         )
     }
 
-    /// Returns true if acknowledged events may be missing because the database was copied without its write-ahead log
-    /// while a server was using it. Returns false if there is a head file, because the comparison with the head file
-    /// detects missing events.
+    /// Returns true if acknowledged events may be missing, because the database was copied without its write-ahead log
+    /// while a server used it. Returns false if there is a head file: the comparison with it detects missing events.
     fn is_without_log(&self, connection: &Connection) -> Result<bool, Error> {
         Ok(self.recorded.is_none() && self.log == LogState::Missing && !is_closed(connection)?)
     }
 
-    /// Returns true if the head file is missing although the database has a write-ahead log and was not closed. In
-    /// that case the server was killed, or the files were copied while the server was running.
+    /// Returns true if the head file is missing although the database has a write-ahead log and was not closed. In this
+    /// case, a server was killed, or the files were copied while a server was running.
     fn is_without_pin(&self, connection: &Connection) -> Result<bool, Error> {
         Ok(self.recorded.is_none() && self.log == LogState::There && !is_closed(connection)?)
     }
 
-    /// Records in the database that events are missing or may be missing, so that no later audit reports the journal
-    /// as complete.
+    /// Records in the database that events are missing or may be missing. From then on, no audit reports the journal as
+    /// complete.
     pub(super) fn write_notes(
         &self,
         connection: &Connection,
@@ -155,7 +154,7 @@ impl Evidence {
     }
 }
 
-/// Reads the database's notes about events that are missing or may be missing.
+/// Reads the notes in the database about events that are missing or may be missing.
 pub(super) fn notes(connection: &Connection) -> Result<Vec<String>, Error> {
     let mut notes: Vec<String> = value(connection, WITHOUT_LOG)?.map(without_log).into_iter().collect();
     notes.extend(value(connection, WITHOUT_HEAD_FILE)?.map(without_head_file));
@@ -170,8 +169,8 @@ pub(super) fn notes(connection: &Connection) -> Result<Vec<String>, Error> {
     Ok(notes)
 }
 
-/// Compares a database with its head file. `recorded` is the head in the head file. `head` is the head of the database.
-/// `at` is the database's head after `recorded.events` events.
+/// Compares a database with its head file. `recorded` is the head in the head file. `head` is the head of the database
+/// now. `at` is the head of the database after `recorded.events` events.
 fn contradiction(recorded: Head, head: Head, at: Option<Head>, is_closed: bool) -> Option<Contradiction> {
     let (there, expected) = (head.events, recorded.events);
     let has = count_events(there);
@@ -225,8 +224,8 @@ impl HeadFile {
         Ok(Self { file, is_behind: false })
     }
 
-    /// Writes the head file after a commit. If the write fails, no event is lost, and the file still contains an
-    /// older, valid head.
+    /// Writes the head file after a commit. If the write fails, no event is lost: the file still contains an older,
+    /// valid head.
     pub(super) fn put(&mut self, head: Head) {
         if let Err(error) = self.write(head)
             && !std::mem::replace(&mut self.is_behind, true)
@@ -242,19 +241,19 @@ impl HeadFile {
         written.is_ok()
     }
 
-    /// Overwrites the file with one line. All lines have the same length.
+    /// Overwrites the file with one line. All lines have equal length.
     fn write(&self, head: Head) -> io::Result<()> {
         self.file.write_all_at(format!("{:>20} {}\n", head.events, head.hash).as_bytes(), 0)
     }
 }
 
-/// Reads the head file of a folder. Retries if the file is malformed, because a server may be writing it at this
-/// moment.
+/// Reads the head file of a folder. If the file is malformed, reads it again, because a server may be writing it at
+/// this moment.
 pub(super) fn read(folder: &Path) -> Result<Option<Head>, Error> {
     let path = folder.join(NAME);
     for _ in 0..READS {
         match fs::read_to_string(&path) {
-            // The file is empty if the server ended between the creation of the file and the first write.
+            // If the server ended between the creation of the file and the first write, the file is empty.
             Ok(text) if text.is_empty() => return Ok(None),
             Ok(text) => {
                 if let Some(head) = parse(&text) {
@@ -278,8 +277,8 @@ fn parse(text: &str) -> Option<Head> {
     Some(Head { events: events.parse().ok()?, hash: hash.to_owned().try_into().ok()? })
 }
 
-/// Returns the problems of the journal that an audit reports. `log` is `None` if this process has opened the journal as
-/// a server.
+/// Returns the problems of the journal for an audit. `log` is `None` if this process has opened the journal as a
+/// server.
 pub(super) fn problems(
     folder: &Path,
     connection: &Connection,
@@ -293,7 +292,7 @@ pub(super) fn problems(
     let is_closed = log.is_some() && is_closed(connection)?;
     let mut problems: Vec<String> = contradiction_in(connection, recorded, is_closed)?.into_iter().collect();
     let notes = notes(connection)?;
-    // Skipped if the database has notes, because the notes already report this problem.
+    // Skipped if the database has notes, because the notes already report the same problem.
     if let Some(log) = log.filter(|_| notes.is_empty()) {
         let evidence = Evidence { folder: folder.to_owned(), recorded, log };
         let events = chain::head(connection)?.events;
@@ -307,8 +306,8 @@ pub(super) fn problems(
     Ok(problems)
 }
 
-/// Compares a database of the current schema version with its head file. A closed database must have exactly the
-/// number of events that its head file records.
+/// Compares a database of the current schema version with its head file. The head file of a closed database must record
+/// exactly the number of events in the database.
 pub(super) fn contradiction_in(
     connection: &Connection,
     recorded: Option<Head>,
@@ -319,7 +318,7 @@ pub(super) fn contradiction_in(
     Ok(contradiction(recorded, chain::head(connection)?, at, is_closed).map(|found| found.why))
 }
 
-/// Records in the database if a server is using the journal (1) or the journal was closed (0).
+/// Records in the database that a server uses the journal (1) or that the journal was closed (0).
 pub(super) fn set_open(connection: &Connection, open: u8) -> Result<(), Error> {
     connection.execute("UPDATE meta SET value = ?1 WHERE name = 'open'", [open])?;
     Ok(())

@@ -1,5 +1,5 @@
-//! Lists of rows. Each index scan is a separate statement, and all scans of a page read the same snapshot. The
-//! statements use `INDEXED BY`, so that a missing index causes an error and not a slow query.
+//! Lists of rows. Each index scan is a separate statement. All scans of a page read the same snapshot. With `INDEXED
+//! BY`, a missing index is an error and not just a slow query.
 
 use holdshort_core::delivery::Delivery;
 use holdshort_core::id::{RunId, SessionId};
@@ -37,7 +37,7 @@ pub(super) fn runs(
     Ok(Page::cut(items, limit, |row| RunSortKey::from_row(row).encode()))
 }
 
-/// Splits the filter into several filters, each of which needs only one index scan.
+/// Splits the filter into filters that need only one index scan each.
 fn stretches(connection: &Connection, filter: &RunFilter) -> Result<Vec<RunFilter>, Error> {
     if filter.session.is_some() || (filter.status.is_none() && filter.workflow.is_none()) {
         return Ok(vec![filter.clone()]);
@@ -57,7 +57,7 @@ fn stretches(connection: &Connection, filter: &RunFilter) -> Result<Vec<RunFilte
     Ok(all)
 }
 
-/// Returns the workflows that have runs with this status, with one index lookup for each workflow. There are only few
+/// Returns the workflows that have runs with this status. Needs one index lookup per workflow, and there are only few
 /// workflows.
 fn workflows(connection: &Connection, status: Status) -> Result<Vec<String>, Error> {
     let sql = "SELECT min(workflow) FROM runs INDEXED BY runs_by_state WHERE status = ?1 AND workflow > ?2";
@@ -125,7 +125,7 @@ pub(super) fn session_usage(
     Ok(usage.collect::<Result<_, _>>()?)
 }
 
-/// Lists interrupts. Open and resolved interrupts are read from one snapshot. Otherwise the list would miss an
+/// Lists interrupts. Open and resolved interrupts are read from one snapshot. Otherwise the list could miss an
 /// interrupt that is resolved between the two reads.
 pub(super) fn interrupts(
     connection: &Connection,
@@ -194,7 +194,7 @@ pub(super) fn runnable_by_id(
     after: Option<&RunId>,
     limit: usize,
 ) -> Result<Vec<RunId>, Error> {
-    // There are only few runnable runs, so all of them are read and then sorted.
+    // There are only few runnable runs, so all of them are read and sorted here.
     let mut runs = runnable(connection, usize::MAX)?;
     runs.sort();
     Ok(runs.into_iter().filter(|run| after.is_none_or(|after| run > after)).take(limit).collect())
@@ -241,15 +241,15 @@ fn all<R: Record>(
     Ok(items)
 }
 
-/// Returns the SQL of a scan, and the values of its parameters. The SQL depends only on which filters are set and not
-/// on their values, so that each statement is prepared only once.
+/// Returns the SQL of a scan, and the values of its parameters. The SQL depends on which filters are set, but not on
+/// their values. Therefore each statement is prepared only once.
 fn written<'a>(stretch: &'a IndexScan<'_>) -> (String, Vec<Value<'a>>) {
     let IndexScan { table, index, conditions, order } = stretch;
     let index = index.map_or_else(|| "NOT INDEXED".to_owned(), |index| format!("INDEXED BY {index}"));
     let (mut wanted, mut bound) = (vec!["true".to_owned()], Vec::new());
     for condition in conditions {
         wanted.push(match condition {
-            // SQLite uses a partial index only if the condition contains the number as a literal.
+            // SQLite uses a partial index only if the condition contains the number itself and not a parameter.
             Condition::Equal(column, Value::Flag(flag)) => format!("{column} = {}", i64::from(*flag)),
             Condition::Equal(column, value) => {
                 bound.push(*value);

@@ -1,4 +1,4 @@
-//! The events in SQLite: appends go to the writer, reads to the pool.
+//! The events in SQLite. Appends go to the writer, and reads go to the pool.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::{Chain, Sealed};
@@ -77,7 +77,7 @@ impl Log for Sqlite {
     }
 
     async fn inspect(&self) -> Result<Vec<String>, Error> {
-        // If the files were replaced, a new connection would open the new files, so the read is refused.
+        // If the files were replaced, a new connection would open the new files. Therefore the read is refused.
         if let Some(why) = self.status.as_ref().and_then(|status| status.displacement()) {
             return Ok(vec![why]);
         }

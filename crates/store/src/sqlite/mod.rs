@@ -52,17 +52,18 @@ use crate::journal::Error;
 /// Settings for opening a data folder.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Config {
-    /// Maximum number of pages (1024 bytes each) of the database. A larger database is reported as a full disk. `None`
-    /// means no limit.
+    /// Maximum number of pages (1024 bytes each) in the database. Above it, the disk is reported as full. `None` means
+    /// no limit.
     pub max_pages: Option<u32>,
-    /// Number of missing events that the operator accepts if the database does not match its head file. Must be
-    /// exactly the number of missing events.
+    /// Number of missing events that the operator accepts if the database contradicts its head file. The number must be
+    /// exactly right.
     pub accept_loss: Option<u64>,
 }
 
-/// A journal in a data folder. A folder can be opened only once at a time, across all processes.
+/// A journal in a data folder. Only one process at a time can open a folder, and only once.
 ///
-/// Dropping the journal also closes it, and blocks until the last commit and the checkpoint are done.
+/// Dropping the journal also closes it. The drop blocks until the last commit and the checkpoint of the write-ahead log
+/// are done.
 #[derive(Debug)]
 pub struct Sqlite {
     pool: Pool,
@@ -75,10 +76,10 @@ pub struct Sqlite {
     /// `None` if the journal was opened for reading, or while it is being dropped.
     queue: Option<mpsc::Sender<Job>>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// True once the journal is being closed, so that the end of the writer thread is not treated as a failure.
+    /// True after the close of the journal has begun. The end of the writer thread is then no failure.
     is_closing: AtomicBool,
     /// True after a caller has received the error that the writer thread died. The flag is needed because a dying
-    /// thread drops the pending replies before its queue.
+    /// thread drops the pending replies earlier than its queue.
     is_dead: AtomicBool,
     position: watch::Receiver<u64>,
     node: Node,
@@ -93,8 +94,8 @@ struct Node {
 }
 
 impl Sqlite {
-    /// Opens the journal in `folder` for writing. Creates the folder if it is missing, and recovers the write-ahead log
-    /// of a crashed server. Blocks.
+    /// Opens the journal in `folder` for writing. Creates the folder if it is missing. Recovers the write-ahead log
+    /// that a crashed server left. Blocks.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         Self::open_with(folder, Config::default())
     }
@@ -108,8 +109,8 @@ impl Sqlite {
         unopened.make().map_err(from_io)?;
         wal::check(unopened)?;
         let evidence = Evidence::gather(unopened)?;
-        // Checked before anything changes the files, because SQLite empties its write-ahead log when the last writer
-        // closes.
+        // Checked before anything changes the files: SQLite empties its write-ahead log when the last connection that
+        // writes is closed.
         let loss = evidence.check(&database, config.accept_loss)?;
         let connection = schema::writer(&database, config.max_pages)?;
         evidence.write_notes(&connection, loss.as_ref())?;
@@ -118,8 +119,8 @@ impl Sqlite {
         let mut pin = HeadFile::open(folder)?;
         pin.close(head);
         head_file::set_open(&connection, 1)?;
-        // The mark that the journal is open is written into the database file itself. A copy without the write-ahead
-        // log then also contains this mark and can be detected.
+        // The mark that the journal is open is written into the database file itself. Therefore a copy without the
+        // write-ahead log also contains the mark, and can be detected.
         schema::checkpoint(&connection)?;
         let (last, position) = watch::channel(head.events);
         let pool = Pool::open(&database, &lock)?;
@@ -133,8 +134,8 @@ impl Sqlite {
         Ok(Self { pool, files, log: None, status, queue, thread, is_closing, is_dead, position, node })
     }
 
-    /// Opens the journal of a folder for reading. No server may be using the folder. Writes nothing and does not
-    /// recover the write-ahead log of a crashed server. Appends are rejected. Blocks.
+    /// Opens the journal of a folder for reading. No server may be using the folder. Writes nothing, and does not
+    /// recover the write-ahead log that a crashed server left. Appends are rejected. Blocks.
     pub fn open_to_read(folder: &Path) -> Result<Self, Error> {
         let lock = Arc::new(folder::claim_to_read(folder)?);
         let files = Files::in_folder(folder);
@@ -143,8 +144,8 @@ impl Sqlite {
         let log = unopened.log_state().map_err(from_io)?;
         let connect = || schema::lone_reader(&database, log == LogState::There);
         let pool = match Pool::with_connector(connect, &lock) {
-            // A database that was emptied looks like a database of an earlier version, so the head file is checked
-            // too.
+            // An emptied database looks like one of an earlier version. Therefore it is also compared with the head
+            // file.
             Err(outdated @ Error::Outdated { .. }) => {
                 Evidence::gather(unopened)?.check(&database, None)?;
                 return Err(outdated);
@@ -172,12 +173,12 @@ impl Sqlite {
     /// Commits the accepted appends, empties the write-ahead log, and releases the folder. Later calls return
     /// [`Error::Closed`].
     pub async fn close(&self) -> Result<(), Error> {
-        // If the writer has died, the journal must continue to report the failure.
+        // If the writer has died, the journal must still report this failure.
         if self.is_alive() {
             self.is_closing.store(true, Ordering::Release);
         }
         self.pool.close().await;
-        // An error means that the journal was already closed and the thread has ended.
+        // An error means that the journal was closed before and the thread has ended.
         let _closed = self.submit(Job::Close).await;
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(thread) = thread else { return Ok(()) };
@@ -190,10 +191,10 @@ impl Sqlite {
         !self.is_dead.load(Ordering::Acquire) && self.queue.as_ref().is_some_and(|queue| !queue.is_closed())
     }
 
-    /// Returns the reason why the journal cannot be written now. Waits for at most 1.5 seconds.
+    /// Returns the reason if the journal cannot be written now. Waits for at most 1.5 seconds.
     ///
-    /// A successful write in the last second proves that the journal can be written. If there was no write, a probe
-    /// writes a page and waits for the disk.
+    /// A successful write in the last second proves that the journal can be written. If there was none, a probe writes
+    /// a page and waits for the disk.
     pub async fn writable(&self) -> Result<(), String> {
         let (Some(status), Some(queue)) = (&self.status, &self.queue) else {
             return Err("the journal was opened read-only".to_owned());
@@ -207,7 +208,7 @@ impl Sqlite {
         if last.is_fresh() {
             return last.result();
         }
-        // If the queue is full, the writer is busy and needs no probe: the next group of jobs shows whether the journal
+        // If the queue is full, the writer is busy and needs no probe. The next group of jobs shows whether the journal
         // can be written.
         if status.begin_probe() && queue.try_send(Job::Probe).is_err() {
             status.end_probe();
@@ -216,14 +217,14 @@ impl Sqlite {
             Ok(Ok(last)) => last.result(),
             Ok(Err(_)) => Err(self.unanswered().to_string()),
             Err(_) => Err(format!(
-                "no write has succeeded for {} ms, because another program holds a lock on the database or \
-                the disk does not respond",
+                "no write has succeeded for {} ms: another program holds a lock on the database, or the \
+                    disk does not respond",
                 PROBE_WAIT.as_millis()
             )),
         }
     }
 
-    /// If a file of the journal was deleted or replaced, wakes the writer, which then makes a rescue copy.
+    /// If a file of the journal was deleted or replaced, wakes the writer. The writer then makes a rescue copy.
     pub fn check_files(&self) {
         if let (Some(status), Some(queue)) = (&self.status, &self.queue)
             && status.displacement().is_some()
@@ -235,21 +236,21 @@ impl Sqlite {
     }
 
     /// Returns the problems that can be found without reading the whole journal: notes about missing events, and a
-    /// failure of the last write.
+    /// failed last write.
     pub async fn known_problems(&self) -> Result<Vec<String>, Error> {
         let mut problems = self.pool.look(head_file::notes).await?;
         problems.extend(self.status.as_ref().and_then(|status| status.failure()));
         Ok(problems)
     }
 
-    /// Returns the number of jobs in the queue of the writer. Excludes the jobs of the group that is being committed.
-    /// Returns `None` if the journal was opened for reading.
+    /// Returns the number of jobs in the queue of the writer, without the jobs that are being committed. Returns `None`
+    /// if the journal was opened for reading.
     pub fn writes_waiting(&self) -> Option<usize> {
         self.queue.as_ref().map(|queue| queue.max_capacity().saturating_sub(queue.capacity()))
     }
 
-    /// Waits until the writer thread has died, and returns the message of its panic. Never returns if the journal was
-    /// closed.
+    /// Waits until the writer thread has died, and returns the message of its panic. If the journal was closed, never
+    /// returns.
     pub async fn failed(&self) -> String {
         let Some(queue) = &self.queue else { return std::future::pending().await };
         queue.closed().await;
@@ -269,8 +270,8 @@ impl Sqlite {
         queue.send(job).await.map_err(|_| self.unanswered())
     }
 
-    /// Returns the reason why the writer accepts no job or did not reply to a job: the journal was closed, or the
-    /// writer thread died. If the thread died, the accepted jobs may or may not have been written.
+    /// Returns the reason why the writer accepts no job or did not reply to one: the journal was closed, or the writer
+    /// thread died. If the thread died, it is unknown whether accepted jobs were written.
     fn unanswered(&self) -> Error {
         if self.is_closing.load(Ordering::Acquire) {
             return Error::Closed;
@@ -285,7 +286,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
     text.unwrap_or("no message").to_owned()
 }
 
-/// Returns the current time, which is only displayed as the time when this node opened the store.
+/// Returns the current time. It is only shown to people, as the time when this node opened the store.
 fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))

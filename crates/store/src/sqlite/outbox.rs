@@ -1,5 +1,5 @@
-//! The outbox in SQLite: the writer executes all changes. A folder has only one node. If a different node has claimed
-//! a delivery, that node no longer exists, so the delivery can be claimed again.
+//! The outbox in SQLite. The writer executes all changes. A folder has only one node. If another node has claimed a
+//! delivery, that node has ended, so the delivery can be claimed again.
 
 use holdshort_core::delivery::{Attempt, ChannelState, Delivery, DeliveryState};
 use holdshort_core::id::DeliveryId;
@@ -20,7 +20,7 @@ use crate::outbox::{
 use crate::table::{Record, Value};
 use crate::tables::{Cursor, Page};
 
-/// Request to the writer. Some requests contain the id of this node.
+/// Request to the writer. Some requests contain the number of this node.
 pub(super) enum OutboxRequest {
     Claim(u64, Claim),
     Settle(u64, Box<Settled>),
@@ -43,7 +43,7 @@ impl Sqlite {
 
 impl Outbox for Sqlite {
     async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
-        // Usually no delivery is due. This check avoids a job for the writer and a commit in that case.
+        // Usually no delivery is due. This read then saves a job for the writer and a commit.
         let asked = claim.clone();
         if self.pool.read(move |connection| due(connection, &asked)).await?.is_empty() {
             return Ok(Vec::new());
@@ -201,7 +201,7 @@ fn change(connection: &Connection, node: u64, change: &DeliveryChange) -> Result
         }
         DeliveryChange::FailOld { before, why, now } => {
             // No delivery is due before its creation, so the condition on `created_at` excludes no matching delivery.
-            // With the condition, SQLite can use an index that selects few other deliveries.
+            // It only lets SQLite use an index that selects fewer other deliveries.
             let sql = "UPDATE deliveries
                        SET state = 'failed', error = ?1, next_at = NULL, node = NULL, ended_at = ?2
                        WHERE delivery IN (

@@ -1,11 +1,11 @@
-//! Ids as the database stores them: 17 bytes instead of 30 characters, with the same sort order. Packed ids are never
-//! shown.
+//! Ids in the database have 17 bytes instead of 30 characters, and sort in the same order. Packed ids are never shown
+//! to people.
 
 use holdshort_core::id::{Id, StreamId};
 
-/// Alphabet of ids (Crockford base 32). Characters and their values have the same order.
+/// Alphabet of ids (Crockford base 32). The characters are in the order of their values.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-/// Value of each character. Characters that are not in the alphabet have the value 0.
+/// Value of each character. A character outside the alphabet has the value 0.
 const VALUES: [u8; 256] = {
     let mut values = [0; 256];
     let mut value = 0_u8;
@@ -15,8 +15,8 @@ const VALUES: [u8; 256] = {
     }
     values
 };
-/// Number of characters after the prefix of an id. The 5 bits of the first character are in the first byte, and the
-/// other 125 bits are in the other 16 bytes.
+/// Number of characters after the prefix of an id. The first byte contains the 5 bits of the first character, and 16
+/// bytes contain the other 125 bits.
 const LENGTH: usize = 26;
 
 pub(super) type Packed = [u8; 17];
@@ -33,7 +33,7 @@ pub(super) fn pack(id: &str) -> Packed {
     packed
 }
 
-/// Returns the id for a packed id. Returns `None` for bytes that `pack` never produces.
+/// Returns the id that the bytes are packed from. Returns `None` for bytes that `pack` never produces.
 pub(super) fn unpack<I: Id>(packed: &[u8]) -> Option<I> {
     let packed: &Packed = packed.try_into().ok()?;
     let rest = u128::from_be_bytes(packed[1..].try_into().ok()?);

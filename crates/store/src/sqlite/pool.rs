@@ -11,32 +11,31 @@ use super::schema;
 use crate::folder::Lock;
 use crate::journal::Error;
 
-/// Maximum number of concurrent reads, and number of connections. More reads would only wait for the same disk, and
-/// each connection needs memory for a cache.
+/// Maximum number of concurrent reads, which is also the number of connections. More reads would wait for the same
+/// disk, and each connection needs memory for a cache.
 const READERS: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct Pool {
     permits: Arc<Semaphore>,
     idle: Arc<Idle>,
-    /// Semaphore with one permit, so that long reads run one after the other.
+    /// Semaphore with one permit. With it, long reads run one after the other.
     apart: Arc<Semaphore>,
-    /// Lock of the folder, which connections of long reads also hold. `None` after the pool was closed.
+    /// Lock of the folder. The connections of long reads hold it too. `None` after the pool was closed.
     lock: Mutex<Option<Arc<Lock>>>,
 }
 
 type Idle = Mutex<Vec<Reader>>;
 
-/// A connection, together with the lock of its folder, so that the lock is released only after the last connection
-/// was closed.
+/// A connection with the lock of its folder. Therefore the lock is released only after the last connection was closed.
 #[derive(Debug)]
 struct Reader {
     connection: Connection,
     _lock: Arc<Lock>,
 }
 
-/// A connection that a read has borrowed. The connection is returned to the pool even if the read panics, because
-/// otherwise the pool would become empty.
+/// A connection that a read has borrowed. It returns to the pool even if the read panics: otherwise the pool would
+/// become empty.
 struct Loan {
     reader: Option<Reader>,
     idle: Arc<Idle>,
@@ -59,9 +58,9 @@ impl Pool {
         Ok(Self { permits, idle: Arc::new(Mutex::new(idle)), apart, lock })
     }
 
-    /// Runs a read of one or two rows on the current thread, because a switch to a different thread would take
-    /// several times as long. Such a read blocks the thread for at most the time to read a few pages from disk. Waits
-    /// while all connections are in use.
+    /// Runs a read of one or two rows on the current thread, because a switch to another thread would take several
+    /// times as long. The read blocks the thread only as long as it takes to read a few pages from disk. Waits while
+    /// all connections are in use.
     pub(super) async fn look<T>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Error>,
@@ -85,9 +84,9 @@ impl Pool {
         read.await.map_err(|error| Error::Io(Box::new(error)))?
     }
 
-    /// Runs a long read, whose duration depends on the size of the database. The read uses a separate connection, so
-    /// that no short read waits for it. Long reads run one after the other. A long read is interrupted when its caller
-    /// stops waiting.
+    /// Runs a long read, whose duration depends on the size of the database. It uses a separate connection, so that no
+    /// short read waits for it. Long reads run one after the other. When the caller stops waiting, the read is
+    /// interrupted.
     pub(super) async fn read_apart<T: Send + 'static>(
         &self,
         connect: impl FnOnce() -> Result<Connection, Error>,
@@ -109,7 +108,7 @@ impl Pool {
         result.map_err(|error| Error::Io(Box::new(error)))?
     }
 
-    /// Waits for the running reads, refuses the waiting reads, and closes the connections.
+    /// Waits for the running reads, refuses the reads that wait for a connection, and closes all connections.
     pub(super) async fn close(&self) {
         let apart = self.apart.acquire().await;
         let all = self.permits.acquire_many(u32::try_from(READERS).unwrap_or(u32::MAX)).await;
@@ -117,7 +116,7 @@ impl Pool {
         drop((all, apart));
     }
 
-    /// Refuses new reads, and closes the connections that are not in use.
+    /// Refuses new reads, and closes the unused connections.
     pub(super) fn drop_idle(&self) {
         self.permits.close();
         self.apart.close();
@@ -126,7 +125,7 @@ impl Pool {
     }
 }
 
-/// Interrupts the running statement of a connection when this guard is dropped.
+/// Guard of a connection. When it is dropped, it interrupts the running statement of the connection.
 struct Interrupts {
     is_left: Arc<AtomicBool>,
     handle: InterruptHandle,
@@ -145,9 +144,8 @@ impl Drop for Interrupts {
     }
 }
 
-/// Runs the work unless its caller has stopped waiting. SQLite ignores an interrupt while no statement is running.
-/// This function therefore starts a statement, keeps the statement open, and only then checks `is_left` for the last
-/// time.
+/// Runs the work if its caller is still waiting. SQLite ignores an interrupt while no statement is running. Therefore
+/// this function first starts a statement, keeps it open, and only then checks `is_left` for the last time.
 fn unless_left<T>(
     connection: &Connection,
     is_left: &AtomicBool,
@@ -178,8 +176,7 @@ impl Drop for Loan {
     }
 }
 
-/// Locks the list of idle readers. A poisoned lock is ignored, because a panic cannot leave the list in an invalid
-/// state.
+/// Locks the list of idle readers. A poisoned lock is ignored, because the list is valid even after a panic.
 fn lock(idle: &Idle) -> std::sync::MutexGuard<'_, Vec<Reader>> {
     idle.lock().unwrap_or_else(PoisonError::into_inner)
 }

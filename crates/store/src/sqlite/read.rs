@@ -10,7 +10,7 @@ use crate::journal::Error;
 use crate::log::{Change, Key, Positioned};
 use crate::packed_append::{EventLocation, PackedAppend, event_locations};
 
-/// Converts a limit for a `LIMIT` in SQL. A limit that SQLite cannot represent becomes the maximum.
+/// Converts a limit for a `LIMIT` in SQL. If the limit is too large for SQLite, it becomes the maximum.
 pub(super) fn at_most(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
@@ -34,8 +34,8 @@ pub(super) fn tail(connection: &Connection, after: u64, limit: usize) -> Result<
     unpack(connection, sql, params![Number(after)], limit, |found| found.position > after)
 }
 
-/// Unpacks the rows and returns the first `limit` events for which `wanted` returns true. Stops reading rows at the
-/// limit.
+/// Unpacks the rows and returns the first `limit` events for which `wanted` returns true. Reads no further rows after
+/// that.
 fn unpack(
     connection: &Connection,
     sql: &str,

@@ -1,5 +1,5 @@
-//! Rescue copy of a journal whose files were deleted or replaced while the journal was open. Until the process ends,
-//! SQLite can still read the old files through its open descriptors.
+//! Rescue copy of a journal whose files were deleted or replaced while it was open. SQLite can still read the old files
+//! through its open descriptors until the process ends.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -13,18 +13,19 @@ use super::status::{Copy, Status};
 use crate::folder;
 use crate::journal::Error;
 
-/// Prefix of the names of folders with rescue copies. A number follows the prefix.
+/// Prefix of the names of folders with rescue copies. A number follows it.
 pub(super) const NAME: &str = "holdshort.rescued-";
 /// Time between two attempts to make a copy.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Copies the journal of a displaced writer into a new folder inside its data folder. Does nothing if there already
-/// is a copy. If the copy fails, the first call after a pause tries again.
+/// Copies the journal of a displaced writer (a writer whose files were deleted or replaced) into a new folder inside
+/// its data folder. Does nothing if there is a copy already. If the copy fails, the first call after a pause tries
+/// again.
 pub(super) fn run(status: &Status, connection: &Connection, head: Head) {
     run_after(PAUSE, status, connection, head);
 }
 
-/// Like [`run`], for use just before the process ends. If an earlier copy failed, tries again without a pause.
+/// Does the same as [`run`] just before the process ends. If an earlier copy failed, tries again without a pause.
 pub(super) fn run_last(status: &Status, connection: &Connection, head: Head) {
     run_after(Duration::ZERO, status, connection, head);
 }
@@ -33,7 +34,7 @@ fn run_after(pause: Duration, status: &Status, connection: &Connection, head: He
     match status.copy() {
         Some(Copy::Pending) => {}
         Some(Copy::Failed { at, .. }) if at.elapsed() >= pause => {}
-        // If the rescue copy itself was deleted, a new copy is made.
+        // If the rescue copy itself was deleted, another copy is made.
         Some(Copy::Made { folder, .. })
             if matches!(Files::in_folder(&folder).database().try_exists(), Ok(false)) => {}
         Some(Copy::Failed { .. } | Copy::Made { .. }) | None => return,
@@ -64,14 +65,13 @@ fn copy(status: &Status, connection: &Connection, head: Head) -> Result<Copy, Er
             folder = %into.display(), events = head.events,
             "the journal was copied to {}; stop this server and start a server from the copy", into.display()
         ),
-        // An incomplete copy is useless and is deleted. The next attempt makes a new copy.
+        // An incomplete copy is useless, so it is deleted. The next attempt makes another copy.
         Err(_) => drop(fs::remove_dir_all(&into)),
     }
     copied
 }
 
-/// Rejects a folder that has no database but contains a rescue copy. Otherwise a server would start with an empty
-/// journal.
+/// Rejects a folder without a database but with a rescue copy. Otherwise a server would start with an empty journal.
 pub(super) fn refuse_empty(files: &Files) -> Result<(), Error> {
     let copies = copies(files.folder());
     if copies.is_empty() || files.database().exists() {

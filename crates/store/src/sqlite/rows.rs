@@ -23,10 +23,10 @@ pub(super) fn put_one<R: Record + Clone>(connection: &Connection, row: &R) -> Re
     Writing(connection).put(row)
 }
 
-/// Deletes the answers to the questions of a run, and the responses of receivers to notifications about the run.
+/// Deletes the answers to the questions of a run, and the responses of receivers to the notifications about the run.
 pub(super) fn forget(connection: &Connection, run: &RunId) -> Result<(), Error> {
     connection.prepare_cached("DELETE FROM answers WHERE run = ?1")?.execute([Key(run.as_str())])?;
-    // There is no index of deliveries by run, so the deliveries are found through the run's interrupts.
+    // Deliveries have no index by run. Therefore they are found through the run's interrupts.
     let sql = "UPDATE attempts SET answer = NULL
                WHERE answer IS NOT NULL AND delivery IN (
                    SELECT d.delivery FROM interrupts i JOIN deliveries d ON d.interrupt = i.interrupt
@@ -90,8 +90,8 @@ struct Writing<'a>(&'a Connection);
 impl Put for Writing<'_> {
     type Error = Error;
 
-    /// Inserts the row, or updates an existing row with the same key. Updates only changed columns, so that indexes
-    /// of unchanged columns are not written.
+    /// Inserts the row, or updates the row with the same key. An update writes only changed columns, so that the
+    /// indexes of other columns are not written.
     fn put<R: Record + Clone>(&mut self, row: &R) -> Result<(), Error> {
         let (connection, table) = (self.0, R::TABLE);
         let statements = Statements::for_table(&table);

@@ -1,5 +1,5 @@
-//! The schema: the settings of connections, and the numbered migrations. Migrations are applied in order, and their
-//! statements never change after a release. `user_version` is the number of the last applied migration.
+//! The schema: the settings of connections, and the numbered migrations. Migrations are applied in order. The
+//! statements of a released migration never change. `user_version` is the number of the last applied migration.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,25 +27,25 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0012_outbox.sql"),
     include_str!("../../migrations/sqlite/0013_failing.sql"),
 ];
-/// Numbers of the migrations that run Rust code (`upgrade.rs`) in addition to SQL.
+/// Numbers of the migrations that run Rust code (`upgrade.rs`) and not only SQL.
 const CHAIN: u32 = 5;
 const APPENDS: u32 = 7;
 
-/// Maximum time to wait while a different process, such as a backup or a database shell, locks the database.
+/// Maximum time to wait while another process, such as a backup or a database shell, locks the database.
 const FOREIGN_LOCK_WAIT: Duration = Duration::from_secs(10);
 /// Maximum number of damaged pages and indexes that are reported at once.
 const FINDINGS: u32 = 10;
-/// Capacity of a connection's cache of prepared statements. It exceeds the number of different statements, including
-/// all combinations of list filters.
+/// Capacity of a connection's cache of prepared statements. It is larger than the number of different statements,
+/// including all combinations of list filters.
 const STATEMENTS: usize = 96;
 /// Page size of a new database. An existing database keeps its page size. Small pages are faster because a commit
-/// writes whole pages, usually one per index. Several rows still fit on a page. A long event continues on overflow
-/// pages, which are written only once.
+/// writes whole pages, usually one per index. A page still has room for several rows. A long event continues on
+/// overflow pages, which are written only once.
 const PAGE_BYTES: u32 = 1024;
-/// Number of pages in the write-ahead log at which the writer copies the log into the database: about 16 MB.
+/// Number of pages in the write-ahead log (about 16 MB) at which the writer copies the log into the database.
 const CHECKPOINT_PAGES: u32 = 16_000;
-/// Maximum size, in bytes, of the log file after a checkpoint. A log that a huge append has enlarged is truncated to
-/// this size.
+/// Maximum size, in bytes, of the log file after a checkpoint. If a huge append has made the log larger, the log is cut
+/// to this size.
 const LOG_BYTES: u32 = 64 * 1024 * 1024;
 
 /// Opens the connection of the writer, and applies the missing migrations.
@@ -59,7 +59,7 @@ pub(super) fn writer(database: &Path, max_pages: Option<u32>) -> Result<Connecti
     }
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    // Overwrites deleted data with zeros, because corrected and erased answers must not stay in the file.
+    // Deleted data is overwritten with zeros, because corrected and erased answers must not stay in the file.
     connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     connection.pragma_update_and_check(None, "wal_autocheckpoint", CHECKPOINT_PAGES, |_| Ok(()))?;
     connection.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES, |_| Ok(()))?;
@@ -74,15 +74,15 @@ pub(super) fn reader(database: &Path) -> Result<Connection, Error> {
 /// Opens a read-only connection to a database that no server uses. `has_log` is true if the database has a write-ahead
 /// log.
 ///
-/// Without a write-ahead log, SQLite opens the database as immutable and creates no other file, because evidence may be
-/// on a read-only medium.
+/// Without a write-ahead log, SQLite opens the database as immutable and creates no other file. This is necessary if
+/// the database is evidence on a read-only medium.
 pub(super) fn lone_reader(database: &Path, has_log: bool) -> Result<Connection, Error> {
     let (connection, found) = glance(database, has_log)?;
     let known = u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX);
     if found < known { Err(Error::Outdated { found, known }) } else { Ok(connection) }
 }
 
-/// Opens a database of any known schema version, and returns the connection and the version.
+/// Opens a database of any known schema version. Returns the connection and the version.
 fn glance(database: &Path, has_log: bool) -> Result<(Connection, u32), Error> {
     let connection = if has_log {
         reader(database)?
@@ -101,8 +101,8 @@ pub(super) struct InspectedDatabase {
     pub(super) layout: Layout,
 }
 
-/// Layout of the events in a schema version. When a database is opened for writing, older layouts are converted to the
-/// newest layout.
+/// Form in which a schema version stores events. When a database is opened for writing, an older form is converted to
+/// the newest one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     /// There is no table of events yet.
@@ -139,21 +139,21 @@ fn escaped(path: &Path) -> String {
         .collect()
 }
 
-/// Copies the write-ahead log into the database, except the part that readers still need.
+/// Copies the write-ahead log into the database, except the part that open reads still need.
 pub(super) fn checkpoint(connection: &Connection) -> Result<(), Error> {
     Ok(connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?)
 }
 
-/// Describes the faults of the database file: a schema that differs from the migrations, damaged pages, or an index
-/// that contradicts its table. Indexes are checked because lists are read from them.
+/// Describes the faults of the database file. A fault is a schema that differs from the migrations, a damaged page, or
+/// an index that contradicts its table. Indexes are checked because lists are read from them.
 pub(super) fn check(connection: &Connection) -> Result<Vec<String>, Error> {
     let mut problems = foreign(connection)?;
     problems.extend(integrity(connection)?);
     Ok(problems)
 }
 
-/// Returns the differences between the database's schema and the schema that the migrations create. A difference can
-/// be dangerous: a server would execute a trigger that an attacker added. Compares the text of the statements,
+/// Returns the differences between the schema of the database and the schema that the migrations create. A difference
+/// can be dangerous: a server would execute a trigger that an attacker added. The texts of the statements are compared,
 /// including comments inside a statement.
 fn foreign(connection: &Connection) -> Result<Vec<String>, Error> {
     let made = Connection::open_in_memory()?;
@@ -189,14 +189,14 @@ fn integrity(connection: &Connection) -> Result<Vec<String>, Error> {
     }
 }
 
-/// Acquires the epoch for the node that is opening the store. The epoch is durable before any run is driven under it.
+/// Acquires the epoch of the node that is opening the store. The epoch is durable before any run is driven under it.
 pub(super) fn next_epoch(connection: &Connection) -> Result<u64, Error> {
     let sql = "UPDATE meta SET value = value + 1 WHERE name = 'epoch' RETURNING value";
     let Number(epoch) = connection.query_row(sql, [], |row| row.get(0))?;
     Ok(epoch)
 }
 
-/// Writes a page. The number in the page is incremented, because SQLite would not write an unchanged page.
+/// Writes a page. The number in the page is incremented: SQLite would not write an unchanged page.
 pub(super) fn probe(connection: &Connection) -> Result<(), Error> {
     let sql = "INSERT INTO meta (name, value) VALUES ('probes', 1)
                ON CONFLICT (name) DO UPDATE SET value = value + 1";
@@ -209,12 +209,12 @@ fn connect(database: &Path, access: OpenFlags) -> Result<Connection, Error> {
     connection.busy_timeout(FOREIGN_LOCK_WAIT)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // Without this setting, SQLite replans a statement with a `LIMIT ?` each time that values are bound.
+    // Without this setting, SQLite would plan a statement with a `LIMIT ?` again each time that values are bound.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
 }
 
-/// Reads the version of the schema. Rejects a version that this binary does not know, before anything is written.
+/// Reads the schema version. If this binary does not know the version, returns an error before anything is written.
 fn version(connection: &Connection) -> Result<u32, Error> {
     let Number(found) = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let found = u32::try_from(found).unwrap_or(u32::MAX);

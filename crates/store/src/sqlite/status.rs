@@ -1,5 +1,5 @@
-//! Status of the writer: the outcome of its last write, and the reason why it no longer writes. The status is shared by
-//! the writer and by callers that check whether the journal can be written.
+//! Status of the writer: the outcome of its last write, and the reason why it no longer writes. The writer shares it
+//! with callers that check whether the journal can be written.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,17 +11,17 @@ use tokio::sync::watch;
 use super::files::OpenedFiles;
 use crate::journal::Error;
 
-/// Time after a successful write during which no probe is needed to prove that the journal can be written.
+/// Time after a successful write in which no probe is needed to prove that the journal can be written.
 pub(super) const PROOF_TIME: Duration = Duration::from_secs(1);
-/// Maximum time to wait for a probe. If a disk or a lock delays the probe for longer, requests are delayed too, so
-/// the journal is reported as not writable.
+/// Maximum time to wait for a probe. If a disk or a lock delays the probe for longer, requests are delayed too.
+/// Therefore the journal is then reported as not writable.
 pub(super) const PROBE_WAIT: Duration = Duration::from_millis(1_500);
 
 #[derive(Debug)]
 pub(super) struct Status {
     files: OpenedFiles,
     last_write: watch::Sender<LastWrite>,
-    /// True while a probe waits for the writer.
+    /// True while a probe is in the queue of the writer.
     is_probing: AtomicBool,
     displaced: Mutex<Option<Displaced>>,
 }
@@ -43,8 +43,8 @@ impl LastWrite {
     }
 }
 
-/// State of a journal after one of its files was deleted or replaced while the journal was open. SQLite still writes
-/// to the old file, which the kernel deletes when this process ends.
+/// State of a journal whose file was deleted or replaced while the journal was open. SQLite still writes to the old
+/// file. The kernel deletes the old file when this process ends.
 #[derive(Clone, Debug)]
 struct Displaced {
     why: String,
@@ -60,7 +60,7 @@ pub(super) enum Copy {
 }
 
 impl Status {
-    /// Returns the status of a database that was just opened and successfully written to.
+    /// Returns the status of a database that was just opened and written to.
     pub(super) fn new(files: OpenedFiles) -> Self {
         let last_write = watch::Sender::new(LastWrite { at: Instant::now(), failure: None });
         Self { files, last_write, is_probing: AtomicBool::new(false), displaced: Mutex::default() }
@@ -74,8 +74,8 @@ impl Status {
         self.last_write.subscribe()
     }
 
-    /// Returns the reason why nothing is written any more. If there is no such reason, returns the error of the last
-    /// write, if it failed at any time in the past.
+    /// Returns the reason why nothing is written any more. If there is none and the last write failed, returns the
+    /// error of that write, however long ago it was.
     pub(super) fn failure(&self) -> Option<String> {
         self.displacement().or_else(|| self.last_write.borrow().failure.clone())
     }
@@ -85,7 +85,7 @@ impl Status {
         self.last_write.send_replace(LastWrite { at: Instant::now(), failure });
     }
 
-    /// Returns true if no probe is pending. The caller then has to send a probe.
+    /// Returns true if no probe is pending. The caller must then send a probe.
     pub(super) fn begin_probe(&self) -> bool {
         !self.is_probing.swap(true, Ordering::AcqRel)
     }
@@ -94,7 +94,7 @@ impl Status {
         self.is_probing.store(false, Ordering::Release);
     }
 
-    /// Returns the reason why nothing is written any more, once a file of the journal was deleted or replaced.
+    /// If a file of the journal was deleted or replaced, returns the reason why nothing is written any more.
     pub(super) fn displacement(&self) -> Option<String> {
         let mut displaced = self.displaced.lock().unwrap_or_else(PoisonError::into_inner);
         if displaced.is_none()
@@ -109,12 +109,12 @@ impl Status {
         displaced.as_ref().map(Displaced::describe)
     }
 
-    /// Returns an error once a file of the journal was deleted or replaced.
+    /// Returns an error if a file of the journal was deleted or replaced.
     pub(super) fn check(&self) -> Result<(), Error> {
         self.displacement().map_or(Ok(()), |why| Err(Error::FilesReplaced(why)))
     }
 
-    /// Returns the state of the rescue copy, or `None` if the journal is not displaced.
+    /// Returns the state of the rescue copy. Returns `None` while all files of the journal are in place.
     pub(super) fn copy(&self) -> Option<Copy> {
         let displaced = self.displaced.lock().unwrap_or_else(PoisonError::into_inner);
         displaced.as_ref().map(|displaced| displaced.copy.clone())
@@ -129,7 +129,7 @@ impl Status {
 }
 
 impl Displaced {
-    /// Describes the failure. The text contains no path, because `/readyz` shows it without authentication.
+    /// Describes the failure. `/readyz` shows the text without authentication, so it contains no path.
     fn describe(&self) -> String {
         let Self { why, copy } = self;
         let copy = match copy {
@@ -142,8 +142,8 @@ impl Displaced {
                 )
             }
             Copy::Failed { why, .. } => format!(
-                "only this process has the last events, because copying them failed ({why}): free disk \
-                 space, and do not stop this process before the copy is made"
+                "the last events exist only in this process, because copying them failed ({why}): free disk \
+                    space, and do not stop this process before the copy is made"
             ),
         };
         format!("{why}; the journal accepts no more writes; {copy}")

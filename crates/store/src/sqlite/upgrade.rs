@@ -1,4 +1,4 @@
-//! Parts of migrations that SQL cannot express: SQLite has no SHA-256, and its SQL cannot write a number as four bytes.
+//! Parts of migrations that SQL cannot express. SQLite has no SHA-256, and its SQL cannot write a number as four bytes.
 //! A migration neither repairs nor rejects damaged events.
 
 use holdshort_core::head::Head;
@@ -10,8 +10,8 @@ use super::column::{Hash, Number};
 use crate::journal::Error;
 use crate::packed_append::Columns;
 
-/// Returns the head after the last event, and the head after the first `events` events, for a database with a row for
-/// each event and no chain over all events.
+/// Returns the head after the last event, and the head after the first `events` events. The database must have a row
+/// for each event and no chain over all events.
 pub(super) fn heads_of_events(connection: &Connection, events: u64) -> Result<(Head, Option<Head>), Error> {
     let mut head = Head::START;
     let mut at = (events == 0).then_some(head);
@@ -27,8 +27,8 @@ pub(super) fn heads_of_events(connection: &Connection, events: u64) -> Result<(H
     Ok((head, at))
 }
 
-/// Returns the head after the last event, and the head after the first `events` events, for a database that stores
-/// each event together with the head after the event.
+/// Returns the head after the last event, and the head after the first `events` events. The database must store, with
+/// each event, the head after it.
 pub(super) fn heads_of_chained_events(
     connection: &Connection,
     events: u64,
@@ -40,7 +40,7 @@ pub(super) fn heads_of_chained_events(
     Ok((head, at.or((events == 0).then_some(Head::START))))
 }
 
-/// Creates the chain over all events for a database that has no such chain. The chain includes the existing events.
+/// Creates the chain over all events in a database that has none. The chain includes all existing events.
 pub(super) fn chain_events(connection: &Connection) -> Result<(), Error> {
     let columns = "position, stream, seq, hash, salt, large, head, content";
     let mut from = connection.prepare(&format!("SELECT {columns} FROM events ORDER BY position"))?;
@@ -65,7 +65,7 @@ pub(super) fn chain_events(connection: &Connection) -> Result<(), Error> {
     Ok(())
 }
 
-/// Packs each event of the table `events` into a separate append.
+/// Converts each event of the table `events` into an append with one event.
 pub(super) fn pack_events(connection: &Connection) -> Result<(), Error> {
     let from = "SELECT position, stream, seq, chained, hash, head, salt, large, content FROM events ORDER BY position";
     let mut from = connection.prepare(from)?;

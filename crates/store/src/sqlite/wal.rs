@@ -1,9 +1,9 @@
 //! Checks the write-ahead log of a killed process before SQLite recovers it. Reads only.
 //!
-//! SQLite reads a log up to the first invalid frame and silently ignores the rest. This is correct if the log ends
-//! with an incomplete, unacknowledged commit. After damage in the middle of the log, it would lose acknowledged
-//! commits. Each frame's checksum includes the checksum of the preceding frame, so valid frames after a damaged
-//! commit can be recognized. The format of the log: <https://www.sqlite.org/fileformat2.html#walformat>.
+//! SQLite reads a log up to the first invalid frame and ignores the rest without an error. If the log ends with an
+//! incomplete, unacknowledged commit, this is correct. If the log is damaged in the middle, acknowledged commits would
+//! be lost. The checksum of each frame includes the checksum of the frame before it. Therefore valid frames after the
+//! damage can be recognized. The format of the log: <https://www.sqlite.org/fileformat2.html#walformat>.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -19,29 +19,29 @@ const MAGIC: u32 = 0x377f_0682;
 /// Checksum of all frames up to a frame.
 type Sum = (u32, u32);
 
-/// Rejects a log that is damaged before its end. Accepts a missing log, and a log of which only the end is
-/// incomplete, because SQLite recovers such a log.
+/// Rejects a log that is damaged before its end. Accepts a missing log, and a log whose end is incomplete: SQLite
+/// recovers such a log.
 pub(super) fn check(unopened: Unopened<'_>) -> Result<(), Error> {
     let Some(file) = unopened.open_log().map_err(from_io)? else { return Ok(()) };
     match damage(BufReader::with_capacity(1 << 16, file)).map_err(from_io)? {
         None => Ok(()),
         Some(at) => Err(Error::Corrupt(format!(
-            "{} is damaged at byte {at}, and acknowledged commits follow; if you remove this file, the rest \
-            of the journal can be read, but these commits are lost",
+            "{} is damaged at byte {at}, and acknowledged commits follow the damage; if you remove this \
+                file, the rest of the journal can be read, but these commits are lost",
             unopened.log().display()
         ))),
     }
 }
 
-/// Returns the offset of damage if complete commits follow the damage.
+/// Returns the offset of the damage if complete commits follow it.
 fn damage(mut log: impl BufRead) -> io::Result<Option<u64>> {
     let mut header = [0; HEADER];
     if !fill(&mut log, &mut header)? {
         return Ok(None);
     }
     let Some(reader) = Reader::from_header(&header) else {
-        // SQLite writes the header to disk before the first frame. If there are frames without a valid header, the
-        // header was damaged.
+        // SQLite writes the header to disk before the first frame. If frames exist without a valid header, the header
+        // was damaged.
         return Ok(log.bytes().find(|byte| !matches!(byte, Ok(0))).transpose()?.map(|_| 0));
     };
     let mut frame = vec![0; FRAME_HEADER + reader.page_size];
@@ -103,9 +103,9 @@ impl Reader {
         (a, b)
     }
 
-    /// Returns true if a commit ends at or after this broken frame and a second commit follows. In that case, the
-    /// first commit was acknowledged, because the second commit was written after it. `sum` is the checksum that the
-    /// broken frame should have.
+    /// Returns true if a commit ends at or after this broken frame and a second commit follows. The second commit was
+    /// written after the first one was acknowledged, so an acknowledged commit is damaged. `sum` is the checksum that
+    /// the broken frame should have.
     fn commits_follow(&self, mut log: impl Read, mut frame: Vec<u8>, sum: Sum) -> io::Result<bool> {
         let mut sums = vec![sum, stored(&frame)];
         loop {

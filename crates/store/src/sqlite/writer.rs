@@ -1,11 +1,11 @@
 //! The writer: one thread, one connection, group commit.
 //!
-//! All waiting jobs form a group, which is committed in one transaction. The replies are sent after COMMIT. A
-//! rejected job has written nothing, so it does not affect the group. If a job fails because of an error of the
-//! store, the group is rolled back, and each job is repeated in a separate transaction. Savepoints would avoid the
-//! repetition, but they would copy every page of every job, and such errors are rare. If COMMIT fails, every job of
-//! the group fails with this error, and nothing is written. The writer never waits to collect more jobs. A single job
-//! can be a group. Jobs that arrive during a commit form the next group.
+//! All waiting jobs form a group. One transaction commits the group, and the replies are sent after the COMMIT. A job
+//! that is rejected has written nothing, so the group continues without it. If a job fails because of an error of the
+//! store, the group is rolled back, and each job runs again in a transaction of its own. Savepoints would avoid this
+//! repetition, but they would copy every page of every job, and such errors are rare. If the COMMIT fails, every job of
+//! the group fails with this error, and nothing is written. The writer never waits to collect more jobs: a single job
+//! can be a group, and jobs that arrive during a commit form the next group.
 
 #[cfg(test)]
 mod tests;
@@ -33,7 +33,7 @@ use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Blob};
 use crate::tables::Rows;
 
-/// Maximum number of jobs in one transaction. Further jobs are in the next transaction.
+/// Maximum number of jobs in one transaction. Further jobs form the next transaction.
 const GROUP_LIMIT: usize = 256;
 /// Maximum number of jobs in the queue of the writer. If the queue is full, callers wait.
 const QUEUE_LIMIT: usize = 1024;
@@ -71,14 +71,14 @@ pub(super) enum Job {
         asked: OutboxRequest,
         reply: Reply<OutboxReply, Error>,
     },
-    /// Writes a page, to find out whether the journal can be written. As for every group, the status records the
-    /// outcome.
+    /// Writes a page to find out whether the journal can be written. The status records the outcome, as for every
+    /// group.
     Probe,
     /// Ends the writer thread after all earlier jobs are completed.
     Close,
 }
 
-/// Outcome of a job. It is sent to the caller after the COMMIT of the group.
+/// Outcome of a job. The caller gets it after the COMMIT of the group.
 enum Outcome {
     Append(Result<Appended, AppendError>),
     Done,
@@ -107,9 +107,9 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread. When the journal is closed, the thread releases the lock of the folder. If the thread
-    /// panics, the lock is kept until the process ends. Until then no second server may start, because work in this
-    /// process may still have effects that can no longer be recorded.
+    /// Starts the thread. When the journal is closed, the thread releases the lock of the folder. If the thread panics,
+    /// the lock is held until the process ends. Until then, no second server may start, because work in this process
+    /// may still have effects that can no longer be recorded.
     pub(super) fn start(self, lock: Arc<Lock>) -> std::io::Result<(mpsc::Sender<Job>, JoinHandle<()>)> {
         let (queue, jobs) = mpsc::channel(QUEUE_LIMIT);
         let work = move || {
@@ -137,14 +137,14 @@ impl Writer {
         self.finish();
     }
 
-    /// Closes the journal and empties SQLite's write-ahead log. The next start therefore has nothing to recover, and
-    /// the database file contains the whole journal.
+    /// Closes the journal and empties SQLite's write-ahead log. Then the next start has nothing to recover, and the
+    /// database file contains the whole journal.
     fn finish(self) {
         if self.status.check().is_err() {
             return self.finish_displaced();
         }
         let Self { connection, head, mut pin, position, status: _ } = self;
-        // Mark the journal as closed only if the head file was successfully written to disk.
+        // The journal is marked as closed only if the head file is on disk.
         if pin.close(head)
             && let Err(error) = head_file::set_open(&connection, 0)
         {
@@ -157,8 +157,8 @@ impl Writer {
         drop(position);
     }
 
-    /// Closes a journal whose files were deleted or replaced. Must not close SQLite normally, because SQLite would copy
-    /// the old write-ahead log into the new files at the same paths.
+    /// Closes a journal whose files were deleted or replaced. SQLite must not be closed normally: it would copy the old
+    /// write-ahead log into the new files at the same paths.
     fn finish_displaced(self) {
         rescue::run_last(&self.status, &self.connection, self.head);
         let keeps_log = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
@@ -197,7 +197,8 @@ impl Writer {
                 }
                 let is_probe = group.iter().all(|job| matches!(job, Job::Probe));
                 if !is_probe {
-                    // The trace event precedes the replies, so that a subscriber sees a commit before any caller does.
+                    // The trace event comes before the replies. Therefore a subscriber sees a commit earlier than any
+                    // caller.
                     tracing::trace!(name: "journal_committed", jobs = group.len(), "a group is committed");
                 }
                 if let Some(last) = outcomes.iter().filter_map(Outcome::position).max() {
@@ -214,8 +215,8 @@ impl Writer {
             }
             Err(failure) => {
                 let error = match failure {
-                    // A damaged run must not prevent writes of other runs, so the damage is not recorded as a failure
-                    // of the writer.
+                    // A damaged run must not prevent writes to other runs. Therefore the damage is not recorded as a
+                    // failure of the writer.
                     Failure::Job(error @ Error::Corrupt(_)) => error,
                     Failure::Job(error) | Failure::Group(error) => {
                         self.status.record(Some(&error));
@@ -230,7 +231,8 @@ impl Writer {
         }
     }
 
-    /// Runs all jobs and commits, or writes nothing. Returns the outcomes of the jobs and the new head of the journal.
+    /// Runs all jobs and commits them. If this fails, nothing is written. Returns the outcomes of the jobs, and the new
+    /// head of the journal.
     fn transact(&self, group: &[Job]) -> Result<(Vec<Outcome>, Head), Failure> {
         execute(&self.connection, "BEGIN IMMEDIATE").map_err(Failure::Group)?;
         let mut head = self.head;
@@ -250,27 +252,26 @@ impl Writer {
         committed
     }
 
-    /// Returns an error if a different process has written events to the database, because both processes would
-    /// continue from different heads.
+    /// Returns an error if another process has written events to the database. Both processes would otherwise continue
+    /// from different heads.
     fn is_alone(&self) -> Result<(), Error> {
         let (found, own) = (chain::head(&self.connection)?, self.head);
         if found == own {
             Ok(())
         } else if found.events > own.events {
             let next = own.events + 1;
-            Err(Error::Corrupt(format!("the event at position {next} was not written by this server")))
+            Err(Error::Corrupt(format!("another process wrote the event at position {next}")))
         } else {
             let last = own.events;
             Err(Error::Corrupt(format!(
-                "the event at position {last} differs from the event that this server wrote"
+                "another process has changed the event at position {last}, which this server wrote"
             )))
         }
     }
 }
 
 impl Job {
-    /// Runs the job. Returns an error only if the store itself fails. If the journal rejects an append, the rejection
-    /// is an outcome.
+    /// Runs the job. Returns an error only if the store itself fails. A rejected append is not an error but an outcome.
     fn run(&self, connection: &Connection, head: &mut Head) -> Result<Outcome, Error> {
         match self {
             Self::Append { append, .. } => match append::append(connection, append, head) {
@@ -304,8 +305,8 @@ impl Job {
             (Self::NeedBodies { reply, .. }, Outcome::Found(found)) => answer(reply, Ok(found)),
             (Self::DropBodies { reply, .. }, Outcome::Dropped(count)) => answer(reply, Ok(count)),
             (Self::Outbox { reply, .. }, Outcome::Outbox(answered)) => answer(reply, Ok(answered)),
-            // Probes and closes have no caller to answer. For all other jobs, the kind of outcome always matches the
-            // kind of job.
+            // A probe or a close has no caller to answer. For all other jobs, the outcome is always of the kind of the
+            // job.
             (
                 _,
                 Outcome::Append(_)
@@ -318,8 +319,8 @@ impl Job {
         }
     }
 
-    /// Replies to the job with an error. If the group failed, this job gets the error even if the journal had rejected
-    /// it: the rejection may have been caused by a write of the same group, which was rolled back.
+    /// Replies to the job with an error. If the group failed, the job gets the error even if the journal had rejected
+    /// it: a write of the same group, which was rolled back, may have caused the rejection.
     fn fail(self, error: &Error) {
         match self {
             Self::Append { reply, .. } => answer(reply, Err(again(error).into())),
@@ -349,7 +350,7 @@ impl Outcome {
     }
 }
 
-/// Sends the reply. If the caller has stopped waiting, the commit is valid nevertheless.
+/// Sends the reply. The commit is valid even if the caller has stopped waiting.
 fn answer<T, E>(reply: Reply<T, E>, result: Result<T, E>) {
     let _gone = reply.send(result);
 }

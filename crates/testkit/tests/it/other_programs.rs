@@ -212,7 +212,7 @@ async fn a_server_whose_files_were_replaced_acknowledges_nothing_and_saves_what_
         let refused = server.post("/v1/interrupts", &json!({"kind": "review", "title": "One more?"})).await;
         assert_eq!(refused.refusal(), (503, "store_failed"), "{name}: {refused:#?}");
         let why = detail(&refused).to_owned();
-        assert!(why.contains(name) && why.contains("may or may not have succeeded"), "{why}");
+        assert!(why.contains(name) && why.contains("it is unknown whether the write succeeded"), "{why}");
 
         // Reads still work, and the response of `/readyz` names the copy of the database.
         assert_kept(&server, &acknowledged).await;

@@ -266,7 +266,7 @@ async fn an_event_that_somebody_else_writes_stops_the_next_append() {
     assert_eq!(other.execute(forged, []).unwrap(), 1);
     match store.append(to(&run_stream(2), 0, 1)).await {
         Err(AppendError::Store(Error::Corrupt(why))) => {
-            assert_eq!(why, "the event at position 3 was not written by this server");
+            assert_eq!(why, "another process wrote the event at position 3");
         }
         other => panic!("{other:?}"),
     }

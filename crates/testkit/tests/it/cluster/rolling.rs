@@ -79,7 +79,10 @@ async fn a_newer_node_does_not_take_the_database_from_an_older_one() {
     let mut newer = plays(&model, &url, "newer", BREAKS).stopped();
     newer.try_start().await.unwrap_err();
     let said = newer.stderr();
-    assert!(said.contains("older still use this database") && said.contains("stop them first"), "{said}");
+    assert!(
+        said.contains("the servers older use this database") && said.contains("stop them first"),
+        "{said}"
+    );
     assert_eq!(version(&url).await, THIS, "nothing was changed");
     assert_eq!(older.get("/readyz").await.status, 200);
 
