@@ -8,7 +8,7 @@ use holdshort_tools::{Call, Settings, Tools, Toolset, Workspace};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Temporary workspace with a pack's tools and the input of one run.
+/// Temporary workspace, the tools of a pack, and the input of one run.
 #[derive(Debug)]
 pub struct Bench {
     folder: TempDir,
@@ -16,14 +16,14 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Creates the workspace. `input` is the input of the run that calls the tools.
+    /// Creates the workspace. `input` is the input of the run that makes the calls.
     pub fn new(toolset: &'static dyn Toolset, input: Value) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (workspace, data) = (folder.path().join("workspace"), folder.path().join("data"));
         for path in [&workspace, &data] {
             fs::create_dir(path).expect("a folder");
         }
-        // The sandbox program is never needed, because none of these tools starts a program.
+        // None of these tools starts a program, so the sandbox program is never used.
         let mut settings = Settings::new(PathBuf::from("/nonexistent"), data.clone());
         settings.toolsets = vec![toolset];
         settings.input = input;

@@ -1,7 +1,7 @@
-//! Changes a journal as an attacker who knows the storage format could. The module unpacks the table `appends` into a
-//! table `events` with one row per event, runs any SQL on `events`, and packs the rows again.
+//! Changes a journal in the way of an attacker who knows the storage format. The module unpacks the table `appends`
+//! into a table `events` with one row per event, runs SQL on `events`, and packs the rows again.
 //!
-//! The storage format is implemented here a second time, because the store must not verify itself.
+//! The storage format is implemented here a second time: the store must not be tested with its own code.
 //! `crates/store/src/packed_append.rs` describes the columns.
 
 use holdshort_core::digest::Digest;
@@ -13,8 +13,9 @@ const EVENTS: &str = "position, stream, seq, append, hash, chained, salt, large,
 /// SQL condition for rows of `appends` whose `hashes` column has a valid length.
 const WHOLE: &str = "length(hashes) % 32 = 0";
 
-/// Runs `change` on a SQLite database with a table `events`, then writes `events` back as the journal. Events of one
-/// append stay in one row if they are still consecutive. Rows with damaged hashes are not changed.
+/// Runs `change` on a SQLite database that has a table `events` for the time of the call. Then writes `events` back as
+/// the journal. Events of one append stay in one row if they are still consecutive. Rows with damaged hashes are left
+/// unchanged.
 ///
 /// # Panics
 ///
@@ -111,7 +112,7 @@ impl Event {
     }
 }
 
-/// Returns all events of the journal. In each event, `chained` is the journal's head hash after that event.
+/// Returns all events of the journal. `chained` of each event is the head of the journal after this event.
 fn unpacked(file: &Connection) -> rusqlite::Result<Vec<Event>> {
     let columns = "position, stream, seq, chained, hashes, heads, contents";
     let mut statement =

@@ -1,5 +1,4 @@
-//! Clock and random source that a test controls. All clones share one state, and the time changes only when the test
-//! changes it.
+//! Clock and random source that a test controls. All clones share one state. Time passes only when the test moves it.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -27,18 +26,19 @@ struct Inner {
     sleepers: Mutex<Sleepers>,
 }
 
-/// Monotonic time, and the sleepers that wait for it. Jumps of the wall clock do not change the monotonic time.
+/// Monotonic time, and the sleepers that wait for it. A jump of the wall clock does not change the monotonic time.
 #[derive(Debug, Default)]
 struct Sleepers {
     passed_ms: u64,
     next: u64,
-    /// Key: the wake-up time in milliseconds, then a counter that keeps the order in which sleepers were added.
+    /// Sleepers that wait. The key is the wake-up time in milliseconds, and a counter that keeps the order in which
+    /// sleepers were added.
     waiting: BTreeMap<(u64, u64), Waker>,
 }
 
 impl SimClock {
-    /// Creates a clock at [`START`]. Clocks with equal seeds return equal ids and salts if a test draws them in the
-    /// same order.
+    /// Creates a clock at [`START`]. Two clocks with an equal seed return equal ids and salts if a test draws them in
+    /// the same order.
     pub fn new(seed: u64) -> Self {
         let (now, random) = (AtomicI64::new(START.as_millis()), AtomicU64::new(seed));
         Self(Arc::new(Inner { now, random, sleepers: Mutex::default() }))
@@ -54,7 +54,7 @@ impl SimClock {
         self.0.now.fetch_add(ms, Ordering::SeqCst);
     }
 
-    /// Moves the wall clock and the monotonic time, and wakes the sleepers whose wake-up time has come.
+    /// Moves the wall clock and the monotonic time. Wakes each sleeper whose wake-up time has come.
     pub fn pass_ms(&self, ms: u64) {
         self.advance_ms(i64::try_from(ms).unwrap_or(i64::MAX));
         let mut sleepers = self.0.sleepers();
@@ -70,7 +70,7 @@ impl SimClock {
         self.0.sleepers().passed_ms
     }
 
-    /// Returns the milliseconds until the next wake-up of a sleeper.
+    /// Returns the milliseconds until the next sleeper wakes up.
     pub fn next_ms(&self) -> Option<u64> {
         let sleepers = self.0.sleepers();
         sleepers.waiting.keys().next().map(|(at, _)| at - sleepers.passed_ms)
@@ -131,7 +131,7 @@ impl Drop for Sleep {
 
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Returns the output of `SplitMix64` for a state. The output is random enough for tests and equal on every machine.
+/// Returns the output of `SplitMix64` for a state. It is random enough for tests, and equal on every machine.
 pub fn mix(state: u64) -> u64 {
     let mut z = state.wrapping_add(GAMMA);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -76,7 +76,7 @@ impl Collector {
         resources.flat_map(|resource| resource.scope_spans).flat_map(|scope| scope.spans).collect()
     }
 
-    /// Returns the spans of a run's trace, or no spans while none of the spans names the run.
+    /// Returns the spans of a run's trace. Returns no spans as long as no received span names the run.
     pub fn spans_for_run(&self, run: &str) -> Vec<Span> {
         let spans = self.spans();
         let root =

@@ -84,7 +84,7 @@ pub async fn run_commands(documents: &[&str]) -> usize {
 pub fn check_examples(documents: &[&str], catalogue: &[Spec]) -> usize {
     let mut checked = 0;
     for document in documents {
-        // A people file in an example defines the people for the examples after that file.
+        // A people file in an example defines the people for all later examples of the document.
         let mut deciders = Deciders::local();
         for (line, block) in blocks(document, "yaml") {
             let problems = if block.starts_with("people:") {

@@ -25,15 +25,15 @@ pub enum Fault {
     Full,
     /// The append is written, but the caller receives an error.
     LostAnswer,
-    /// The append is written at once, but the caller gets no response before [`Faulty::answer`].
+    /// The append is written at once, but the caller gets its response only after [`Faulty::answer`].
     LateAnswer,
-    /// The append is not written before [`Faulty::write_held`], and the caller never gets a response.
+    /// The append is written only after [`Faulty::write_held`], and the caller never gets a response.
     Held,
-    /// The append succeeds. In a list of faults, this value leaves one append without a fault.
+    /// The append succeeds. In a list of faults, this entry skips one append.
     Pass,
 }
 
-/// Journal that wraps another journal and injects faults into appends. Reads always succeed.
+/// A journal that forwards all calls to another journal and injects faults into appends. Reads always succeed.
 #[derive(Debug)]
 pub struct Faulty<J> {
     inner: Arc<J>,

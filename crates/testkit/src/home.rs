@@ -1,4 +1,4 @@
-//! Temporary home directory of one test. The binary writes all its files into this directory.
+//! Temporary home directory of one test. The binary writes all its files there.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -13,7 +13,8 @@ use tempfile::TempDir;
 
 use crate::server::real;
 
-/// Environment variables that child processes do not inherit, so that the developer's own configuration has no effect.
+/// Environment variables that child processes do not inherit. Therefore the developer's own configuration has no
+/// effect.
 const FOREIGN: [&str; 23] = [
     "CREDENTIALS_DIRECTORY",
     "OPENAI_API_KEY_FILE",
@@ -69,8 +70,8 @@ impl Home {
         let temporary = self.path().join("tmp");
         std::fs::create_dir_all(&temporary).unwrap();
         let temporary = temporary.to_str().unwrap().to_owned();
-        // The binary's directory is on PATH, as after an installation, so the binary's messages call the program by its
-        // bare name.
+        // The directory of the binary is on PATH, as after an installation. Therefore messages of the binary name the
+        // program without a path.
         let installed = real().parent().unwrap().display().to_string();
         let path = format!("{installed}:{}", std::env::var("PATH").unwrap_or_default());
         let (no_color, term) = ("1".to_owned(), "xterm".to_owned());
@@ -165,7 +166,7 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // Killing the child fails harmlessly if the process has already ended, as in most tests.
+        // If the process has already ended, as in most tests, the kill fails harmlessly.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -188,7 +189,7 @@ impl CommandOutput {
     }
 }
 
-/// Waits up to a minute until `is_so` returns true. Panics with `what` after a minute.
+/// Waits up to a minute until `is_so` returns true. After a minute, panics with `what`.
 pub fn wait_for(what: &str, is_so: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_mins(1);
     while !is_so() {

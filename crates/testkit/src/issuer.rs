@@ -1,5 +1,5 @@
-//! Token issuer on loopback, with keys, valid tokens and invalid tokens. The issuer's key server can be down, or
-//! respond with a huge, slow or invalid key set.
+//! Token issuer on loopback, with keys, valid tokens and invalid tokens. Its key server can be down, or can respond
+//! with a huge, slow or invalid key set.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// RSA key for tests only. The key is stored in a file because `ring` cannot generate RSA keys.
+/// RSA key for tests only. It is stored in a file, because `ring` cannot generate RSA keys.
 const RSA: &[u8] = include_bytes!("issuer/rsa.pk8");
 
 /// Key that signs a token.
@@ -55,7 +55,7 @@ impl Signer {
         Self::Secret(bytes.to_vec())
     }
 
-    /// Returns the key's default algorithm, which the public key declares.
+    /// Returns the default algorithm of the key. The public key declares this algorithm.
     pub fn algorithm(&self) -> &'static str {
         match self {
             Self::Rsa(_) => "RS256",
@@ -94,7 +94,7 @@ impl Signer {
         self.token_of(&header.to_string(), &claims.to_string())
     }
 
-    /// Returns a signed token for a raw header and raw claims, which need not be JSON.
+    /// Returns a signed token for a header and claims in text form, which need not be JSON.
     pub fn token_of(&self, header: &str, claims: &str) -> String {
         let text = |bytes: &[u8]| BASE64URL_NOPAD.encode(bytes);
         let message = format!("{}.{}", text(header.as_bytes()), text(claims.as_bytes()));
@@ -136,7 +136,7 @@ pub enum Answer {
     Status(u16),
     /// An endless body.
     Huge,
-    /// The first bytes of a key set. Then the connection stays open, but no more bytes follow.
+    /// The first bytes of a key set. After them, the connection stays open, but no more bytes follow.
     Stalled,
 }
 

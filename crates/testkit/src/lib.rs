@@ -1,6 +1,6 @@
 //! Tools for tests: clocks, faults, scripted models, the real binary, and a simulator that drives the whole engine from
 //! a seed. Production code never uses this crate.
-//! Tests use a real server or socket where one starts at once. The project's own code is never mocked.
+//! Tests use a real server or socket if it starts at once. The project's own code is never mocked.
 
 pub mod bench;
 pub mod by_hand;

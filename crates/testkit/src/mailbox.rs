@@ -36,7 +36,8 @@ pub const USER: &str = "holdshort";
 pub const PASSWORD: &str = "pass-of-the-mail-server";
 
 impl Mailbox {
-    /// Starts a server. With TLS, the server uses the `localhost` certificate that the tests of the command line trust.
+    /// Starts a server. With TLS, the server uses a certificate for `localhost`. The tests of the command line trust
+    /// this certificate.
     pub fn start(speaks: SmtpSecurity, wants_user: bool) -> Self {
         let mut options = json!({"implicit": speaks == SmtpSecurity::Tls});
         if speaks != SmtpSecurity::Clear {

@@ -1,11 +1,11 @@
 //! Scripted model: a real server on loopback with the chat-completions API, streaming and non-streaming. The server
 //! records every request.
 //!
-//! Every agent has a separate set of scripted responses. The first line `Agent: NAME` of the system message names the
-//! agent. Responses come from a queue ([`ScriptedModel::push`]), or are selected by the last message
-//! ([`ScriptedModel::when`]) or by the number of replies in the request ([`ScriptedModel::script`]). With the last two,
-//! a request that is repeated after a crash gets the same response. A request without a scripted response gets status
-//! 500 with an explanation. The server never checks requests, because that is the task of each test.
+//! Every agent has its own scripted responses. The first line of the system message, `Agent: NAME`, names the agent. A
+//! response comes from a queue ([`ScriptedModel::push`]), or is selected by the last message ([`ScriptedModel::when`])
+//! or by the number of replies in the request ([`ScriptedModel::script`]). In the last two cases, a request that is
+//! repeated after a crash gets the same response. A request without a scripted response gets status 500 with an
+//! explanation. The server checks no requests: each test does that.
 
 mod chat_completions;
 
@@ -35,13 +35,13 @@ pub enum Scripted {
     RawCalls(Vec<RawCall>),
     /// An HTTP response that contains no reply.
     Status { status: u16, headers: Vec<(String, String)>, body: String },
-    /// The first half of this text. Then the connection breaks.
+    /// The first half of this text. After it, the connection breaks.
     Cut(String),
-    /// A stream of this text without a finish reason and without an end marker. The HTTP response itself ends properly.
+    /// A stream of this text without a finish reason and without an end marker. The HTTP response itself ends normally.
     Unfinished(String),
     /// A text with this finish reason, for example `length` or `content_filter`.
     Stopped { text: String, reason: String },
-    /// No response before [`ScriptedModel::release`]. After the release, this response.
+    /// No response before [`ScriptedModel::release`], then this response.
     Hang(Box<Scripted>),
     /// A stream of this text that stays open until [`ScriptedModel::release`].
     Held(String),
@@ -142,7 +142,7 @@ struct Shared {
     gate: watch::Sender<Gate>,
 }
 
-/// State of the gate at which hanging requests wait.
+/// State of the gate at which requests with [`Scripted::Hang`] wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gate {
     Shut,
@@ -155,7 +155,7 @@ enum Gate {
 enum AgentScript {
     /// Each request takes the next response.
     Queue(VecDeque<Scripted>),
-    /// The number of replies in the request is the index of the response.
+    /// Response number `n` answers a request with `n` replies.
     ByPosition(Vec<Scripted>),
     /// The last message selects the response.
     ByWords(Vec<(&'static str, Scripted)>),
@@ -201,13 +201,14 @@ impl ScriptedModel {
         }
     }
 
-    /// Sets the agent's responses by position: `steps[n]` is the response to a request with `n` replies. A
-    /// [`Scripted::Repeat`] as the last step is the response to all later requests.
+    /// Sets the agent's responses by position: `steps[n]` is the response to a request with `n` replies. If the last
+    /// step is a [`Scripted::Repeat`], it is also the response to all later requests.
     pub fn script(&self, agent: &str, steps: impl Into<Vec<Scripted>>) {
         locked(&self.shared.plays).insert(agent.to_owned(), AgentScript::ByPosition(steps.into()));
     }
 
-    /// Sets the agent's responses by text: uses the first entry whose text occurs in the last message of the request.
+    /// Sets the agent's responses by text. The response is the first entry whose text is in the last message of the
+    /// request.
     pub fn when(&self, agent: &str, answers: impl IntoIterator<Item = (&'static str, Scripted)>) {
         let answers = answers.into_iter().collect();
         locked(&self.shared.plays).insert(agent.to_owned(), AgentScript::ByWords(answers));
@@ -218,7 +219,7 @@ impl ScriptedModel {
         self.shared.gate.send_replace(Gate::Open);
     }
 
-    /// Makes later hanging requests wait for the next release.
+    /// Makes later requests with [`Scripted::Hang`] wait until the next release.
     pub fn hold(&self) {
         self.shared.gate.send_replace(Gate::Shut);
     }
@@ -310,7 +311,7 @@ async fn released(shared: Arc<Shared>) -> Gate {
     opened
 }
 
-/// Guard of a hanging request. An early drop means that the caller has disconnected.
+/// Guard of a request that waits for a response. If it is dropped early, the caller has disconnected.
 struct Waiting {
     shared: Arc<Shared>,
     has_left: bool,
@@ -339,16 +340,19 @@ fn next(shared: &Shared, agent: &str, body: &Value) -> Result<Scripted, String> 
             let last =
                 chat_completions::messages(body).last().map(chat_completions::text).unwrap_or_default();
             let answer = answers.iter().find(|(words, _)| last.contains(words));
-            answer
-                .map(|(_, scripted)| scripted.clone())
-                .ok_or_else(|| format!("the agent `{agent}` has no answer for the words: {last}"))
+            answer.map(|(_, scripted)| scripted.clone()).ok_or_else(|| {
+                format!(
+                    "no scripted answer of the agent `{agent}` matches the last message: \
+                    {last}"
+                )
+            })
         }
         Some(AgentScript::ByPosition(steps)) => {
             let at = chat_completions::replies(body);
             match (steps.get(at), steps.last()) {
                 (Some(scripted), _) | (None, Some(scripted @ Scripted::Repeat(_))) => Ok(scripted.clone()),
                 (None, _) => Err(format!(
-                    "the script of the agent `{agent}` has {} steps, and step {} was asked for",
+                    "the script of the agent `{agent}` has {} steps, but the request needs step {}",
                     steps.len(),
                     at + 1
                 )),

@@ -72,7 +72,7 @@ impl Provider {
         drop(self.child.wait());
     }
 
-    /// Restarts the provider on the same port with these people, and without the people of the previous start.
+    /// Restarts the provider on the same port with these people. The people of the previous start are gone.
     pub fn again(&mut self, people: &Value) {
         let port = Url::parse(&self.issuer).ok().and_then(|url| url.port()).expect("a port");
         self.stop();

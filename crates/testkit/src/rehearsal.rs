@@ -3,8 +3,8 @@
 /// Indentation and list marker before each reply in a script.
 const REPLY: &str = "    - ";
 
-/// Sets the shortest pause between the words of each reply in a script. If a reply already sets a pause, the result is
-/// an invalid script.
+/// Sets the shortest pause between the words of each reply in a script. A reply that already sets a pause becomes
+/// invalid.
 pub fn hurried(script: &str) -> String {
     let hurry = |line: &str| match line.strip_prefix(REPLY) {
         Some(reply) => match reply.strip_prefix('{') {

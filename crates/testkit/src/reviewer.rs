@@ -1,4 +1,4 @@
-//! Client of a person who decides, either through a link in a mail or signed in with a browser cookie.
+//! Client of a person who decides with a link from a mail, or signed in with a browser cookie.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
@@ -37,7 +37,8 @@ pub fn link(server: &TestServer, mail: &Value) -> String {
     line.strip_prefix(server.base()).expect("a link to us").to_owned()
 }
 
-/// Returns the status and HTML of a page. If `form` is set, returns the response to that form instead.
+/// Returns the status and the HTML of a page. If `form` is set, sends this form to the page and returns the status and
+/// HTML of the response.
 pub async fn page(server: &TestServer, path: &str, form: Option<&[(&str, &str)]>) -> (u16, String) {
     let http = holdshort_http::plain().no_proxy().build().unwrap();
     let url = format!("{}{path}", server.base());

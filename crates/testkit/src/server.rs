@@ -1,4 +1,4 @@
-//! Real binary as a server with its own directories, port and tokens. A test can kill and restart the server.
+//! The real binary as a server with its own directories, port and tokens. A test can kill and restart it.
 //!
 //! A test server only ends processes that it has started. `client.rs` sends requests, and `program.rs` finds the
 //! binary.
@@ -63,7 +63,7 @@ impl Setup {
         Self { program, ..self }
     }
 
-    /// Adds a workflow. Without an added workflow, the server uses the shipped workflows.
+    /// Adds a workflow. If no workflow is added, the server uses the shipped workflows.
     pub fn workflow(mut self, name: &str, yaml: &str) -> Self {
         self.workflows.push((format!("{name}.yaml"), yaml.to_owned()));
         self
@@ -76,7 +76,7 @@ impl Setup {
         self
     }
 
-    /// Sets the model. Without a model, agents follow their rehearsal scripts.
+    /// Sets the model. If no model is set, agents follow their rehearsal scripts.
     pub fn model(self, model: &ScriptedModel) -> Self {
         Self { base_url: Some(model.base_url().to_owned()), ..self }
     }
@@ -258,8 +258,8 @@ impl TestServer {
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                // Only the first line has a receiver. The thread reads the other lines so that the process never blocks
-                // on a full pipe.
+                // Only the first line has a receiver. The thread reads all other lines too, so that the process never
+                // blocks on a full pipe.
                 let _ = sender.send(line);
             }
         });
@@ -267,7 +267,7 @@ impl TestServer {
         let Ok(line) = line else {
             drop(child.kill());
             let ended = child.wait().expect("a process that was started");
-            // Wait for the last lines of standard error, because they contain the reason.
+            // The last lines of standard error contain the reason, so the test waits for them.
             keeping.join().expect("no panic");
             return Err(ended);
         };
@@ -307,8 +307,8 @@ impl TestServer {
         command
     }
 
-    /// Returns a command that runs the program on this server's data folder, without the developer's own
-    /// configuration.
+    /// Returns a command that runs the program on this server's data folder. The developer's own configuration has no
+    /// effect.
     pub fn client_command(&self) -> Command {
         let mut command = Command::new(&self.setup.program);
         let foreign = [
@@ -329,7 +329,7 @@ impl TestServer {
             }
         }
         command.env("HOME", self.folder.path().join("home")).env("HOLDSHORT_DATA", self.data());
-        // Temporary files of a killed server are removed together with the test's directory.
+        // The temporary files of a killed server are removed together with the directory of the test.
         command.env("TMPDIR", self.folder.path().join("tmp"));
         command.current_dir(self.folder.path());
         command

@@ -1,5 +1,5 @@
-//! Checks a shipped workflow: its embedded texts equal the files of its directory, the workflow is valid, and its
-//! script runs to the end.
+//! Checks a shipped workflow: its embedded texts equal the files in its directory, the workflow is valid, and its
+//! rehearsal script can be played to the end.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -56,7 +56,7 @@ fn collect(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
     }
 }
 
-/// Returns a text that meets the expectations of this step.
+/// Returns a text that this step of the script accepts.
 fn expected(step: Option<&Step>) -> String {
     step.and_then(|step| step.expect.as_ref()).map(|expect| expect.contains.join("\n")).unwrap_or_default()
 }
@@ -66,7 +66,8 @@ fn offered(step: &Step) -> Vec<Declaration> {
     names.map(|name| Declaration { name, description: String::new(), parameters: json!({}) }).collect()
 }
 
-/// Plays a workflow's script to its end, three times. Each time, all tool calls return a different result.
+/// Plays a workflow's rehearsal script to its end, three times. In each of the three, all tool calls return another
+/// result.
 pub async fn play(workflow: &Shipped) {
     let Some(text) = workflow.rehearsal else { return };
     let mut script = parse("rehearsal.yaml", text).expect("a script");

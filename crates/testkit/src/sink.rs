@@ -1,4 +1,4 @@
-//! Webhook receiver on loopback that records all requests, and responds as the test says.
+//! Webhook receiver on loopback. It records all requests, and responds as the test says.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,7 +45,7 @@ pub struct WebhookSink {
 #[derive(Debug)]
 struct SinkState {
     received: Mutex<Vec<ReceivedRequest>>,
-    /// Responses to the next requests. When the queue is empty, the response is status 200.
+    /// Responses to the next requests. If the queue is empty, the response has status 200.
     answers: Mutex<VecDeque<Scripted>>,
     /// True if each response repeats the request body.
     repeats: AtomicBool,
@@ -55,7 +55,7 @@ struct SinkState {
 /// HTTP status, and an optional header.
 type Scripted = (u16, Option<(&'static str, String)>);
 
-/// Number of permits while responses are not delayed. No test sends this many requests.
+/// Number of permits while responses are not delayed. It is larger than the number of requests in any test.
 const OPEN: usize = 1 << 20;
 
 impl WebhookSink {
@@ -92,7 +92,7 @@ impl WebhookSink {
         self.state.repeats.store(true, Ordering::Relaxed);
     }
 
-    /// Accepts requests, and delays all responses until [`release`](Self::release).
+    /// Accepts requests, but delays all responses until [`release`](Self::release).
     pub fn hold(&self) {
         self.state.gate.forget_permits(OPEN);
     }

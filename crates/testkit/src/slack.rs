@@ -1,4 +1,4 @@
-//! Fake Slack on loopback: the API methods that a bot calls, and the URLs to which a bot sends responses.
+//! Simulated Slack on loopback: the API methods that a bot calls, and the URLs to which it responds.
 //! `webhooks/slack.py` signs requests and validates messages with Slack's own SDK.
 
 use std::collections::VecDeque;
@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 
 use crate::server::eventually;
 
-/// Received call with its path, token and body.
+/// A received call with its path, token and body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlackCall {
     pub path: String,

@@ -1,4 +1,4 @@
-//! Pseudo-terminal that runs the binary, waits for output, types, and reads the exit code.
+//! Pseudo-terminal that runs the binary. It waits for output, types, and reads the exit code.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -61,8 +61,8 @@ impl Terminal {
         std::thread::spawn(move || {
             let mut buffer = [0; 4_096];
             loop {
-                // On Linux, a read from a terminal whose process has ended fails with an error instead of an end of
-                // file.
+                // On Linux, a read from a terminal whose process has ended fails with an error
+                // and not with an end of file.
                 let count = reader.read(&mut buffer).unwrap_or(0);
                 let mut shown = shared.shown.lock().unwrap();
                 shown.bytes.extend_from_slice(&buffer[..count]);
@@ -77,7 +77,8 @@ impl Terminal {
         Self { child, keyboard, screen, seen: 0, _master: pair.master }
     }
 
-    /// Waits for this text after the last match. Returns the output from the last match to the end of the text.
+    /// Waits until this text appears after the last match. Returns the output from the last match to the end of the
+    /// text.
     pub fn expect(&mut self, text: &str) -> String {
         let deadline = Instant::now() + PATIENCE;
         let mut shown = self.screen.shown.lock().unwrap();
@@ -95,8 +96,8 @@ impl Terminal {
         }
     }
 
-    /// Waits for any of these texts after the last match. Returns the output from the last match to the end of the text
-    /// found.
+    /// Waits until one of these texts appears after the last match. Returns the output from the last match to the end
+    /// of the text that was found.
     pub fn expect_any(&mut self, texts: &[&str]) -> String {
         let deadline = Instant::now() + PATIENCE;
         let mut shown = self.screen.shown.lock().unwrap();
@@ -158,7 +159,8 @@ impl Terminal {
     }
 }
 
-/// Removes control sequences. The result is stable only for complete lines, but no awaited text spans a redrawn line.
+/// Removes control sequences. Only complete lines are stable, but no text for which a test waits spans a line that is
+/// drawn again.
 fn plain(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     console::strip_ansi_codes(&text).replace('\r', "")

@@ -1,13 +1,13 @@
-//! Names of trace events of the program. Each marks a moment of a commit that neither a response nor a file shows, so
-//! that a test can act at this moment.
+//! Names of trace events of the program. A trace event marks a moment of a commit that neither a response nor a file
+//! shows. A test can act at this moment.
 
 use tracing::Event;
 use tracing::field::{Field, Visit};
 
 /// Trace event that the SQLite writer emits after it has committed a group of appends and before it responds.
 pub const JOURNAL_COMMITTED: &str = "journal_committed";
-/// Trace event after one more path of a changeset has been written. The field `changed` counts the paths of this
-/// commit.
+/// Trace event after another path of a changeset was written. The field `changed` has the number of paths that this
+/// commit has changed.
 pub const CHANGESET_PATH_CHANGED: &str = "changeset_path_changed";
 
 /// Returns the number in this field of a trace event.

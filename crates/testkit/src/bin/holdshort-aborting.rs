@@ -1,12 +1,12 @@
-//! `holdshort` that crashes at a chosen point. For tests only.
+//! The program `holdshort`, changed so that it crashes at a chosen point. For tests only.
 //!
-//! With `HOLDSHORT_ABORT_AFTER`, the process aborts right after the commit with that number, before any caller gets a
-//! response. With `HOLDSHORT_PANIC_AFTER`, the writer thread panics at that commit instead. With
-//! `HOLDSHORT_ABORT_IN_CHANGESET`, the process aborts during the commit of a changeset, after that number of changed
-//! paths.
+//! Three environment variables choose the point. With `HOLDSHORT_ABORT_AFTER=N`, the process aborts right after commit
+//! number N, before any caller gets a response. With `HOLDSHORT_PANIC_AFTER=N`, the writer thread panics at commit
+//! number N. With `HOLDSHORT_ABORT_IN_CHANGESET=N`, the process aborts during the commit of a changeset, after N
+//! changed paths.
 //!
-//! The crash points are trace events of the program. A subscriber handles each trace event in the thread that emits it,
-//! before that thread continues.
+//! The crash points are trace events of the program. The thread that emits a trace event also handles it, before the
+//! thread continues.
 
 use std::io::stderr;
 use std::process::ExitCode;
@@ -57,7 +57,7 @@ impl<S: Subscriber> Layer<S> for AbortPlan {
     }
 }
 
-/// Replaces the program's own log. The replacement prints the same log lines.
+/// Replaces the program's log by one that prints the same lines and crashes as planned.
 fn follow(plan: AbortPlan) {
     let targets = Targets::new()
         .with_target("holdshort_store::sqlite::writer", LevelFilter::TRACE)

@@ -1,7 +1,7 @@
-//! Server node of another version, over a database with another schema version. For tests only.
+//! A server node that behaves like another version, on a database with another schema version. For tests only.
 //!
-//! `HOLDSHORT_PLAYS_SCHEMA` sets the schema version: `N`, or `N breaks` if its last migration makes the database
-//! unusable for older binaries. Migrations beyond those of this build do nothing.
+//! `HOLDSHORT_PLAYS_SCHEMA` sets the schema version: `N`, or `N breaks` if migration N makes the database unusable for
+//! older binaries. Migrations that this build does not have change nothing.
 //!
 //! Takes the arguments of `holdshort serve` that a test server passes, and prints the same output.
 

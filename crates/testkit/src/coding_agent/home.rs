@@ -1,7 +1,8 @@
-//! Temporary home of a coding agent: its settings, its hooks, and a project. The agent cannot read the developer's own home.
+//! Temporary home of a coding agent, with settings, hooks and a project. The agent cannot read the home of the
+//! developer.
 //!
-//! The only reachable host is loopback: the proxy that each agent gets is the scripted model, which refuses and records
-//! every other host.
+//! The agent can reach only the loopback host. Its proxy is the scripted model, which refuses and records every request
+//! for another host.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -28,7 +29,7 @@ pub struct AgentHook {
     pub event: &'static str,
     /// Command line that the agent starts.
     pub command: String,
-    /// Seconds after which the agent stops waiting. The agent's default if none.
+    /// Seconds after which the agent stops waiting for the hook. `None` means the default of the agent.
     pub timeout: Option<u64>,
 }
 
@@ -51,7 +52,7 @@ pub struct AgentHome {
     settings: Map<String, Value>,
     arguments: Vec<String>,
     environment: BTreeMap<String, OsString>,
-    /// True if Codex runs hooks that nobody has trusted in `/hooks`.
+    /// True if Codex also runs hooks that are not trusted in `/hooks`.
     trusted: bool,
 }
 
@@ -65,7 +66,7 @@ pub struct AgentRun {
     pub took: Duration,
     /// Results of the tool calls, as the model gets them.
     pub results: Vec<String>,
-    /// Requests for other hosts, and for paths of the model that no model has.
+    /// Requests for other hosts, and requests for paths that no model API has.
     pub strays: Vec<String>,
 }
 
@@ -87,7 +88,7 @@ impl AgentHome {
         }
     }
 
-    /// Makes Codex skip hooks that nobody has trusted, as it does for users.
+    /// Makes Codex skip hooks that are not trusted, as Codex does for users.
     pub fn untrusted(mut self) -> Self {
         self.trusted = false;
         self
@@ -125,7 +126,7 @@ impl AgentHome {
         self
     }
 
-    /// Replaces all hooks, as an update of the settings between two runs does.
+    /// Replaces all hooks, as an edit of the settings between two runs does.
     pub fn replace_hooks(&mut self, hooks: Vec<AgentHook>) {
         self.hooks = hooks;
     }
@@ -195,7 +196,7 @@ impl AgentHome {
             }
             std::thread::sleep(Duration::from_millis(10));
         };
-        // Hooks and tools that outlive the agent end with it. The group may be empty already.
+        // Hooks and tools that still run are ended together with the agent. The process group may be empty already.
         let _ = kill_process_group(group, Signal::KILL);
         let _ = child.wait();
         let read = |path: &Path| String::from_utf8_lossy(&fs::read(path).expect("its output")).into_owned();

@@ -1,8 +1,9 @@
-//! Scripted model of a coding agent: a server on loopback with the three streaming APIs that the agents use. It records
-//! every request, and every attempt to reach another host.
+//! Scripted model of a coding agent. It is a server on loopback with the three streaming APIs that the agents use. It
+//! records every request, and every attempt to reach another host.
 //!
-//! Reply `n` of the script answers a request whose conversation has `n` replies with tool calls. A request that is
-//! sent twice, as after a resume, so gets the same reply. Requests without tools, such as for a title, get a short text.
+//! If the conversation in a request has `n` replies with tool calls, the request gets reply `n` of the script.
+//! Therefore a request that is sent twice, for example after a resume, gets the same reply. A request without tools,
+//! such as for a title, gets a short text.
 //! The formats of the APIs are in `wire`.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! Streaming APIs of three providers: reads the conversation of a request, and writes a reply. It never chooses a reply.
+//! Streaming APIs of three providers. Reads the conversation in a request, and writes the reply that the caller chose.
 //!
 //! Ids of calls contain the number of the reply, so that no two calls of a conversation share an id.
 
@@ -38,7 +38,7 @@ impl Api {
     /// Returns true if the request offers tools.
     pub(super) fn has_tools(self, body: &Value) -> bool {
         match self {
-            // Codex gives the newest models their tools as a part of the conversation.
+            // For the newest models, Codex sends the tools inside the conversation.
             Self::Responses if items(&body["tools"]).is_empty() => {
                 items(&body["input"]).iter().any(|item| item["type"] == "additional_tools")
             }
@@ -89,7 +89,7 @@ impl Api {
         }
     }
 
-    /// Returns content type and body of a reply with these calls, or with a text if there are none.
+    /// Returns the content type and the body of a reply with these calls. If there are no calls, the reply is a text.
     pub(super) fn reply(self, body: &Value, calls: &[ScriptedCall]) -> (&'static str, String) {
         let round = self.rounds(body);
         match self {
@@ -206,7 +206,7 @@ fn content(calls: &[ScriptedCall]) -> Value {
     })
 }
 
-/// Returns server-sent events. Each event has its type twice, as these APIs send it.
+/// Returns server-sent events. Each event contains its type twice, as in these APIs.
 fn stream(events: &[Value]) -> String {
     let frame =
         |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default());

@@ -1,9 +1,9 @@
-//! Fuzz target for command lines: checks that parsing is bounded and that the classifications of a command are
-//! consistent.
+//! Fuzz target for command lines. Checks that the work of the parser is bounded, and that the classifications of a
+//! command agree with each other.
 
 use holdshort_command::{Class, parse};
 
-/// Maximum number of parts of a command line, and maximum number of guessed parts.
+/// Maximum number of parts of a command line that the parser may return. Also the maximum number of guessed parts.
 const MAX_PARTS: usize = 256;
 
 pub(super) fn command(bytes: &[u8]) {
@@ -20,7 +20,7 @@ pub(super) fn command(bytes: &[u8]) {
     assert!(paths.iter().all(|path| !path.is_empty()), "{line:?}");
     let _ = command.scripts();
     let _ = command.named_paths();
-    // A command line in single quotes is one argument of `echo`, and `echo` only reads, whatever its argument contains.
+    // In single quotes, the command line is one argument of `echo`. With any argument, `echo` only reads.
     let is_plain = !line.starts_with('-') && !line.contains('\'') && !line.chars().any(char::is_control);
     if is_plain && line.len() < 1000 {
         assert!(parse(&format!("echo '{line}'")).is_read_only(), "{line:?}");

@@ -38,8 +38,8 @@ pub(super) fn decision(bytes: &[u8]) {
     }
 }
 
-/// Asserts that the decision is accepted or refused. An accepted decision can be stored, read and replayed, and
-/// repeating the decision changes nothing.
+/// Asserts that the decision is accepted or refused. An accepted decision can be stored, read and replayed. If it is
+/// repeated, it changes nothing.
 fn decide(interrupt: &InterruptId, decision: &Decision) {
     let input = || Input::Decide { interrupt: interrupt.clone(), decision: decision.clone(), holder: None };
     let before = &HELD.run;
@@ -100,7 +100,7 @@ static HELD: LazyLock<InterruptFixture> = LazyLock::new(|| {
             } else {
                 Vec::new()
             },
-            // A response schema is refused for kinds in which no option uses a schema.
+            // The server refuses a response schema for a kind whose options use no schema.
             response_schema: (!matches!(kind, Kind::Choice | Kind::Escalation)).then(|| edit.clone()),
             expires_in_ms: None,
             on_expiry: None,

@@ -25,7 +25,7 @@ pub(super) fn event(bytes: &[u8]) {
     }
 }
 
-/// Asserts that every JSON value has one canonical form. Parsing the canonical form gives an equal value.
+/// Asserts that every JSON value has one canonical form, and that the parsed canonical form equals the value.
 fn value(bytes: &[u8]) {
     let Ok(value) = json::parse(bytes) else { return };
     let written = json::canonical(&value);
@@ -37,8 +37,8 @@ fn value(bytes: &[u8]) {
     assert_eq!(json::canonical(&read), kept);
 }
 
-/// Opens an event with this head and a correct digest, hash and position. Asserts that the head is valid or is refused
-/// with a reason.
+/// Opens an event with this head and with a correct digest, hash and position. Asserts that the event is valid or is
+/// refused with a reason.
 fn stored(raw: &Value, content: Option<&[u8]>) {
     let stream = raw["stream"].as_str().and_then(|text| text.parse().ok()).unwrap_or(StreamId::System);
     let seq = raw["seq"].as_u64().unwrap_or(1);
@@ -63,14 +63,14 @@ fn stored(raw: &Value, content: Option<&[u8]>) {
         }
     };
     assert_eq!(chain, Chain { seq, hash });
-    // Check that the event is still equal after this version has written and read it.
+    // Checks that this version reads back the same event that it writes.
     let mut chain = before;
     let mut draw = Draw::new(Seed([4; 16]), Timestamp::from_millis(0));
     let again = envelope::seal(&event, &mut chain, &mut draw);
     let mut chain = before;
     let read = event::open(&again, &mut chain).unwrap_or_else(|error| panic!("{error}: {event:?}"));
     assert_eq!(read, event);
-    // Applying an event may change the run but must not panic.
+    // An event may change the run, but must not cause a panic.
     if let Fact::Run(_) = &event.fact {
         let mut run = BLANK.clone();
         run.apply(&event);

@@ -1,5 +1,5 @@
-//! Fuzz targets for workflow YAML and rehearsal scripts. Each input gives a stable value, or problems with positions in
-//! the file.
+//! Fuzz targets for workflow YAML and rehearsal scripts. Each input gives either a value that stays equal when it is
+//! written and read again, or problems with their positions in the file.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::json;
@@ -14,7 +14,7 @@ pub(super) fn workflow(bytes: &[u8]) {
                 holdshort_workflow::parse("w.yaml", text, &holdshort_tools::catalogue(&[])).ok().as_ref(),
                 Some(&definition)
             );
-            // Check the canonical form, which the journal stores under its digest.
+            // Checks the canonical form, because the journal stores the definition in this form, under its digest.
             let kept = json::canonical(&definition);
             let read: Definition = json::from_slice(&kept).unwrap_or_else(|error| panic!("{error}: {text}"));
             assert_eq!((&read, read.digest()), (&definition, definition.digest()));

@@ -1,8 +1,8 @@
-//! Bodies of the fuzz targets, for every format that accepts bytes from outside.
+//! Code of the fuzz targets. There is one for every format in which the program accepts bytes from outside.
 //!
-//! Each fuzz target takes bytes, and asserts that nothing panics and that each refusal has a code. A parsed value must
-//! be equal after it is written and parsed again. The directory `fuzz/` runs the targets under libFuzzer. A test runs
-//! the targets on a corpus and on mutations of that corpus.
+//! Each fuzz target takes bytes. It asserts that nothing panics, that each refusal has a code, and that a parsed value
+//! is equal after it is written and parsed again. The directory `fuzz/` runs the targets under libFuzzer. A test runs
+//! them on a corpus and on mutations of this corpus.
 
 mod command;
 mod cursor;
@@ -25,7 +25,7 @@ pub type Target = fn(&[u8]);
 /// Number of mutated inputs per target.
 const MUTATIONS: u64 = 2_000;
 
-/// All targets except the targets of packs. Each name is the name of a directory in `fuzz/corpus`.
+/// All targets except those of packs. The name of a target is also the name of its directory in `fuzz/corpus`.
 pub const TARGETS: [(&str, Target); 8] = [
     ("command", command::command),
     ("decision", decision::decision),
@@ -48,7 +48,7 @@ pub fn hold(name: &str, target: Target) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
     let seeds = corpus(&folder.join("corpus").join(name));
     assert!(seeds.len() >= 5, "{name} has {} seeds", seeds.len());
-    // Check that this target has its own libFuzzer program.
+    // Checks that this target has a libFuzzer program.
     assert!(folder.join("fuzz_targets").join(format!("{name}.rs")).is_file(), "{name}");
     let tries = seeds.iter().cloned().chain(mutations(&seeds, MUTATIONS, 1));
     for (n, bytes) in tries.enumerate() {

@@ -1,7 +1,7 @@
 //! Chat-completions API: reads requests, and writes responses in the format of the API.
 //!
-//! Streams consist of small chunks in which the tool calls are interleaved, so a client must assemble the calls by
-//! index. This module never chooses a response.
+//! Streams consist of small chunks. The chunks of several tool calls are interleaved, so a client must assemble the
+//! calls by their index. This module writes the response that its caller chose.
 
 use std::io;
 
@@ -90,11 +90,11 @@ pub(super) fn stream_until(
 struct CompleteReply<'a> {
     text: &'a str,
     calls: Vec<RawCall>,
-    /// Finish reason that replaces the default.
+    /// Finish reason of the response. `None` uses the default.
     stop: Option<&'a str>,
 }
 
-/// Numbers the ids of calls from the beginning in each reply, as some providers do.
+/// Numbers the ids of calls from 0 in each reply, as some providers do.
 fn numbered(calls: &[(String, Value)]) -> Vec<RawCall> {
     calls
         .iter()

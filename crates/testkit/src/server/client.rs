@@ -13,12 +13,12 @@ use super::{PATIENCE, TestServer};
 /// Pause between two polls.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// Polls until `look` returns a value. Panics with `what` after a minute.
+/// Polls until `look` returns a value. After a minute, panics with `what`.
 pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, look: impl FnMut() -> F) -> T {
     eventually_for(PATIENCE, what, look).await
 }
 
-/// Polls until `look` returns a value. Panics with `what` after `patience`.
+/// Polls until `look` returns a value. After `patience`, panics with `what`.
 pub async fn eventually_for<T, F: Future<Output = Option<T>>>(
     patience: Duration,
     what: &str,
@@ -109,7 +109,7 @@ impl TestServer {
         eventually(&what, look).await
     }
 
-    /// Waits until the run has exactly `n` open interrupts, and returns these as [`Self::open`] does.
+    /// Waits until the run has exactly `n` open interrupts, and returns them in the order of [`Self::open`].
     pub async fn wait_open(&self, run: &str, n: usize) -> Vec<Value> {
         let what = format!("run {run} waits with {n} open interrupts");
         let look = async || {
@@ -170,8 +170,8 @@ impl TestServer {
         events
     }
 
-    /// Reads server-sent events of a run after sequence number `last`, as `(id, data)`. Stops after `n` events or at
-    /// the end of the stream.
+    /// Reads server-sent events of a run after sequence number `last`. Returns pairs of id and data. Stops after `n`
+    /// events or at the end of the stream.
     pub async fn stream(&self, run: &str, last: Option<u64>, n: usize) -> Vec<(u64, Value)> {
         let mut request = self
             .request(Method::GET, &format!("/v1/runs/{run}/events"))
@@ -233,7 +233,7 @@ fn check<T: Debug + AsRef<str> + ?Sized>(run: &T, events: &[Value]) {
     }
 }
 
-/// Returns the id and data of a frame, or `None` for previews and keep-alive frames, which have no id.
+/// Returns the id and the data of a frame. Previews and keep-alive frames have no id, so the result is `None`.
 fn frame_of(frame: &str) -> Option<(u64, Value)> {
     let field = |name: &str| {
         frame.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim_start)

@@ -1,12 +1,12 @@
-//! Finds the test programs in the target directory that contains the test's own executable.
+//! Finds the programs under test in the target directory that contains the test's executable.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-/// Environment variable that the test command sets after it has built all programs. Building a single package would
-/// compile its dependencies again with fewer features.
+/// Environment variable that the test command sets after it has built all programs. Without it, a test would build a
+/// single package, and so compile its dependencies again with fewer features.
 const BUILT: &str = "HOLDSHORT_PROGRAMS_BUILT";
 
 /// Returns the path of `holdshort`. Builds `holdshort` first if it is missing or older than the test.

@@ -1,7 +1,7 @@
-//! The calm at the end of a simulation: nothing fails, people decide, time passes, and every run must end.
+//! The end of a simulation, called the calm: nothing fails, people decide, time passes, and every run must end.
 //!
-//! The calm begins with a quiet period, in which people act only at the start and no tool completes. During the quiet
-//! period, nodes must start all work that is due. Afterwards, people and tools continue.
+//! The calm begins with a quiet period. In it, people act only at the start, and no tool completes, but the nodes must
+//! start all work that is due. After the quiet period, people and tools continue.
 
 use holdshort_core::id::RunId;
 use holdshort_core::run::{Action, ActionId, Input, Run};
@@ -18,14 +18,14 @@ use super::settle;
 use super::site::lock;
 use super::turns::Sim;
 
-/// A run without an event for this many milliseconds is considered stuck. All deadlines and clock jumps are shorter.
+/// Milliseconds without an event after which a run is considered stuck. All deadlines and clock jumps are shorter.
 const PATIENCE_MS: u64 = 15 * 60_000;
 
-/// Maximum number of steps of a calm without channels.
+/// Maximum number of steps in the calm of a simulation without channels.
 const TURNS: u64 = 20_000;
 
-/// Maximum number of steps of a calm with channels. The longest calm so far took 40,000 steps, because each message
-/// that waits for a channel takes one or two steps.
+/// Maximum number of steps in the calm of a simulation with channels. The longest calm so far took 40,000 steps: each
+/// message that waits for a channel takes one or two steps.
 const TELLING: u64 = 100_000;
 
 /// Length of the quiet period in milliseconds. At its end, the leases of dead nodes have expired, and every node has
@@ -46,7 +46,8 @@ impl Sim {
         let (mut events, mut since) = (0, self.clock.passed_ms());
         while !self.has_problem() {
             if self.steps > until {
-                return self.fail_with("the calm has no end");
+                return self
+                    .fail_with("the runs did not end within the maximum number of steps without faults");
             }
             let written = lock(&self.site).witness.events();
             if written > events {
@@ -67,7 +68,7 @@ impl Sim {
         site.witness.check_all(&store, &self.clock);
     }
 
-    /// Performs one step that needs no time to pass, without a fault. Returns false if no such step exists.
+    /// Performs, without a fault, one step for which no time has to pass. Returns false if there is no such step.
     pub(super) fn go_on_well(&mut self) -> bool {
         if let Some(index) = self.ready().first() {
             self.go_on(*index);
@@ -81,8 +82,8 @@ impl Sim {
         true
     }
 
-    /// Lets the nodes act without people or tools until all due work is running. Then checks that no work is left
-    /// behind.
+    /// Lets the nodes act, without people or tools, until all due work is running. Then checks that no due work is
+    /// left.
     fn keep_quiet(&mut self, until: u64) {
         self.decide_everywhere();
         let since = self.clock.passed_ms();
@@ -102,8 +103,8 @@ impl Sim {
         site.witness.check_leases(&store);
     }
 
-    /// Sends decisions to all nodes while tools run. Also cancels a run through a node that does not drive the run, and
-    /// the driving node must notice the cancellation.
+    /// Sends decisions to all nodes while tools run. Also cancels a run through a node that does not drive the run. The
+    /// driving node must notice this.
     fn decide_everywhere(&mut self) {
         self.cancel_elsewhere();
         let deeds: Vec<SimRequest> = {
@@ -130,8 +131,8 @@ impl Sim {
         }
     }
 
-    /// Describes work that was left behind: a due or started action that no living node performs, or a living node's
-    /// job whose run has ended.
+    /// Describes work that no node takes care of. This is an action that is due or started and that no living node
+    /// performs, or a job of a living node whose run has ended.
     fn left_behind(&self) -> Option<String> {
         let site = lock(&self.site);
         let has_ended = |id: &RunId| site.witness.runs().any(|run| run.id == *id && run.ended.is_some());
@@ -187,7 +188,7 @@ impl Sim {
         } else if jobs > 0 {
             self.work(0, 1);
         } else if let Some(deed) = deed {
-            // Requests go to the nodes in rotation.
+            // The requests go to each node in turn.
             let index = usize::try_from(self.steps).unwrap_or(0) % self.nodes.len();
             self.request_at(index, deed, true);
         } else if all_ended {

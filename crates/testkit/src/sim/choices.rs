@@ -1,7 +1,7 @@
-//! Source of every choice in a simulation: a seed, or a list of recorded choices.
+//! Source of every choice in a simulation: a seed, or a recorded list of choices.
 //!
-//! Choices are grouped by turn, so that a shrunk history can omit a turn without shifting the choices of other turns.
-//! Choice 0 is always harmless: the first candidate is chosen, and nothing fails.
+//! Choices are grouped by turn. Therefore a shrunk history can leave out a turn without changing the choices of other
+//! turns. Choice 0 is always harmless: the first candidate is taken, and nothing fails.
 
 use crate::clock::mix;
 

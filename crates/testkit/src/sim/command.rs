@@ -1,4 +1,4 @@
-//! Command line of the simulator: plays seeds on all processors, then shrinks and prints a failing seed.
+//! Command line of the simulator. Plays seeds on all processors. Shrinks the history of a failing seed and prints it.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -52,17 +52,17 @@ fn one(seed: u64, say: &mut dyn FnMut(String)) -> bool {
     played.problem.is_none()
 }
 
-/// Returns a first seed that no previous campaign has used.
+/// Returns a first seed that differs from those of previous campaigns.
 fn fresh() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     OUTBOX_FROM + since.as_secs() * 10_000
 }
 
-/// Plays a seed in memory. Every seed can be played in memory, so the result is never `None`.
+/// Plays a seed in memory. This is possible for every seed, so the result is never `None`.
 const IN_MEMORY: fn(u64) -> Option<SimulationReport> = |seed| Some(play(seed, None));
 
-/// Plays seeds from `first` on all processors. Ends when all seeds are played, the time is over, or enough seeds have
-/// failed. Skips seeds for which `play` returns `None`.
+/// Plays seeds from `first` on all processors. Ends when all seeds were played, the time is over, or enough seeds have
+/// failed. Skips a seed if `play` returns `None`.
 fn campaign(
     first: u64,
     seeds: Option<u64>,
@@ -111,7 +111,7 @@ fn campaign(
     failed
 }
 
-/// Adds the failing seeds to `seeds.txt`, whose seeds the test command always plays.
+/// Adds the failing seeds to `seeds.txt`. The test command always plays the seeds in this file.
 fn keep(failed: &[SimulationReport]) {
     let file =
         OpenOptions::new().append(true).open(concat!(env!("CARGO_MANIFEST_DIR"), "/src/sim/seeds.txt"));

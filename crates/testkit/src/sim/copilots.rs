@@ -1,4 +1,5 @@
-//! Copilots, and phases that are called as tools: workflows, replies of routers and agents, and turns of people.
+//! Copilots, and phases that agents begin with tool calls: workflows, replies of routers and agents, and turns of
+//! people.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use super::workflows::{self, PLANNER};
 
 pub(super) const ROUTER: &str = "router";
 
-/// Agents of the phases that calls can begin. Only some workflows have these agents.
+/// Agents of the phases that calls can begin. Not every workflow has them.
 const HELPERS: [&str; 5] = [PLANNER, "plan_reviewer", "engineer", "idea_maker", "critic"];
 
 const CHAIN: &str = "chain_phases";
@@ -103,7 +104,7 @@ fn copilot(definition: &mut Definition, choices: &mut Choices) -> Copilot {
     }
 }
 
-/// Returns the reply of a router: valid, in an unexpected form, or nonsense. Choice 0 begins the work.
+/// Returns the reply of a router. It is valid, in an unexpected form, or nonsense. Choice 0 begins the work.
 pub(super) fn routed(step: String, turn: u32, choices: &mut Choices) -> Input {
     let way = |title: &str| json!({ "title": title, "description": "d", "pros": ["p"], "cons": [] });
     let text = match choices.below(12) {
@@ -136,7 +137,7 @@ pub(super) fn begins_phases(request: &Request) -> bool {
     request.tools.iter().any(|tool| is_phase_tool(&tool.name))
 }
 
-/// Returns a tool call that begins a phase. Sometimes the call's arguments are invalid.
+/// Returns a tool call that begins a phase. Some of these calls have invalid arguments.
 pub(super) fn call(request: &Request, choices: &mut Choices) -> RequestedCall {
     let own: Vec<&str> =
         request.tools.iter().map(|tool| tool.name.as_str()).filter(|name| is_phase_tool(name)).collect();
@@ -166,7 +167,7 @@ fn json_of(tool: &str, choices: &mut Choices) -> Value {
     arguments
 }
 
-/// Returns arguments for several phases in sequence, sometimes with invalid names or arguments.
+/// Returns arguments for several phases in sequence. Some have invalid names or arguments.
 fn chain(choices: &mut Choices) -> Value {
     let known = PhaseTool::NAMES.map(|(name, _)| name);
     let phases: Vec<Value> = (0..=choices.below(4))
@@ -178,7 +179,7 @@ fn chain(choices: &mut Choices) -> Value {
             };
             let mut phase = json_of(&format!("invoke_{name}_phase"), choices);
             phase["phase"] = json!(name);
-            // The first phase has no previous result to refer to.
+            // The first phase has no previous result to which it could refer.
             let says = if n == 0 { choices.one_in(8) } else { choices.one_in(2) };
             if says {
                 phase["task"] = json!("go on from $previous");
@@ -212,7 +213,7 @@ pub(super) fn is_of_a_round(interrupt: &Interrupt) -> bool {
     matches!(interrupt.opened.about, About::Round(_))
 }
 
-/// Returns the option that a person chooses in their turn. The person wants only a few more rounds.
+/// Returns the option that a person chooses in their turn. After a few rounds, the person wants no more.
 pub(super) fn turn(run: &Run, interrupt: &Interrupt) -> &'static str {
     let round = interrupt.content.pointer("/payload/round").and_then(Value::as_u64).unwrap_or_default();
     match (run.seq + round) % 3 {
@@ -234,7 +235,7 @@ pub(super) fn answer(interrupt: &Interrupt, choices: &mut Choices) -> Decision {
     Decision { option, text, version: choices.one_in(8).then_some(1), ..Decision::default() }
 }
 
-/// Returns a request of a person who wants progress and therefore answers interrupts and resumes paused runs.
+/// Returns the request of a person who wants the run to continue: it answers an interrupt or resumes a paused run.
 pub(super) fn next_request(site: &mut Site, choices: &mut Choices) -> Option<SimRequest> {
     if let Some(deed) = freezes::lift(site.witness.system()) {
         return Some(deed);
@@ -264,7 +265,8 @@ pub(super) fn next_request(site: &mut Site, choices: &mut Choices) -> Option<Sim
     Some(send(input, somebody))
 }
 
-/// Returns a request that arrives together with `deed`, a decision: a message, an interruption, or a second decision.
+/// Returns a request that arrives at the same time as the decision `deed`: a message, an interruption, or a second
+/// decision.
 pub(super) fn concurrent_request(deed: &SimRequest, choices: &mut Choices) -> Option<SimRequest> {
     let SimRequest::Send { run, input, .. } = deed else { return None };
     let Input::Decide { interrupt, decision, .. } = &**input else { return None };

@@ -1,19 +1,20 @@
-//! Injected faults. Each simulation has only some kinds of faults, so that no fault hides the effect of another fault.
+//! Injected faults. Each simulation has only some kinds of faults. Otherwise one fault could hide the effect of
+//! another.
 
 use super::choices::Choices;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// Every node dies together with its running tools. The next process opens the store.
+    /// Every node dies together with its running tools. A new process then opens the store.
     Crash,
     /// A new node joins.
     Join,
-    /// One of several nodes dies. The others notice when its lease expires.
+    /// One of several nodes dies. The other nodes notice this when its lease expires.
     Die,
-    /// A node's lease renewals stop, and its clock may stop. The next fault of this kind resumes the renewals.
+    /// The lease renewals of a node stop, and perhaps its clock too. The next fault of this kind resumes the renewals.
     Late,
-    /// A process is frozen while its tools continue. At the next fault of this kind, the process resumes without
-    /// noticing the pause.
+    /// A process freezes while its tools continue. At the next fault of this kind, the process resumes and does not
+    /// notice the pause.
     Freeze,
     /// A second process opens a store for one node while tools of the first process still run.
     TakeOver,
@@ -21,7 +22,7 @@ pub(super) enum Fault {
     Full,
     /// An append is written, but the caller receives an error.
     Unheard,
-    /// An append is not written, and the caller's error does not say whether it was written.
+    /// An append is not written. The error does not tell the caller whether it was written.
     Lost,
     /// A read fails.
     Reads,
@@ -29,11 +30,11 @@ pub(super) enum Fault {
     Jump,
     /// The background task of a node restarts, and its pending wake-ups are lost.
     LostWake,
-    /// A task is polled although nothing woke it.
+    /// A task is polled without a wake-up.
     Wake,
-    /// The response to a job arrives twice.
+    /// The result of a job is delivered twice.
     Twice,
-    /// The sender of a request drops the request before it completes.
+    /// The sender of a request drops it before it completes.
     GiveUp,
     /// A file changes while no run writes it.
     File,
@@ -58,7 +59,7 @@ const ALL: [Fault; 16] = [
     Fault::File,
 ];
 
-/// Conditions of one simulation: store, faults, length and end.
+/// Conditions of one simulation: its store, faults, length and end.
 #[expect(clippy::struct_excessive_bools, reason = "each flag is drawn independently")]
 pub(super) struct Climate {
     pub(super) faults: Vec<Fault>,
@@ -88,7 +89,7 @@ impl Climate {
         }
     }
 
-    /// Makes faults four times rarer, because long conversations must reach their end.
+    /// Makes faults four times as rare. Otherwise long conversations would not reach their end.
     pub(super) fn mild(self) -> Self {
         Self { mild: true, ..self }
     }

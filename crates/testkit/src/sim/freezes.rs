@@ -1,5 +1,5 @@
-//! Freezes of runs, workflows and agents: requests that set and lift freezes, and an independent rule for what a freeze
-//! stops.
+//! Freezes of runs, workflows and agents. Contains the requests that set and lift freezes, and a second rule, without
+//! code of the core, for what a freeze stops.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::run::{Action, Run};
@@ -70,7 +70,7 @@ pub(super) fn lift(system: &System) -> Option<SimRequest> {
     Some(SimRequest::Change { input: Input::Unfreeze { part } })
 }
 
-/// Returns true if a freeze stops the run, or this agent in the run.
+/// Returns true if a freeze stops the run, or stops this agent in the run.
 pub(super) fn hold(system: &System, run: &Run, agent: Option<&str>) -> bool {
     let holds = |part: &Part| match part {
         Part::Run(id) => *id == run.id,
@@ -80,7 +80,7 @@ pub(super) fn hold(system: &System, run: &Run, agent: Option<&str>) -> bool {
     system.freezes.all.is_some() || system.freezes.parts.keys().any(holds)
 }
 
-/// Returns the agent of an action, or `None` for an inspection.
+/// Returns the agent of an action. Returns `None` for an inspection.
 pub(super) fn agent<'r>(run: &'r Run, action: &Action) -> Option<&'r str> {
     match action {
         Action::Try { call, .. } | Action::CallTool { call, .. } => of_call(run, call),

@@ -1,8 +1,8 @@
-//! Journal as one node sees it: the store, a queue of appends, and injected faults.
+//! The journal of one node in a simulation: the store, a queue of appends, and injected faults.
 //!
 //! An append stays in the queue until the simulator writes it. The simulator can lose the append, refuse it, or write
-//! it and report an error. The append is also written if its caller has dropped the request or died. Before every read,
-//! other tasks can act. If a store for one node is opened by a second process, the first node loses access.
+//! it and report an error. The append may be written even after its caller has dropped the request or died. Before
+//! every read, other tasks can act. If a second process opens a store for one node, the first node loses access.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::future::Future;
@@ -42,18 +42,18 @@ pub(super) enum Write {
     Full,
     /// The append is written, but the caller receives an error.
     Unheard,
-    /// The append is not written, and the caller's error does not say whether it was written.
+    /// The append is not written. The error does not tell the caller whether it was written.
     Lost,
 }
 
-/// Queued appends, and the number of the current opening of the store.
+/// Queued appends, and the number of times that the store was opened.
 #[derive(Default)]
 pub(super) struct Queue {
     pub(super) opening: u64,
     waiting: VecDeque<Waiting>,
     /// Number of upcoming reads that fail.
     pub(super) failing_reads: u32,
-    /// Appends that a mutant has confirmed before they are written.
+    /// Appends that a mutant has reported as written before they are written.
     unwritten: Vec<(NodeId, Arc<Store>, Append)>,
 }
 
@@ -69,7 +69,7 @@ impl Queue {
         self.waiting.len()
     }
 
-    /// Begins the next opening of the store. Appends that are still in the queue are never written.
+    /// Counts one more opening of the store. Appends that are still in the queue are never written.
     pub(super) fn reopen(&mut self, opening: u64) {
         *self = Self { opening, ..Self::default() };
     }
@@ -172,7 +172,7 @@ pub(super) struct SimJournal {
     node: NodeId,
     store: Arc<Store>,
     opening: u64,
-    /// Channel that never sends. Its receiver waits for commits and is never notified.
+    /// Channel for commits that never sends anything, so a receiver waits without a notification.
     silence: Option<watch::Sender<u64>>,
     /// Last epoch, for a mutant whose nodes choose epochs by themselves.
     own_epoch: AtomicU64,
@@ -193,7 +193,7 @@ impl SimJournal {
         self.mutant() == Some(mutant)
     }
 
-    /// Lets other tasks act, then returns the store or an injected error.
+    /// Lets other tasks act. Then returns the store or an injected error.
     async fn reading(&self) -> Result<&Store, Error> {
         Pause(false).await;
         let mut site = lock(&self.site);
@@ -205,7 +205,7 @@ impl SimJournal {
     }
 }
 
-/// Future that lets other tasks act first: the second poll is ready.
+/// Future that lets other tasks act first: it is ready at the second poll.
 pub(super) struct Pause(pub(super) bool);
 
 impl Future for Pause {
@@ -390,7 +390,7 @@ impl Leases for SimJournal {
         self.reading().await?.runnable(limit).await
     }
 
-    /// Claims leases. An injected fault loses only the response, and the leases are still taken.
+    /// Claims leases. If a fault is injected, only the response is lost, and the leases are claimed.
     async fn claim(&self, limit: usize) -> Result<Vec<RunId>, Error> {
         Pause(false).await;
         if self.mutant() == Some(Mutant::ClaimNothing) {
@@ -403,7 +403,7 @@ impl Leases for SimJournal {
 
     fn has_valid_leases(&self) -> bool {
         let mut site = lock(&self.site);
-        // Denies the lease at every eighth check, so that a node loses one part of its work while it continues with
+        // The lease is denied at every eighth check. Therefore a node loses one part of its work and continues with
         // another part.
         if site.mutant == Some(Mutant::AdoptEverything) {
             site.doubts += 1;

@@ -1,7 +1,7 @@
-//! Leases of all nodes in virtual time: the validity in the store, and the validity that each node assumes.
-//!
-//! A renewed lease never expires. Without renewals, the store regards the node as alive until the lease expires. The
-//! node itself stops trusting the lease a little earlier, unless the node's clock has stopped as well.
+//! Leases of all nodes in virtual time. Each lease has a validity in the store, and a validity that its node assumes.
+//! As long as a node renews its lease, the lease does not expire. Without renewals, the node is alive for the store
+//! until the lease expires. The node itself stops trusting the lease a little earlier, except if its clock has stopped
+//! too.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(super) const LEASE_MS: u64 = 6_000;
 /// Milliseconds for which the node trusts its lease after a renewal.
 const BELIEVED_MS: u64 = 5_000;
 
-/// Number of a period in which a node's lease is valid without interruption. The periods are counted from 0.
+/// Number of a period in which a node's lease is valid without interruption, counted from 0.
 pub(super) type Term = u32;
 
 #[derive(Default)]
@@ -30,7 +30,7 @@ struct LeaseState {
     renews: bool,
     renewed_at: u64,
     believed_until: u64,
-    /// True if the node's clock has stopped, so that the node does not notice that its lease has expired.
+    /// True if the clock of the node has stopped. The node then does not notice that its lease has expired.
     clock_stands: bool,
 }
 
@@ -56,8 +56,8 @@ impl Leases {
         }
     }
 
-    /// Resumes the renewals of a node. If the lease had expired, the node trusts only its next renewal, because work
-    /// that began earlier must detect that the lease has expired.
+    /// Resumes the renewals of a node. If the lease had expired, the node trusts only its next renewal. Therefore work
+    /// that began earlier finds the lease expired.
     pub(super) fn renew(&mut self, node: NodeId, now: u64) {
         let Some(standing) = self.0.get_mut(&node).filter(|standing| !standing.renews) else { return };
         standing.store.renew();
@@ -94,16 +94,16 @@ impl Leases {
         }
     }
 
-    /// Returns true if the node believes that its lease is valid.
+    /// Returns true if the node assumes that its lease is valid.
     pub(super) fn is_believed_valid(&self, node: NodeId, now: u64) -> bool {
         self.0.get(&node).is_some_and(|standing| match standing.store.poll() {
             Some(_) => standing.clock_stands || now < standing.believed_until,
-            // The only node of a store keeps its lease until it loses access to the store.
+            // A store for one node: its node has the lease until it loses access to the store.
             None => standing.store.has_valid_leases(),
         })
     }
 
-    /// Returns the term of the node's lease, if the lease is valid in the store.
+    /// Returns the term of the node's lease. Returns `None` if the lease is not valid in the store.
     pub(super) fn term(&self, node: NodeId) -> Option<Term> {
         self.0.get(&node).filter(|standing| standing.stands).map(|standing| standing.term)
     }

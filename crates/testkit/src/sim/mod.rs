@@ -1,17 +1,18 @@
-//! Simulator: plays whole systems from a seed, in virtual time, with the real driver.
+//! Simulator. It plays whole systems from a seed, in virtual time, with the real driver.
 //!
-//! The simulator runs in one thread without a real clock or real randomness. In each turn, `choices.rs` decides what
+//! The simulator runs in one thread, without a real clock or real randomness. In each turn, `choices.rs` decides what
 //! happens next (`turns.rs`), what models and people do, and what fails (`faults.rs`).
 //!
-//! The range of the seed decides which features are played (`ranges.rs`): agents alone, plans, teams, sessions,
+//! The number of the seed decides which features are played (`ranges.rs`): agents alone, plans, teams, sessions,
 //! conversations, trials and undo, interruptions, copilots, questions, freezes, deliveries (`outbox.rs`).
 //!
-//! The witness (`check/`) checks every append and every side effect. In the calm at the end nothing fails, and every
-//! run must end (`calm.rs`). A failing seed is shrunk to a short history (`shrink.rs`). The witness must notice each
-//! engine that is broken on purpose (`mutants.rs`, `witness.rs`).
+//! The witness (`check/`) checks every append and every side effect. At the end, in the calm (`calm.rs`), nothing
+//! fails, and every run must end. The history of a failing seed is shrunk (`shrink.rs`). To test the witness, mutants
+//! break the engine on purpose (`mutants.rs`), and the witness must notice each of them (`witness.rs`).
 //!
-//! `assignments/` separately simulates assignments and their deadlines, without a store. The store is in memory. On
-//! request, a real PostgreSQL receives the same requests and must give the same responses (`store.rs`).
+//! `assignments/` simulates assignments and their deadlines separately, without a store. The store of all other
+//! simulations is in memory. On request, a real PostgreSQL receives the same requests and must give the same responses
+//! (`store.rs`).
 
 mod assignments;
 mod calm;
@@ -62,7 +63,7 @@ use site::lock;
 use turns::Sim;
 use twin::Database;
 
-/// Returns the seeds that have failed before, one per line of `seeds.txt`. The test command always plays these seeds.
+/// Returns the seeds that have failed before, one per line of `seeds.txt`. The test command always plays them.
 pub fn failed_once() -> impl Iterator<Item = u64> {
     include_str!("seeds.txt").lines().filter_map(|line| line.parse().ok())
 }
@@ -71,7 +72,7 @@ pub fn failed_once() -> impl Iterator<Item = u64> {
 #[derive(Clone, Debug)]
 pub struct SimulationReport {
     pub seed: u64,
-    /// Number of turns. In each turn, a task continues, an append is written, a job is done, a person acts, time
+    /// Number of turns. In each turn, a task continues, an append is written, a job completes, a person acts, time
     /// passes, or something fails.
     pub steps: u64,
     /// Number of written events.
@@ -91,8 +92,8 @@ pub fn play(seed: u64, mutant: Option<Mutant>) -> SimulationReport {
     play_to_end(seed, Sim::new(seed, Choices::seeded(seed), mutant, History::default(), None))
 }
 
-/// Plays a seed with a real PostgreSQL, which must give the same responses as the journal in memory. Returns `None` if
-/// the seed's store is for one node, because PostgreSQL is for several nodes.
+/// Plays a seed with a real PostgreSQL that must give the same responses as the journal in memory. Returns `None` if
+/// the store of this seed is for one node, because PostgreSQL is for several nodes.
 pub fn play_beside_postgres(seed: u64) -> Option<SimulationReport> {
     let mut choices = Choices::seeded(seed);
     choices.next_turn();
@@ -123,7 +124,7 @@ pub fn replay(seed: u64, turns: Vec<Turn>, mutant: Option<Mutant>, with_history:
 fn end(seed: u64, mut sim: Sim) -> SimulationReport {
     if !sim.has_problem() {
         sim.calm_down();
-        // If the PostgreSQL twin has found a difference, this call records it.
+        // This call records a difference that the PostgreSQL twin has found.
         sim.has_problem();
     }
     let mut site = lock(&sim.site);

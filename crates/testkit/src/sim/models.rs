@@ -48,7 +48,7 @@ pub(super) fn answer(
         let reply = Reply { text, calls, model: "simulated".to_owned(), ..Reply::default() };
         return Input::Replied { step, turn, reply };
     }
-    // In a long conversation the model neither asks nor begins phases, because longer conversations test nothing new.
+    // In a long conversation, the model neither asks nor begins phases: a longer conversation would test nothing new.
     let is_long = request.messages.len() > 24;
     if world.plays_questions
         && !is_long
@@ -104,8 +104,8 @@ fn broken_off(world: &mut World, choices: &mut Choices) -> Reply {
     Reply { text: "Half a".to_owned(), calls, stop, model: "simulated".to_owned(), ..Reply::default() }
 }
 
-/// Returns calls that end the work, correctly or not: with a second call, with a blank summary, twice, or with a list
-/// of unfinished work.
+/// Returns calls that end the work, correctly or not. Faults are a second call, a blank summary, two ends, or a list of
+/// unfinished work.
 fn finishing(world: &mut World, choices: &mut Choices) -> Vec<RequestedCall> {
     let mut calls = Vec::new();
     for _ in 0..=usize::from(choices.one_in(6)) {

@@ -1,6 +1,6 @@
-//! Mutants: each mutant breaks the engine in one way, to prove that the simulator notices.
+//! Mutants. A mutant breaks the engine in one way, to prove that the simulator notices the defect.
 //!
-//! Each mutant changes only what surrounds the driver: its journal, its executor, its clock or its start.
+//! A mutant does not change the driver, but only its journal, its executor, its clock or its start.
 
 use holdshort_core::delivery::{Delivery, DeliveryState};
 use holdshort_core::envelope::{self, Chain};
@@ -20,14 +20,14 @@ use super::{
     COPILOTS_FROM, OUTBOX_FROM, QUESTIONS_FROM, SimulationReport, TALKS_FROM, TRIALS_FROM, failed_once, play,
 };
 
-/// Maximum number of seeds to play in search of a simulation that detects a mutant.
+/// Maximum number of seeds that are played to find a simulation in which a mutant is detected.
 const SEEDS: u64 = 400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutant {
     /// An append does not check the expected end of its streams.
     DropTheCompareAndSet,
-    /// An append does not check whether the session or the installation has changed.
+    /// An append does not check if the session or the installation has changed.
     DropTheGuards,
     /// Idempotency keys are not stored.
     ForgetKeys,
@@ -39,7 +39,7 @@ pub enum Mutant {
     SayFullAfterWriting,
     /// A restarted process uses its previous epoch again.
     KeepTheEpoch,
-    /// Nodes do not look for work that was left behind by a crash or a lost response.
+    /// Nodes do not look for work without a driver, which a crash or a lost response leaves behind.
     NeverSweep,
     /// Deadlines have no effect.
     KeepNoTime,
@@ -59,15 +59,15 @@ pub enum Mutant {
     UndoInPart,
     /// A result that the store refuses is not sent again.
     LoseAnswers,
-    /// An append of a node is accepted although a different living node drives the run.
+    /// An append of a node is accepted although another living node drives the run.
     IgnoreLeases,
     /// Nodes do not claim runs that a dead node left behind.
     ClaimNothing,
     /// Each node chooses its epochs by itself.
     SameEpochForAll,
-    /// A node never checks whether its lease has expired.
+    /// A node never checks if its lease has expired.
     HoldForEver,
-    /// A node that lost one part of its work adopts all its work again, including work that still runs.
+    /// A node that lost one part of its work adopts all its work, including work that still runs.
     AdoptEverything,
     /// Reads of sessions and of the installation omit the last event.
     ReadWhatWas,
@@ -77,7 +77,7 @@ pub enum Mutant {
     ForgetTheQuorum,
     /// A claim is written under the name of a person who did not claim.
     ClaimForAnother,
-    /// A round begins without an event that says that a person wanted the round.
+    /// A round begins without the event that a person wanted the round.
     ForgetTheWord,
     /// A person says that the work is over, but one more round follows.
     GoOnAfterTheEnd,
@@ -95,7 +95,7 @@ pub enum Mutant {
     DropDeliveries,
     /// Each delivery is written twice, under two different ids.
     TellTwice,
-    /// If an append is refused, its deliveries are written all the same.
+    /// An append is refused, but its deliveries are written.
     TellWhatWasRefused,
     /// A delivery is recorded as delivered before it is sent.
     SettleBeforeSending,
@@ -151,10 +151,10 @@ impl Mutant {
         Self::AskWhatIsDecided,
     ];
 
-    /// Searches for a simulation in which the witness detects the mutant. Returns the first one found. Plays seeds
-    /// that have failed before first, because they reach rare states.
+    /// Searches for a simulation in which the witness detects the mutant. Returns the report of the first one. Plays
+    /// the seeds that have failed before first, because they reach rare states.
     pub fn noticed(self) -> Option<SimulationReport> {
-        // The witness detects these mutants only in simulations in which people talk.
+        // Only simulations in which people talk show these mutants.
         let talks = matches!(self, Self::ForgetWhatWasSaid | Self::ForgetTheQuorum | Self::ClaimForAnother);
         let from = match self {
             Self::ForgetTheRest

@@ -37,7 +37,7 @@ impl Node {
         Self { id, driver, frozen: false }
     }
 
-    /// Does the background work of a node: claims runs, sweeps work that was left behind, and then follows new events.
+    /// Does the background work of a node: claims runs, sweeps work without a driver, and then follows new events.
     pub(super) async fn live(self, mutant: Option<Mutant>) {
         if mutant == Some(Mutant::NeverSweep) {
             return Box::pin(self.live_without_sweep()).await;
@@ -62,7 +62,7 @@ impl Node {
     }
 }
 
-/// Wall clock of a node. Time passes equally on all nodes, but some clocks are ahead.
+/// Wall clock of a node. Time passes at the same speed on all nodes, but some clocks are ahead.
 #[derive(Clone, Debug)]
 pub(super) struct NodeClock {
     clock: SimClock,
@@ -89,7 +89,7 @@ impl Clock for NodeClock {
     }
 }
 
-/// Executor of a node. Each job stays in the world until the simulator performs it.
+/// Executor of a node. A job stays in the simulated world until the simulator performs it.
 pub(super) struct Hands {
     node: NodeId,
     site: Shared,
@@ -110,8 +110,8 @@ impl Executor for Hands {
         paths.iter().map(|path| site.world.state(path)).collect()
     }
 
-    /// Rejects a path outside the workspace, if the simulation plays endings. Otherwise only the inspection rejects
-    /// such a path.
+    /// Rejects a path outside the workspace if the simulation plays [`super::ENDINGS_FROM`]. In all other simulations,
+    /// only the inspection rejects the path.
     async fn check_call(&self, _: &Run, _: &str, arguments: &Value) -> Result<(), Unfit> {
         Pause(false).await;
         let is_outside = arguments["path"].as_str().is_some_and(|path| path.contains(".."));

@@ -1,7 +1,8 @@
-//! Channels of a simulation, and the sink that acts as their receivers. A receiver accepts a message, fails, asks for a
-//! delay, hangs, is unreachable, or refuses all further messages.
+//! Channels of a simulation, and the sink, which simulates their receivers. A receiver accepts a message, fails, asks
+//! for a delay, hangs, is unreachable, or refuses all further messages.
 //!
-//! Each node runs the engine's real delivery worker. Letters stay in the sink until the simulator responds to them.
+//! Each node runs the real delivery worker of the engine. A letter is a message of a node. It stays in the sink until
+//! the simulator responds to it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -32,12 +33,10 @@ use super::site::{Shared, lock};
 use super::turns::Sim;
 use crate::clock::START;
 
-/// Maximum number of attempts of a delivery. With an initial retry delay of [`RETRY_MS`], the last attempt ends within
-/// minutes.
+/// Maximum number of attempts of a delivery. The first delay is [`RETRY_MS`], so the last attempt ends within minutes.
 const ATTEMPTS: u64 = 5;
 const RETRY_MS: u64 = 1_000;
-/// Maximum time until everything is sent, in milliseconds. The value is larger than the total of all retry delays of
-/// a delivery.
+/// Maximum time until everything is sent, in milliseconds. It is longer than all retry delays of a delivery together.
 const PATIENCE_MS: u64 = 60 * 60_000;
 
 /// Letters that nodes have sent, until the simulator responds.
@@ -55,14 +54,14 @@ struct PendingLetter {
     answer: oneshot::Sender<Sent>,
 }
 
-/// Response of a receiver to a letter, which is a message over a channel.
+/// Response of a receiver to a letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LetterAnswer {
     Well,
-    /// An error response, although the receiver has read the letter.
+    /// An error, although the receiver has read the letter.
     ReadAndFailed,
     Failed,
-    /// A response that asks to wait for this many seconds.
+    /// A response that asks the sender to wait this many seconds.
     Busy(u64),
     /// No response, although the receiver has read the letter.
     Hangs,
@@ -103,7 +102,7 @@ impl LetterAnswer {
     }
 }
 
-/// Returns one channel that a program reads, one that people read, and two that delay messages.
+/// Returns a channel for a program, a channel for people, and two channels that delay messages.
 pub(super) fn channels() -> Vec<Channel> {
     let minute = u16::try_from(START.as_millis() / 60_000 % (24 * 60)).unwrap_or_default();
     let from_now = |minutes| (minute + minutes) % (24 * 60);
@@ -248,8 +247,8 @@ impl Pages for Hands {
 }
 
 impl Sim {
-    /// Lets a receiver respond to a letter, or makes a channel unreachable or reachable again. Returns false if nothing
-    /// happened.
+    /// Lets a receiver respond to a letter, or changes whether the receivers of a channel can be reached. Returns false
+    /// if there was nothing to do.
     pub(super) fn receive(&mut self) -> bool {
         let letters = self.letters();
         if self.choices.one_in(12) {
@@ -289,7 +288,7 @@ impl Sim {
         lock(&self.site).sink.down.clear();
     }
 
-    /// Accepts the oldest letter.
+    /// Lets the receiver of the oldest letter accept it.
     pub(super) fn receive_well(&mut self) {
         self.answer(0, LetterAnswer::Well);
     }
@@ -314,7 +313,7 @@ impl Sim {
         let _nobody_waits = answer.send(sent);
     }
 
-    /// Drops the letters of a dead node. A receiver may have read a dropped letter.
+    /// Drops the letters of a dead node. A receiver may have read them before.
     pub(super) fn hang_up(&mut self, dead: NodeId) {
         let mut guard = lock(&self.site);
         let site = &mut *guard;
@@ -331,8 +330,8 @@ impl Sim {
         }
     }
 
-    /// Sends all waiting deliveries. Then retries disabled channels, and sends the deliveries that waited for these
-    /// channels.
+    /// Sends all waiting deliveries. After that, retries disabled channels, and sends the deliveries that waited for
+    /// them.
     pub(super) fn empty_outbox(&mut self) {
         if !lock(&self.site).witness.telling.plays {
             return;

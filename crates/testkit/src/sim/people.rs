@@ -1,5 +1,5 @@
-//! Requests of people and of external agents: start, decide, edit, steer, ask. Some requests are late, repeated or
-//! simultaneous.
+//! Requests of people and of external agents: start, decide, edit, steer, ask. Some requests are late, some are
+//! repeated, and some are sent at the same time.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -34,13 +34,13 @@ use super::{copilots, freezes, questions, workflows};
 const RUNS: usize = 8;
 const COPILOTS: usize = 3;
 
-/// Request in a form that can be sent again.
+/// A request that can be sent again.
 #[derive(Clone, Debug)]
 pub(super) enum SimRequest {
     Start {
         definition: Arc<Definition>,
         task: String,
-        /// Subject under which answers of the run are stored for reuse.
+        /// Subject of the run. Answers are stored under it for reuse.
         subject: Option<&'static str>,
         unattended: bool,
         origin: Origin,
@@ -105,7 +105,7 @@ pub(super) fn of_client(tool: &str) -> bool {
     tool.starts_with("client_")
 }
 
-/// Returns a client's result for a call, even if the client did not receive the call.
+/// Returns the result of a client for a call, even if the client was not given the call.
 fn client_result(run: &Run, choices: &mut Choices) -> Option<Input> {
     let calls: Vec<&String> =
         run.calls.iter().filter(|(_, call)| of_client(&call.tool)).map(|(id, _)| id).collect();
@@ -116,7 +116,7 @@ fn client_result(run: &Run, choices: &mut Choices) -> Option<Input> {
     Some(Input::ClientResult { call, outcome })
 }
 
-/// Returns the current plan with an added subtask, with a removed subtask, or in reverse order.
+/// Returns the current plan with one more subtask, with one subtask less, or in reverse order.
 fn replan(run: &Run, choices: &mut Choices) -> Input {
     let phases: Vec<&String> = run.plans.keys().collect();
     let phase = (*choices.pick(&phases)).clone();
@@ -136,7 +136,7 @@ fn replan(run: &Run, choices: &mut Choices) -> Input {
 pub(super) struct Menu {
     pub(super) workflows: Vec<Arc<Definition>>,
     pub(super) keys: usize,
-    /// Seed of the simulation. The seed's range decides what is played.
+    /// Seed of the simulation. Its range decides what is played.
     seed: u64,
 }
 
@@ -173,7 +173,7 @@ impl Menu {
         if runs == 0 || (runs < most && choices.one_in(6)) {
             return self.start(site, choices);
         }
-        // Copilot rounds take many turns, and do not complete if people do too much else.
+        // Copilot rounds take many turns. If people did too much else, rounds would not complete.
         if self.plays_copilots()
             && !choices.one_in(6)
             && let Some(deed) = copilots::next_request(site, choices)
@@ -280,7 +280,7 @@ impl Menu {
             site.witness.runs().filter_map(|run| run.session().cloned()).collect()
         };
         let session = (!sessions.is_empty() && choices.one_in(2)).then(|| choices.pick(&sessions).clone());
-        // The idempotency key may be new, or may belong to an equal or a different earlier request.
+        // The idempotency key is new, or is that of an equal or of a different earlier request.
         self.keys += usize::from(!choices.one_in(4));
         let key = (!choices.one_in(3)).then(|| format!("key {}", self.keys));
         let ask = definition.is_external().then(|| Box::new(ask(choices)));
@@ -408,8 +408,8 @@ fn ask(choices: &mut Choices) -> Ask {
     }
 }
 
-/// Returns a decision on one of the run's interrupts, in most cases on an open interrupt. The actor may lack the
-/// permission to decide.
+/// Returns a decision on one of the run's interrupts, in most cases on an open one. The actor may lack the permission
+/// to decide.
 pub(super) fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Option<(Input, Actor)> {
     let resolved = choices.one_in(8);
     let candidates: Vec<&Interrupt> =
@@ -419,7 +419,7 @@ pub(super) fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Opt
     }
     let interrupt = *choices.pick(&candidates);
     let mut choice = choices.pick(&interrupt.opened.options);
-    // A cancelled run asks no more questions, so this option is chosen rarely.
+    // A cancelled run asks no more questions. Therefore this option is chosen rarely.
     if run.definition.asking.form == Form::Reply && choice.id == "cancel" && !choices.one_in(6) {
         choice = &interrupt.opened.options[0];
     }
@@ -495,7 +495,7 @@ impl SimRequest {
         }
     }
 
-    /// Sends the request. A patient sender retries after a failure of the store.
+    /// Sends the request. If `patient` is true, repeats it after a failure of the store.
     pub(super) async fn carry_out(self, node: Node, site: Shared, patient: bool) {
         loop {
             let deed = self.with_unique_text(&site);
@@ -518,7 +518,7 @@ impl SimRequest {
         }
     }
 
-    /// Returns the request with a message text that was never used before, so that no equal message can be mistaken for
+    /// Returns the request with a message text that was never used before. No other message can then be mistaken for
     /// this message.
     fn with_unique_text(&self, site: &Shared) -> Self {
         let Some((run, text)) = self.says() else { return self.clone() };

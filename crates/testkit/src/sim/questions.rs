@@ -1,5 +1,5 @@
 //! Questions in a simulation: workflows that gather, time, hold and reuse questions, agents that ask with a tool or in
-//! a reply, and people who amend answers.
+//! a reply, and people who correct or erase answers.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::choices::Choices;
 use super::people::{SimRequest, someone};
 use super::workflows;
 
-/// A small set of questions, so that answers can be reused.
+/// The questions. There are only a few, so that answers can be reused.
 const QUESTIONS: [&str; 3] = ["Which?", "which  ?", "When was it?"];
 const SUBJECTS: [&str; 2] = ["one", "other"];
 
@@ -50,7 +50,8 @@ pub(super) fn subject(choices: &mut Choices) -> Option<&'static str> {
     (!choices.one_in(6)).then(|| *choices.pick(&SUBJECTS))
 }
 
-/// Returns the reply of an agent that asks in the form that its request offers, or `None` if the agent does not ask.
+/// Returns the reply of an agent that asks in the form that its request allows. Returns `None` if the agent does not
+/// ask.
 pub(super) fn asking_reply(request: &Request, choices: &mut Choices) -> Option<Reply> {
     let reply =
         |text: String, calls| Reply { text, calls, model: "simulated".to_owned(), ..Reply::default() };
@@ -70,7 +71,7 @@ pub(super) fn asking_reply(request: &Request, choices: &mut Choices) -> Option<R
         let calls = (0..=choices.below(2)).map(|_| ask(choices.pick(&QUESTIONS))).collect();
         return Some(reply(String::new(), calls));
     }
-    // An agent that was not given the form for questions still replies with questions in some cases.
+    // Some agents ask in a reply although they were not told how to ask.
     let told =
         request.messages.first().is_some_and(|first| json!(first).to_string().contains("To ask a person"));
     if !told && !choices.one_in(3) {
@@ -106,7 +107,7 @@ fn amending_actor() -> Actor {
     someone("alice")
 }
 
-/// Returns the interrupt whose answer the input amends.
+/// Returns the interrupt whose answer the input corrects or erases.
 pub(super) fn amended_interrupt(input: &Input) -> Option<&InterruptId> {
     match input {
         Input::EraseAnswer { interrupt } | Input::CorrectAnswer { interrupt, .. } => Some(interrupt),

@@ -1,4 +1,4 @@
-//! Requests of people in the calm at the end of a simulation. These people decide and resume runs, so that every run
+//! Requests of people in the calm at the end of a simulation. These people decide and resume runs so that every run
 //! ends successfully.
 
 use holdshort_core::actor::Actor;
@@ -12,7 +12,7 @@ use super::copilots;
 use super::people::{SimRequest, of_client, someone};
 use super::site::Site;
 
-/// Returns the next request with which a person helps the run to end successfully, or `None` if the run needs no
+/// Returns the next request of a person that helps the run to end successfully. Returns `None` if the run needs no
 /// person.
 pub(super) fn settle(run: &Run, site: &Site) -> Option<SimRequest> {
     let send = |input, actor| SimRequest::Send { run: run.id.clone(), input: Box::new(input), actor };
@@ -25,10 +25,10 @@ pub(super) fn settle(run: &Run, site: &Site) -> Option<SimRequest> {
         session::State::Open if run.paused => return Some(send(Input::Resume, someone("alice"))),
         session::State::Open => {}
         session::State::Suspended => return Some(SimRequest::ResumeSession { session: session.clone() }),
-        // The session was closed, but this run was not cancelled.
+        // The session was closed, but this run was not cancelled yet.
         session::State::Closed(_) => return Some(send(Input::Cancel { text: None }, someone("alice"))),
     }
-    // Interrupts with an expiry are left to expire. A person's turn is decided instead, because its expiry may begin
+    // An interrupt that can expire is left to expire. The exception is a person's turn, because its expiry may begin
     // another round.
     let now = site.clock.now();
     let may_wait = |each: &Interrupt| match each.opened.expires_at {
@@ -62,7 +62,7 @@ fn yes(run: &Run, interrupt: &Interrupt, site: &Site) -> Decision {
         Kind::Error => "retry",
         Kind::Continuation => "finish",
         Kind::UnknownOutcome if site.witness.took_effect(&run.id, call) => "happened",
-        // A client's call is skipped instead of retried, because its client may never respond.
+        // A call at a client is skipped and not retried, because the client may never respond.
         Kind::UnknownOutcome if run.calls.get(call).is_some_and(|call| of_client(&call.tool)) => "skip",
         Kind::UnknownOutcome => "rerun",
         Kind::Turn if copilots::is_of_a_round(interrupt) => copilots::turn(run, interrupt),

@@ -1,4 +1,4 @@
-//! Shrinks a failing history by omitting turns while the simulation still fails.
+//! Shrinks a failing history: leaves out turns as long as the simulation still fails.
 
 use super::choices::Turn;
 use super::mutants::Mutant;
@@ -7,16 +7,16 @@ use super::{SimulationReport, replay};
 /// Maximum number of histories to try.
 const TRIES: usize = 500;
 
-/// Maximum number of steps to play in total. A history that fails because it never ends has many steps.
+/// Maximum number of steps of all tried histories together. A history that fails because it never ends has many steps.
 const STEPS: u64 = 1_000_000;
 
-/// Returns the shortest failing history that was found, replayed with the lines of its history.
+/// Returns the shortest failing history that was found, played again with the lines of its history.
 pub fn shrink(failed: &SimulationReport, mutant: Option<Mutant>) -> SimulationReport {
     let mut turns = failed.turns.clone();
     let (mut tries, mut steps) = (0, 0);
     let mut chunk = turns.len() / 2;
     while chunk > 0 && tries < TRIES && steps < STEPS {
-        // The first turn decides the kind of the simulation, so it is always kept.
+        // The first turn decides the kind of the simulation. Therefore it is never left out.
         let mut at = 1;
         while at < turns.len() && tries < TRIES && steps < STEPS {
             let shorter = without(&turns, at, chunk);

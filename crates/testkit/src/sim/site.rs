@@ -1,4 +1,4 @@
-//! State that all nodes of a simulation share: the store, the world of the tools, and the witness that checks both.
+//! State that all nodes of a simulation share: the store, the world of the tools, and the witness, which checks both.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,15 +15,15 @@ use super::world::World;
 use crate::clock::SimClock;
 
 pub(super) struct Site {
-    /// Store handle for checks. If the store is for one node, this is the node's own handle. Otherwise, this handle
-    /// drives no run.
+    /// Access of the checks to the store. If the store is for one node, this is the access of that node. Otherwise it
+    /// is a node of its own that drives no run.
     pub(super) store: Arc<Store>,
     pub(super) leases: Leases,
     pub(super) queue: Queue,
     pub(super) world: World,
     pub(super) sink: Sink,
     pub(super) witness: Witness,
-    /// Defect that the simulation puts into the engine.
+    /// Defect that the simulation adds to the engine.
     pub(super) mutant: Option<Mutant>,
     pub(super) clock: SimClock,
     pub(super) appends: u64,

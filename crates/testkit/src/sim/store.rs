@@ -1,6 +1,6 @@
-//! Store of a simulation: a journal in memory and, on request, a real PostgreSQL as its twin.
+//! Store of a simulation: a journal in memory. On request, a real PostgreSQL is its twin.
 //!
-//! Most requests to the journal in memory also go to the same node's PostgreSQL handle, which must give the same
+//! Most requests to the journal in memory are also sent to PostgreSQL by the same node. PostgreSQL must give the same
 //! response. `twin.rs` records the first difference. The simulation continues with the response from memory, so a seed
 //! plays the same with and without a twin. If a lease ends in virtual time, both stores end it.
 
@@ -24,7 +24,7 @@ use tokio::sync::watch;
 
 use super::twin::{Database, Twin};
 
-/// Store handle of one node.
+/// Access of one node to the store.
 pub(super) struct Store {
     memory: Memory,
     twin: Option<Twin>,
@@ -36,7 +36,7 @@ impl Store {
         Self { memory: Memory::new(), twin: None }
     }
 
-    /// Creates a store that several nodes may join. `beside` is the PostgreSQL database of the twin.
+    /// Creates a store that several nodes may join. `beside` is the PostgreSQL database of the twin, if there is one.
     pub(super) fn shared(beside: Option<Arc<Database>>) -> Self {
         Self::with_database(Memory::shared(), beside)
     }
@@ -328,7 +328,7 @@ impl Leases for Store {
         answer
     }
 
-    /// Compares the claimed runs, regardless of their order.
+    /// Compares the claimed runs without their order.
     async fn claim(&self, limit: usize) -> Result<Vec<RunId>, Error> {
         let answer = self.memory.claim(limit).await;
         if let Some(twin) = &self.twin {
@@ -350,7 +350,7 @@ impl Leases for Store {
         self.memory.poll()
     }
 
-    /// Compares the living nodes and the number of runs of each node. Other fields differ between the stores.
+    /// Compares the living nodes and their numbers of runs. Other fields differ between the two stores.
     async fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
         let answer = self.memory.nodes().await;
         if let Some(twin) = &self.twin {

@@ -1,4 +1,4 @@
-//! Tiny executor without threads. The simulator chooses which task in its list continues.
+//! Small executor without threads. The simulator chooses the task that continues.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
-//! Changes of commands and file tools, and their commits. `./do a=TEXT -b` writes file `a` and deletes file `b`. In a
-//! trial, the command changes no file. A commit writes one path per turn, so that anything may happen between two
+//! Changes of commands and file tools, and their commits. The command `./do a=TEXT -b` writes file `a` and deletes file
+//! `b`. In a trial, it changes no file. A commit writes one path per turn, so that anything may happen between two
 //! paths.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,8 +69,7 @@ impl World {
         words.join(" ")
     }
 
-    /// Returns the files after a command. Keeps each text that the command writes, so that the text can be found by its
-    /// digest.
+    /// Returns the files after a command. Stores each text that the command writes under its digest.
     fn after(&mut self, line: &str) -> BTreeMap<String, String> {
         let mut files = self.files.clone();
         for word in line.strip_prefix("./do").unwrap_or_default().split_whitespace() {
@@ -145,7 +144,7 @@ impl Site {
         yielded(self.world.between(line), format!("tried {line}"))
     }
 
-    /// Returns the changes of an undo, limited to the paths that still are as the run left them.
+    /// Returns the changes of an undo. Leaves out paths that have changed since the run.
     fn try_undo(&mut self, arguments: &Value) -> TrialOutcome {
         let impossible = |why: &str| TrialOutcome::Impossible { why: why.to_owned() };
         let Ok(arguments) = Arguments::deserialize(arguments) else {
@@ -168,7 +167,7 @@ impl Site {
         yielded(Changeset::new(changes).expect("each path comes once"), String::new())
     }
 
-    /// Writes the next path of a commit. Returns `None` while paths are left.
+    /// Writes the next path of a commit. Returns `None` if paths are left to write.
     pub(super) fn write_on(&mut self, job: &Job, writing: &mut Writing) -> Option<Outcome> {
         let Job { run, action, work, .. } = job;
         let Work::Commit { call, attempt, changeset, is_resumed, layer: _, merges: _ } = work else {

@@ -1,6 +1,7 @@
-//! Turns of a simulation: a task continues, an append is written, a job is done, a person acts, or something fails.
+//! Turns of a simulation. In a turn, a task continues, an append is written, a job completes, a person acts, or
+//! something fails.
 //!
-//! The simulator counts its steps in turns. A crash can happen between any two turns.
+//! One step of the simulator is one turn. A crash can happen between any two turns.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,13 +42,14 @@ pub(super) struct Sim {
     pub(super) steps: u64,
     menu: Menu,
     mutant: Option<Mutant>,
-    /// Number of times that the store was opened, for a store of one node.
+    /// Number of times that a store for one node was opened.
     opened: u64,
     node_ids: NodeId,
 }
 
 impl Sim {
-    /// Creates a simulation. With `beside`, the nodes of a shared store also send their requests to this database.
+    /// Creates a simulation. If `beside` is given, the nodes of a shared store also send their requests to this
+    /// database.
     pub(super) fn new(
         seed: u64,
         mut choices: Choices,
@@ -164,7 +166,7 @@ impl Sim {
         self.compare_loaded();
     }
 
-    /// Compares each loaded run with the replay of its written events, once per append to the run.
+    /// Compares each loaded run with the replay of its written events. Compares it once after each append to the run.
     fn compare_loaded(&mut self) {
         let mut site = lock(&self.site);
         for run in site.witness.not_compared() {
@@ -174,7 +176,7 @@ impl Sim {
         }
     }
 
-    /// Writes an append from the queue. A store for one node writes in order, and a shared store writes in any order.
+    /// Writes an append from the queue. In a store for one node, this is the oldest. In a shared store, it is any.
     pub(super) fn write(&mut self, how: Write) {
         self.steps += 1;
         let queued = lock(&self.site).queue.len();
@@ -182,7 +184,7 @@ impl Sim {
         lock(&self.site).write_one(index, how);
     }
 
-    /// Performs a job, and sends the job's result `answers` times.
+    /// Performs a job, and delivers its result `answers` times.
     pub(super) fn work(&mut self, index: usize, answers: usize) {
         self.steps += 1;
         let (held, answer) = {
@@ -347,8 +349,8 @@ impl Sim {
         }
     }
 
-    /// Ends every process, and opens the store in a new process. Some appends in the queue are written first. A shared
-    /// store may write the remaining appends later.
+    /// Ends every process, and opens the store in a new process. Some queued appends are written before that. In a
+    /// shared store, the others may be written later.
     pub(super) fn crash(&mut self) {
         while lock(&self.site).queue.len() > 0 && self.choices.one_in(2) {
             self.write(Write::Unheard);
@@ -426,7 +428,7 @@ impl Sim {
         node.frozen = freezes;
         let mut site = lock(&self.site);
         if self.climate.shared && freezes {
-            // The node's clock continues, so that the node notices the expired lease when it resumes.
+            // The clock of the node continues. Therefore the node notices the expired lease when it resumes.
             site.leases.stop(node.id, false);
         } else if self.climate.shared {
             site.leases.renew(node.id, self.clock.passed_ms());

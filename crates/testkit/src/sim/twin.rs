@@ -1,7 +1,8 @@
-//! PostgreSQL twin of a node's journal in memory. The twin receives the same requests, and its responses are compared.
+//! A PostgreSQL that gets the same requests as the journal in memory of a node. Its responses are compared with those
+//! from memory.
 //!
-//! The clock of PostgreSQL is real, so the twin's lease is longer than any simulation. If a lease ends in virtual time,
-//! an SQL statement ends the twin's lease. Every call blocks the simulation until PostgreSQL responds.
+//! The clock of PostgreSQL is real, so its lease is longer than any simulation. When a lease ends in virtual time, an
+//! SQL statement ends the lease in PostgreSQL. Every call blocks the simulation until PostgreSQL responds.
 
 use std::fmt::Debug;
 use std::ops::Deref;
@@ -16,7 +17,7 @@ use tokio::time::timeout;
 
 /// Duration of a lease, longer than any simulation.
 const LEASE: Duration = Duration::from_hours(10);
-/// Longest wait until reads by position see an append.
+/// Maximum wait until reads by position see an append.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Runtime for the background tasks of PostgreSQL nodes, because a simulation has no async runtime.
@@ -58,7 +59,7 @@ pub(super) struct Twin {
     node: u64,
 }
 
-/// Gives access to the PostgreSQL handle, whose responses [`Twin::same`] compares.
+/// Gives access to the node in PostgreSQL. [`Twin::same`] compares its responses.
 impl Deref for Twin {
     type Target = Postgres;
 
@@ -76,7 +77,12 @@ impl Twin {
         let postgres = postgres.expect("a PostgreSQL that was just started can be joined");
         let node = postgres.epoch();
         if node != epoch {
-            database.differs(|| format!("PostgreSQL: a node is opened under epoch {node}, not {epoch}"));
+            database.differs(|| {
+                format!(
+                    "PostgreSQL: a node was opened under epoch {node}, but in memory \
+                under epoch {epoch}"
+                )
+            });
         }
         Self { database, postgres, node }
     }
@@ -94,7 +100,7 @@ impl Twin {
         let told = format!("{:?}", RUNTIME.block_on(asked));
         let expected = format!("{expected:?}");
         if told != expected {
-            self.database.differs(|| format!("PostgreSQL: {what}: {told}, and in memory {expected}"));
+            self.database.differs(|| format!("PostgreSQL: {what}: {told}, but in memory: {expected}"));
         }
     }
 
@@ -107,7 +113,7 @@ impl Twin {
         }
         let (told, expected) = (format!("{told:?}"), format!("{expected:?}"));
         if told != expected {
-            self.database.differs(|| format!("PostgreSQL: append: {told}, and in memory {expected}"));
+            self.database.differs(|| format!("PostgreSQL: append: {told}, but in memory: {expected}"));
         }
     }
 

@@ -62,7 +62,7 @@ pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
     })
 }
 
-/// Returns a workflow that plans and then carries out the subtasks. The workflow's other settings are random.
+/// Returns a workflow that makes a plan and then carries out its subtasks. All other settings are random.
 pub(super) fn planned(choices: &mut Choices) -> Arc<Definition> {
     let mut definition = (*random(choices)).clone();
     let planner = Agent {
@@ -99,8 +99,8 @@ pub(super) fn planned(choices: &mut Choices) -> Arc<Definition> {
     Arc::new(definition)
 }
 
-/// Returns a workflow of two agents that hand over to each other, to a person and to the terminator. The workflow has
-/// client tools and perhaps smart approval.
+/// Returns a workflow with two agents that hand over to each other, to a person and to the terminator. It has client
+/// tools, and perhaps smart approval.
 pub(super) fn team(choices: &mut Choices) -> Arc<Definition> {
     let mut definition = (*random(choices)).clone();
     let names = ["agent", "other"];
@@ -134,7 +134,8 @@ pub(super) fn team(choices: &mut Choices) -> Arc<Definition> {
     Arc::new(definition)
 }
 
-/// Makes some agents end only with `finish`. The planner and the router are excluded, because their replies are texts.
+/// Makes some agents end only with `finish`. The replies of the planner and the router are texts, so these two are left
+/// out.
 pub(super) fn with_finish(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
     let mut definition = definition.clone();
     for (name, agent) in &mut definition.agents {
@@ -153,7 +154,8 @@ pub(super) fn with_quorums(definition: &Definition, choices: &mut Choices) -> Ar
     for kind in [Kind::ToolApproval, Kind::PlanApproval, Kind::Review] {
         if choices.one_in(3) {
             let gate = definition.gates.kinds.entry(kind).or_default();
-            // If the existing assignment names one approver, this approver alone could never complete the stage.
+            // If the existing assignment names only one approver, this approver could never complete a stage for two
+            // people.
             let named = if gate.assignment.is_some() {
                 super::founders::NAMES.map(str::to_owned).to_vec()
             } else {
@@ -165,7 +167,7 @@ pub(super) fn with_quorums(definition: &Definition, choices: &mut Choices) -> Ar
     Arc::new(definition)
 }
 
-/// Turns on trials of commands. In some workflows, a trial without changes then needs no approval.
+/// Turns on trials of commands. In some workflows, a call whose trial changed nothing then needs no approval.
 pub(super) fn with_trials(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
     let mut definition = definition.clone();
     definition.gates.trial = !choices.one_in(4);

@@ -1,4 +1,4 @@
-//! World of the tools: one directory of files, a command line, and the running jobs.
+//! Simulated world of the tools: one directory of files, a command line, and the running jobs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,17 +25,17 @@ pub(super) struct World {
     pub(super) files: BTreeMap<String, String>,
     /// Running jobs, oldest first.
     pub(super) jobs: Vec<RunningJob>,
-    /// Aborted jobs. No node waits for their results.
+    /// Aborted jobs. No node waits for their results any more.
     pub(super) aborted: Vec<(NodeId, RunId, ActionId)>,
     /// Actions that a person has stopped.
     pub(super) stopped: BTreeSet<(RunId, ActionId)>,
-    /// Number of texts created so far, which makes each text unique.
+    /// Number of texts created so far. It makes each text unique.
     written: u64,
     /// Every text that a tool was asked to write, by digest.
     pub(super) kept: BTreeMap<Digest, String>,
     /// True if commands are tried and file tools propose changesets: see [`super::TRIALS_FROM`].
     pub(super) plays_trials: bool,
-    /// True if texts repeat, because only three different texts exist.
+    /// True if there are only three different texts, so that texts repeat.
     pub(super) same_texts: bool,
     /// True if replies break off, agents end their work in all ways, and edits are checked: see
     /// [`super::ENDINGS_FROM`].
@@ -68,7 +68,7 @@ impl World {
         Precondition { path: path.to_owned(), sha256 }
     }
 
-    /// Returns a text that was never written before, or one of three texts if `same_texts` is true.
+    /// Returns a text that was never written before. If `same_texts` is true, returns one of three texts.
     pub(super) fn text(&mut self) -> String {
         self.written += 1;
         let many = if self.same_texts { 3 } else { u64::MAX };
@@ -115,7 +115,7 @@ impl Site {
                 let tried = self.try_on(tool, arguments, preconditions, choices);
                 Input::Tried { call: call.clone(), attempt: *attempt, tried }
             }
-            // Write all paths at once. (`write_on` writes one path per turn.)
+            // Writes all paths at once. `write_on` writes one path per turn instead.
             Work::Commit { call, attempt, .. } => {
                 let mut writing = Writing::default();
                 let outcome = loop {
@@ -194,7 +194,7 @@ impl Site {
             as_shown: changed.is_empty(),
         };
         self.witness.happened(&job.run, &job.action, &self.leases, effect);
-        // The tool was killed after its side effect was complete.
+        // The tool was killed after it had completed its side effect.
         if is_stopped && choices.one_in(2) {
             return stopped();
         }

@@ -52,7 +52,7 @@ async fn what_is_not_scripted_is_a_500_that_says_so() {
         (body("a", 1), "the queue of the agent `a` is empty"),
         (body("b", 0), "nothing is scripted for the agent `b`"),
         (json!({}), "nothing is scripted for the agent ``"),
-        (body("s", 1), "the script of the agent `s` has 1 steps, and step 2 was asked for"),
+        (body("s", 1), "the script of the agent `s` has 1 steps, but the request needs step 2"),
     ] {
         let (status, answer) = send(&server, &body).await;
         assert_eq!((status, answer), (500, json!({"error": {"message": expected}}).to_string()));

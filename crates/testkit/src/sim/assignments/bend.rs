@@ -1,5 +1,5 @@
-//! Bends: each bend falsifies the events of a simulation in one way. The judge, which checks the events (`judge.rs`),
-//! must detect every bend.
+//! Bends. A bend falsifies the events of a simulation in one way, to test the judge (`judge.rs`). The judge checks the
+//! events, and must detect every bend.
 
 use holdshort_core::event::{self, Event};
 use holdshort_core::interrupt::{Outcome, ReminderReason, Seat};
@@ -13,13 +13,13 @@ pub enum Bend {
     KeepNoTime,
     /// A node handles deadlines one hour too early.
     LookEarly,
-    /// Votes are counted with the people, groups and absences from before the last change of people.
+    /// Votes are counted as if the last change of people, groups and absences had not happened.
     ReadWhoWasThere,
     /// One vote is enough to complete any stage.
     ForgetTheQuorum,
-    /// An escalation reduces the required number of approvers.
+    /// An escalation lowers the number of people who must agree.
     AskFewerLater,
-    /// An escalation asks people whom its step does not name.
+    /// An escalation asks people whom the escalation step does not name.
     AskOthers,
     /// An escalation replaces the approvers but keeps the votes of the replaced approvers.
     KeepTheirVotes,
@@ -98,7 +98,7 @@ impl Bend {
         vec![event]
     }
 
-    /// Searches for a simulation in which the judge detects the bend. Returns the first one found.
+    /// Searches for a simulation in which the judge detects the bend. Returns the report of the first one.
     pub fn noticed(self) -> Option<super::AssignmentReport> {
         (0..400).map(|seed| super::play(seed, Some(self))).find(|asked| asked.problem.is_some())
     }

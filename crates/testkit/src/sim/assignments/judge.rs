@@ -1,4 +1,4 @@
-//! The judge of a simulation: reads the events and reports violated rules.
+//! The judge of a simulation. It reads the events, and reports violated rules.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct Judge {
     pub(super) releases: u64,
     town: PeopleModel,
     matters: BTreeMap<InterruptId, InterruptModel>,
-    /// Last requested interrupt, kept until it opens.
+    /// Last interrupt that was requested, until it opens.
     asked: Option<Ask>,
     n: u64,
 }
@@ -29,8 +29,8 @@ impl Judge {
         self.asked = Some(ask.clone());
     }
 
-    /// Checks the events of one append. The clock of the node that wrote them may differ from `now` by at most
-    /// [`SKEW_MS`].
+    /// Checks the events of one append. `now` is the time of the simulation. The clock of the node that wrote the
+    /// events may differ from it by at most [`SKEW_MS`].
     pub(super) fn check_append(&mut self, events: &[Event], now: Timestamp) {
         for event in events {
             self.n += 1;
@@ -47,13 +47,17 @@ impl Judge {
                 self.problem = Some(why);
             }
         }
-        // Void votes must be withdrawn in the append that made them void, before any later decision.
+        // A vote that became void must be withdrawn in the same append, before any later decision.
         if events.iter().any(|event| run_fact(event).is_some()) {
             for matter in self.matters.values_mut() {
                 let Some((stage, n)) = matter.void.take() else { continue };
                 let stays = |ballot: &Ballot| ballot.n < n && stage.is_none_or(|stage| ballot.stage == stage);
                 if matter.ballots.iter().any(stays) {
-                    self.problem.get_or_insert_with(|| "a vote of former approvers still counts".to_owned());
+                    self.problem.get_or_insert_with(|| {
+                        "a vote of a former approver is still \
+                        counted"
+                            .to_owned()
+                    });
                 }
             }
         }
@@ -97,7 +101,11 @@ impl Judge {
                     return Err(format!("{by} decides an interrupt that is no longer open"));
                 }
                 if !town.may_sit(matter, seat.stage, &by, &of, at) {
-                    return Err(format!("{by} votes for {of} in stage {} of others", seat.stage));
+                    return Err(format!(
+                        "{by} votes on behalf of {of} in stage {}, in which neither may \
+                        vote",
+                        seat.stage
+                    ));
                 }
                 // Without `distinct`, one person may vote in several stages.
                 let again = |ballot: &Ballot| matter.assignment.distinct || ballot.stage == seat.stage;
@@ -116,7 +124,8 @@ impl Judge {
                     let (before, asks) = (matter.needs[i], need(stage));
                     if *cause == ReassignmentReason::Person && asks < before {
                         return Err(format!(
-                            "after a reassignment, {asks} people must agree instead of {before}"
+                            "after a reassignment, {asks} people must agree, but before it {before} had to \
+                                agree"
                         ));
                     }
                     if *cause == ReassignmentReason::Emptied {
@@ -140,7 +149,7 @@ impl Judge {
             Fact::InterruptSnoozed { interrupt, by, until } => {
                 let matter = self.matter(interrupt)?;
                 if until.is_some_and(|until| matter.expires_at.is_some_and(|end| until > end)) {
-                    return Err("snoozed for longer than the interrupt is open".to_owned());
+                    return Err("the interrupt is snoozed beyond its expiry".to_owned());
                 }
                 match until {
                     Some(until) => drop(matter.snoozed.insert(by.clone(), *until)),
@@ -240,7 +249,7 @@ impl Judge {
         same("it opens", expected, (opened.remind_at, opened.escalate_at))
     }
 
-    /// Checks that no deadline was missed. A node must have handled all deadlines just before this check.
+    /// Checks that no deadline was missed. A node must have handled all deadlines immediately before this check.
     pub(super) fn at_the_end(&mut self, now: Timestamp) {
         for matter in self.matters.values().filter(|matter| !matter.is_over) {
             let own = [matter.expires_at, matter.remind_at, matter.escalate_at];
@@ -264,8 +273,8 @@ fn same(what: &str, expected: Times, found: Times) -> Result<(), String> {
     if expected == found { Ok(()) } else { Err(format!("{what}: {found:?} instead of {expected:?}")) }
 }
 
-/// Checks that the deadline `due` has passed both at the event's timestamp and by the clock of at least one node, and
-/// that no freeze is active.
+/// Checks that the deadline `due` has passed by the event's timestamp and by the clock of at least one node. Also
+/// checks that no freeze is active.
 fn due(
     what: &str,
     due: Option<Timestamp>,
@@ -273,15 +282,15 @@ fn due(
     now: Timestamp,
     town: &PeopleModel,
 ) -> Result<(), String> {
-    let Some(due) = due else { return Err(format!("{what} that is not due")) };
+    let Some(due) = due else { return Err(format!("{what} without a deadline")) };
     if town.frozen {
         return Err(format!("{what} in a freeze"));
     }
     let early = due > at || due > now.plus_ms(SKEW_MS);
-    if early { Err(format!("{what} comes at {now}, not at {due}")) } else { Ok(()) }
+    if early { Err(format!("{what} at {now}, before its deadline {due}")) } else { Ok(()) }
 }
 
-/// Checks that a reminder goes exactly to the approvers whose votes are missing.
+/// Checks that a reminder goes to every approver whose vote is missing, and to nobody else.
 fn reminded(matter: &InterruptModel, to: &[String], at: Timestamp, town: &PeopleModel) -> Result<(), String> {
     let now_at = matter.now_at();
     let stage = &matter.assignment.stages[now_at];
@@ -309,7 +318,7 @@ fn reminded(matter: &InterruptModel, to: &[String], at: Timestamp, town: &People
     Ok(())
 }
 
-/// Checks that an escalation changes the assignment exactly as its step says.
+/// Checks that an escalation changes the assignment exactly as its escalation step says.
 fn escalated(
     matter: &mut InterruptModel,
     at: usize,
@@ -360,7 +369,7 @@ fn escalated(
     for (i, stage) in to.stages.iter().enumerate() {
         if need(stage) < matter.needs[i] {
             return Err(format!(
-                "after an escalation step, {} people must agree in stage {i}, not {}",
+                "after an escalation step, {} people must agree in stage {i}, but the step says {}",
                 need(stage),
                 matter.needs[i]
             ));

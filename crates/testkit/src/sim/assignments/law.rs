@@ -1,5 +1,5 @@
-//! Model of people and of one interrupt for the judge of a simulation. The model counts votes with separate code,
-//! which uses no function of the core.
+//! Model of people and of one interrupt, for the judge of a simulation. The model counts votes with its own code and
+//! uses no function of the core.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use holdshort_core::actor::Role;
 use holdshort_core::interrupt::{Assignment, Delegation, Represented, Stage, Timing};
 use holdshort_core::time::Timestamp;
 
-/// State of the people that the simulation tracks to check the decisions of the core.
+/// State of the people as the judge tracks it, to check the decisions of the core.
 #[derive(Clone, Debug)]
 pub(super) struct PeopleModel {
     pub(super) people: BTreeMap<String, (BTreeSet<Role>, BTreeSet<String>)>,
@@ -26,11 +26,11 @@ pub(super) struct Ballot {
     pub(super) n: u64,
 }
 
-/// State of an interrupt that the simulation tracks to check the decisions of the core.
+/// State of an interrupt as the judge tracks it, to check the decisions of the core.
 #[derive(Clone, Debug)]
 pub(super) struct InterruptModel {
-    /// Number of people that each stage requires: the number when the interrupt was opened, or the number since a
-    /// reassignment because too few approvers remained.
+    /// Number of people who must agree in each stage. This is the number at the opening of the interrupt. If too few
+    /// approvers remained, it is the number since the reassignment.
     pub(super) needs: Vec<usize>,
     pub(super) assignment: Assignment,
     pub(super) timing: Timing,
@@ -43,12 +43,12 @@ pub(super) struct InterruptModel {
     pub(super) delegations: Vec<Delegation>,
     pub(super) snoozed: BTreeMap<String, Timestamp>,
     pub(super) is_over: bool,
-    /// Votes that must be withdrawn by the end of the append: all votes before this event number, in one stage (`Some`)
-    /// or in all stages (`None`).
+    /// Votes that the current append must withdraw: all votes before this event number. `Some` has the only stage that
+    /// is concerned, `None` means all stages.
     pub(super) void: Option<(Option<usize>, u64)>,
 }
 
-/// The default is the local operator only, who always exists.
+/// The default has only the local operator, who always exists.
 impl Default for PeopleModel {
     fn default() -> Self {
         let roles = BTreeSet::from([Role::Admin, Role::Operator]);
@@ -116,7 +116,8 @@ impl PeopleModel {
         by != of && reached.contains(by) && self.decides(of)
     }
 
-    /// Returns true if `by` may vote in a stage on behalf of `of`. If both are the same person, the vote is their own.
+    /// Returns true if `by` may vote in a stage on behalf of `of`. If `by` and `of` are the same person, returns true
+    /// if this person may vote.
     pub(super) fn may_sit(
         &self,
         matter: &InterruptModel,
@@ -140,7 +141,8 @@ pub(super) fn need(stage: &Stage) -> usize {
 }
 
 impl InterruptModel {
-    /// Returns the reason why the votes for an option do not resolve the interrupt, or `None` if they do.
+    /// Returns the reason why the votes for an option do not resolve the interrupt. Returns `None` if they do resolve
+    /// it.
     pub(super) fn lacks(&self, town: &PeopleModel, option: &str) -> Option<String> {
         let agreed: Vec<&Ballot> = self.ballots.iter().filter(|ballot| ballot.option == option).collect();
         for (i, stage) in self.assignment.stages.iter().enumerate() {
@@ -148,7 +150,7 @@ impl InterruptModel {
             let by: BTreeSet<&String> = here.iter().map(|ballot| &ballot.by).collect();
             let of: BTreeSet<&String> = here.iter().map(|ballot| &ballot.of).collect();
             let (found, needed) = (by.len().min(of.len()), self.needs[i]);
-            // If every approver and every group must agree, one person's vote may represent several groups.
+            // If every approver and every group must agree, the vote of one person may represent several groups.
             let least = if stage.roles == Represented::All { stage.required.max(1) as usize } else { needed };
             if found < least {
                 return Some(format!("{found} of {least} agreed in stage {i}"));
@@ -205,7 +207,8 @@ impl InterruptModel {
         stages.take_while(met).count().min(last)
     }
 
-    /// Returns the current stage: the first stage that the votes for the newest vote's option do not complete.
+    /// Returns the current stage. This is the first stage that is not complete with the votes for the option of the
+    /// newest vote.
     pub(super) fn now_at(&self) -> usize {
         self.ballots.iter().max_by_key(|ballot| ballot.n).map_or(0, |newest| self.stage(&newest.option))
     }

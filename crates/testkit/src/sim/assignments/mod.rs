@@ -1,13 +1,13 @@
 //! Simulates assignments and their deadlines from a seed.
 //!
 //! People vote, withdraw votes, delegate, reassign, snooze, leave and come back. Approvers are reminded. Interrupts are
-//! escalated, expire and are frozen. The clocks of the two nodes differ by five minutes, and in some turns no node
-//! acts. The simulation calls `Run::handle` without a store. Failures of the store or the driver are simulated in the
-//! parent module.
+//! escalated, expire and are frozen. The clocks of the two nodes differ by five minutes. In some turns, no node acts.
+//! The simulation calls `Run::handle` without a store: the parent module simulates failures of the store and of the
+//! driver.
 //!
-//! The judge (`judge.rs`) reads only events and counts votes with its own code. An interrupt may be released only if
-//! its assignment allows the release at that moment. A deadline must not take effect early, twice, during a freeze, or
-//! never. The judge must notice events that were falsified on purpose (`bend.rs`).
+//! The judge (`judge.rs`) reads only events, and counts votes with its own code. An interrupt may be released only if
+//! its assignment allows this at that moment. A deadline must not take effect too early, twice, during a freeze, or
+//! never. The judge must also notice events that were falsified on purpose (`bend.rs`).
 
 mod bend;
 mod judge;
@@ -35,7 +35,7 @@ const TURNS: usize = 120;
 pub(super) const SKEW_MS: u64 = 5 * 60_000;
 const START_MS: i64 = 1_769_851_800_000;
 
-/// Completed simulation of assignments.
+/// Result of a simulation of assignments.
 #[derive(Clone, Debug)]
 pub struct AssignmentReport {
     pub seed: u64,
@@ -46,7 +46,7 @@ pub struct AssignmentReport {
     pub releases: u64,
 }
 
-/// Runs the simulation of this seed. With `bend`, its events are falsified.
+/// Runs the simulation of this seed. If `bend` is given, falsifies the events.
 pub fn play(seed: u64, bend: Option<Bend>) -> AssignmentReport {
     let mut game = Game::new(seed, bend);
     for _ in 0..TURNS {
@@ -69,7 +69,7 @@ struct Game {
     before: System,
     now: Timestamp,
     seeds: u64,
-    /// Number of the next turns in which no node acts.
+    /// Number of next turns in which no node acts.
     down: usize,
     /// True if people have changed since a node last reevaluated the open interrupts.
     relook: bool,
@@ -134,7 +134,7 @@ impl Game {
         }
     }
 
-    /// Lets the nodes handle what is due. Both nodes, one node or none may act.
+    /// Lets both nodes, one node or no node handle what is due.
     fn look(&mut self) {
         if self.bend == Some(Bend::KeepNoTime) {
             return;
@@ -163,7 +163,7 @@ impl Game {
         self.judge.at_the_end(self.now);
     }
 
-    /// Handles an input with a clock that is `skew` milliseconds ahead. If the input is refused, nothing changes.
+    /// Handles an input with a clock that is `skew` milliseconds ahead. A refused input changes nothing.
     fn send(&mut self, actor: &Actor, input: Input, skew: u64) {
         self.seeds += 1;
         let mut seed = [3; 16];

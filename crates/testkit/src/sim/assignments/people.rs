@@ -1,4 +1,4 @@
-//! People in a simulation of assignments, and the interrupts that these people decide.
+//! People in a simulation of assignments, and the interrupts on which they decide.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,7 +54,7 @@ pub(super) fn actor(id: &str, role: Role) -> Actor {
 }
 
 /// Returns a change of one reviewer, who leaves, comes back, changes groups, or is away. The admin and the operators
-/// always stay.
+/// are never changed.
 pub(super) fn change(choices: &mut Choices, now: Timestamp, system: &System) -> Input {
     let (id, role) = *choices.pick(&ROLES[..4]);
     let is_there = system.people.get(id).is_some();

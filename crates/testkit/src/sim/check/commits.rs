@@ -1,5 +1,5 @@
-//! Checks of commits. A commit writes the files of a changeset. Each commit must write only the changeset that its
-//! start names, overwrite only files that are still as a person saw them, and write all paths.
+//! Checks of commits. A commit writes the files of a changeset. It must write the changeset that its start event names,
+//! write all paths of it, and overwrite a file only if the file is as a person saw it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,16 +20,16 @@ pub(in crate::sim) struct Write {
     pub(in crate::sim) attempt: u32,
     pub(in crate::sim) changeset: Digest,
     pub(in crate::sim) path: String,
-    /// True if the path already had the content that the changeset wants.
+    /// True if the path already had the content that the changeset would write.
     pub(in crate::sim) was_there: bool,
-    /// True if the file, before the commit wrote it, still had the content that a person saw.
+    /// True if the file had, before the commit wrote it, the content that a person saw.
     pub(in crate::sim) as_shown: bool,
 }
 
-/// Progress of the commits of one call since the call's inspection.
+/// Progress of the commits of one call. It begins with the inspection of the call.
 #[derive(Default)]
 pub(super) struct Commits {
-    /// Paths that now have the content that the changeset wants.
+    /// Paths that already have the content of the changeset.
     settled: BTreeSet<String>,
     /// True if the current attempt wrote at least one of these paths.
     wrote: bool,
@@ -78,8 +78,8 @@ impl Witness {
         self.note(checked);
     }
 
-    /// Checks the changes of an undo. For each path, the undo leads from the state after the newest change to the state
-    /// before the oldest change.
+    /// Checks the changes of an undo. For each path, an undo begins with the state after the newest change and ends
+    /// with the state before the oldest change.
     pub(in crate::sim) fn undoes(&mut self, arguments: &Arguments, undo: &Undo) {
         let checked = match self.run(&arguments.run) {
             Some(of) => as_undone(of, arguments.to, undo),
@@ -92,8 +92,8 @@ impl Witness {
 /// State of a path before and after an undo.
 type PathStates = (Option<Entry>, Option<Entry>);
 
-/// Checks that an undo reverts everything since event number `to`. Calls may have completed after the undo was
-/// computed, so the undo may also match the state at an earlier moment.
+/// Checks that an undo reverts everything after event number `to`. A call may have completed after the undo was
+/// computed. Therefore the undo may also match the state at an earlier moment.
 fn as_undone(of: &Run, to: u64, undo: &Undo) -> Result<(), String> {
     let is_done = |call: &&Call| call.state == CallState::Ended(CallEnd::Done);
     let mut done: Vec<&Call> = of.calls.values().filter(is_done).collect();
@@ -114,8 +114,8 @@ fn as_undone(of: &Run, to: u64, undo: &Undo) -> Result<(), String> {
     }
 }
 
-/// Returns the combined changes of these calls. Each path leads from the state after its newest change to the state
-/// before its oldest change.
+/// Returns the combined changes of these calls in the direction of an undo: each path begins with the state after its
+/// newest change and ends with the state before its oldest change.
 fn combine_changes<'a>(done: &[&'a Call]) -> BTreeMap<&'a str, PathStates> {
     let changesets = done.iter().filter_map(|call| call.committing()?.changeset.as_deref());
     let mut ends: BTreeMap<&str, PathStates> = BTreeMap::new();
@@ -136,7 +136,7 @@ impl WitnessedRun {
         if !was_there && !as_shown {
             return Err(format!("{id} overwrites `{path}`, which no longer has the content that was shown"));
         }
-        // Another node has taken over the commit and writes the same changes.
+        // Another node has taken over the commit, and writes the same changes.
         if late && !is_current {
             return Ok(());
         }
@@ -154,7 +154,7 @@ impl WitnessedRun {
         Ok(())
     }
 
-    /// Checks that a call with a changeset may end in this way. `said` is true if a person said that the call has
+    /// Checks that a call with a changeset may end with `end`. `said` is true if a person said that the call has
     /// happened.
     pub(super) fn may_end_commit(
         &self,
@@ -184,7 +184,7 @@ impl WitnessedRun {
     }
 }
 
-/// Checks that a start names the changeset that the inspection found.
+/// Checks that a start event names the changeset that the inspection found.
 pub(super) fn may_commit(call: &Call, fact: &Fact) -> Result<(), String> {
     let Fact::ToolStarted { call: id, changeset, .. } = fact else { return Ok(()) };
     if *changeset == call.committing().map(|found| found.digest) {

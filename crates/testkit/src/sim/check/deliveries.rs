@@ -1,7 +1,7 @@
-//! Checks the deliveries of channels against events: every message has an event, every repetition has a reason, and
-//! nothing is lost at the end.
+//! Checks the deliveries of channels against events. Every message must belong to an event, every repeated message must
+//! have a reason, and no delivery may be lost.
 //!
-//! The events come from the journal (`notices.rs`). The messages come from the sink.
+//! `notices.rs` derives the expected notices from the events. The messages are those that the simulated receivers get.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,7 +55,7 @@ struct Attempt {
     node: NodeId,
     term: Option<Term>,
     stumbles: u32,
-    /// `None` until the receiver responds.
+    /// Response of the receiver. `None` if the receiver has not responded.
     answer: Option<ReceiverAnswer>,
 }
 
@@ -135,8 +135,8 @@ impl DeliveryWitness {
         if channel.via.is_read_by_people() && what.occasion.asks() && !was_open {
             return Err(format!("{told}, but the interrupt was already resolved"));
         }
-        // The lease under which the delivery was claimed has ended, so other nodes may have continued with the
-        // delivery. A repetition is then allowed, as after a crash.
+        // The lease under which the delivery was claimed has ended, so another node may have continued with the
+        // delivery. The message may then be repeated, as after a crash.
         let was_given_up = leases.term(node) != term;
         if self.delivered.contains(id) && !was_given_up {
             return Err(format!("{told} again, although it was recorded as delivered"));
@@ -154,7 +154,8 @@ impl DeliveryWitness {
         Ok(())
     }
 
-    /// Checks that the channel sent every notice that the events require, or had a reason not to send a notice.
+    /// Checks that the channel sent every notice that the events require, unless the channel had a reason to leave it
+    /// out.
     fn check_channel(&self, channel: &Channel, rows: &[Delivery], is_disabled: bool) -> Result<(), String> {
         let occasions = &channel.rule.occasions;
         let takes = |what: &&NoticeKey| occasions.is_empty() || occasions.contains(&what.occasion);
@@ -201,8 +202,8 @@ impl DeliveryWitness {
             || attempts.iter().any(|each| each.answer == Some(ReceiverAnswer::Never))
     }
 
-    /// Returns true if the channel need not send this notice. A request to decide is unnecessary once its interrupt is
-    /// resolved. In a channel with digests, a later notice of the same interrupt is enough. Such a channel also need
+    /// Returns true if the channel need not send this notice. A request to decide is unnecessary if its interrupt is
+    /// resolved. In a channel with digests, a later notice about the same interrupt is enough. Such a channel also need
     /// not send a resolution if it sent no request for the interrupt.
     fn may_be_dropped(&self, channel: &Channel, what: &NoticeKey) -> bool {
         if !channel.via.is_read_by_people() {
@@ -215,7 +216,8 @@ impl DeliveryWitness {
             return true;
         }
         let later = of_the_same().any(|each| each.seq > what.seq && id(each).is_some());
-        // If a node died after sending a delivery and before recording it, no node knows that the delivery was sent.
+        // If a node died after it sent a delivery and before it recorded that, no other node knows that the delivery
+        // was sent.
         let is_known = |each: &NoticeKey| id(each).is_some_and(|id| self.delivered.contains(id));
         let was_asked = of_the_same().any(|each| each.occasion == Occasion::Opened && is_known(each));
         channel.gathers() && (later || (what.occasion == Occasion::Resolved && !was_asked))
@@ -226,7 +228,7 @@ impl Witness {
     /// Records the deliveries that a node has claimed.
     pub(in crate::sim) fn claimed(&mut self, node: NodeId, leases: &Leases, claimed: &[Delivery]) {
         let mut claimed: Vec<&Delivery> = claimed.iter().collect();
-        // Deliveries that a node claims together are sent at the same time or in one message.
+        // Deliveries that a node claims together are sent at the same time, or in one message.
         claimed.sort_by_key(|each| (each.created_at, each.seq));
         for delivery in claimed {
             let interrupt = self.run(&delivery.run).and_then(|run| run.interrupts.get(&delivery.interrupt));
@@ -250,7 +252,7 @@ impl Witness {
         }
     }
 
-    /// Checks a delivery attempt of a node. `believes` is true if the node believes that its lease is valid.
+    /// Checks a delivery attempt of a node. `believes` is true if the node assumes that its lease is valid.
     pub(in crate::sim) fn sends(
         &mut self,
         (node, believes): (NodeId, bool),
@@ -270,7 +272,7 @@ impl Witness {
         }
     }
 
-    /// Checks at the end, when all sending is over, that no delivery is lost.
+    /// Checks that no delivery is lost. Called at the end, when no more deliveries are sent.
     pub(in crate::sim) fn check_deliveries(&mut self, store: &Store, channels: &[Channel]) {
         let checked = self.check_all_channels(store, channels);
         self.note(checked);

@@ -1,7 +1,7 @@
-//! Ledger of calls: checks which calls may run, and uses only written events for this. For each call the ledger keeps
-//! the decision, rule or grant that released the call, and the side effects of the call.
+//! Ledger of calls. It checks which calls may run, from written events alone. For each call, it records the side
+//! effects, and the decision, rule or grant that released the call.
 //!
-//! The rules for what a person saw, and for what a rule matches, are written independently of the core.
+//! Two rules are written here without code of the core: which content a person saw, and which calls a rule matches.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::gate::{Release, Source};
@@ -29,21 +29,21 @@ pub(in crate::sim) struct Effect {
     pub(in crate::sim) tool: String,
     pub(in crate::sim) arguments: Value,
     pub(in crate::sim) preconditions: Vec<Precondition>,
-    /// True if the files matched the preconditions when the side effect happened.
+    /// True if the files matched the preconditions at the time of the side effect.
     pub(in crate::sim) as_shown: bool,
 }
 
 #[derive(Default)]
 pub(super) struct Ledger {
     released: Option<CallRelease>,
-    /// Attempts that had a side effect. The second field is true if the side effect was late.
+    /// Attempts that had a side effect. The flag is true if the side effect was late: the lease of the start had ended.
     effects: Vec<(u32, bool)>,
     /// Number of times that a person requested another attempt.
     reruns: usize,
-    /// True if the outcome was unknown at any time.
+    /// True if the outcome of the call was ever unknown.
     doubted: bool,
-    /// True if a person stopped the call while the call ran in the workspace. The agent's result then says that the
-    /// call may have been partly done.
+    /// True if a person stopped the call while it ran in the workspace. The result for the agent then says that the
+    /// call may be partly done.
     ended_stopped: bool,
     pub(super) commits: Commits,
 }
@@ -52,7 +52,7 @@ pub(super) struct Ledger {
 struct CallRelease {
     digest: Digest,
     arguments: Value,
-    /// `None` if a person edited the arguments, or if the interrupt was not about the approval of the call.
+    /// `None` if a person edited the arguments, or if the interrupt was not the approval of the call.
     preconditions: Option<Value>,
     grant: Option<GrantId>,
 }
@@ -73,7 +73,7 @@ impl Ledger {
 }
 
 impl WitnessedRun {
-    /// Checks that a fact may follow the facts that were already written.
+    /// Checks that a fact may follow the facts that were written before.
     pub(super) fn check(
         &mut self,
         fact: &Fact,
@@ -135,7 +135,7 @@ impl WitnessedRun {
                     ));
                 }
             }
-            // In a simulation, no claim is ever taken over by a second person.
+            // In a simulation, a claim is never taken over by another person.
             Fact::InterruptClaimed { interrupt, by, holder } => {
                 let standing = self.run.interrupts.get(interrupt).ok_or("a claim on an unknown interrupt")?;
                 let is_others = |claim: &Claim| (&claim.by, &claim.holder) != (by, holder);
@@ -214,7 +214,7 @@ impl WitnessedRun {
                 let covers = standing.matcher.category.is_some_and(of_category)
                     || standing.matcher.category.is_none()
                     && standing.matcher.tool == call.tool
-                    // A grant for any command includes commands that only read.
+                    // A grant for all commands includes commands that only read.
                     && program.is_none_or(|program| program == "ls" || {
                         let mut known = standing.matcher.commands.iter();
                         known.any(|each| each.program == program)
@@ -244,8 +244,8 @@ impl WitnessedRun {
         self.run.is_paused() || freezes::hold(system, &self.run, agent)
     }
 
-    /// Returns true if the call runs at a client and a person has approved it. The result of such a call is accepted
-    /// even if the run is frozen or paused.
+    /// Returns true if the call runs at a client and a person has approved it. Its result is accepted even if the run
+    /// is frozen or paused.
     pub(super) fn may_have_run_elsewhere(&self, call: &Call) -> bool {
         self.run.definition.tools.get(&call.tool).is_some_and(|spec| {
             matches!(spec.runs, Runs::Client { .. })
@@ -264,7 +264,7 @@ impl WitnessedRun {
     ) -> Result<(), String> {
         let call = self.run.calls.get(id).ok_or("an unknown call starts")?;
         if call.state != CallState::Authorised {
-            return Err(format!("{id} starts, and it is {:?}", call.state));
+            return Err(format!("{id} starts although its state is {:?}", call.state));
         }
         if attempt != call.attempt + 1 {
             return Err(format!("attempt {attempt} of {id} follows attempt {}", call.attempt));
@@ -280,7 +280,7 @@ impl WitnessedRun {
         if self.is_held(system, freezes::of_call(&self.run, id)) {
             return Err(format!("{id} starts in a frozen installation or a paused run"));
         }
-        // An interrupted commit is completed even if a rule forbids the call now, because a half-changed workspace is
+        // An interrupted commit is completed even if a rule now forbids the call: a half-changed workspace would be
         // worse.
         let is_rolled_forward = call.trial.commits > 0;
         if is_rolled_forward {
@@ -313,7 +313,7 @@ impl WitnessedRun {
             CallEnd::Refused | CallEnd::Answered | CallEnd::Cancelled if stands && !doubted => {
                 Err(format!("{id} ended as {end:?}, but it has run"))
             }
-            // The trial of the undo found nothing to revert, so the undo does not run.
+            // The trial of the undo found nothing to revert. Therefore the undo does not run.
             CallEnd::Done if call.tool == undo::TOOL && code == Some("nothing_to_undo") => Ok(()),
             // A person said that the call has happened.
             CallEnd::Done if !happened && code != Some("happened") => {
@@ -325,8 +325,8 @@ impl WitnessedRun {
 
     /// Checks a side effect of a tool.
     ///
-    /// `late` is true if the lease of the start had ended before the side effect. Other nodes may then have taken over
-    /// the call. Even then, a tool may run a second time only after a person was asked.
+    /// `late` is true if the lease of the start had ended before the side effect. Another node may then have taken over
+    /// the call. Even then, a tool may run a second time only if a person was asked.
     pub(super) fn happened(&mut self, late: bool, effect: Effect) -> Result<(), String> {
         let Effect { call: id, attempt, tool, arguments, preconditions, as_shown } = effect;
         let call = self.run.calls.get(&id).ok_or("an unknown call took effect")?;
@@ -338,7 +338,7 @@ impl WitnessedRun {
             return Err(format!("attempt {attempt} of {id} took effect twice"));
         }
         ledger.effects.push((attempt, late));
-        // Only a person's decision allows a second attempt.
+        // A second attempt needs a decision of a person.
         if ledger.effects.len() > ledger.reruns + 1 {
             return Err(format!("{id} took effect again without a decision"));
         }
@@ -346,7 +346,7 @@ impl WitnessedRun {
             return Err(format!("{id} took effect on files that had changed since they were shown"));
         }
         if late && !(under_way && current) {
-            // A stopped call needs no question, because its result says that the call may have been partly done.
+            // A stopped call needs no question: its result says that it may be partly done.
             return match on_crash {
                 OnCrash::Ask if !ledger.doubted && !ledger.ended_stopped => Err(format!(
                     "attempt {attempt} of {id} took effect after a node had given it up, and no person was \
@@ -371,7 +371,7 @@ impl WitnessedRun {
     }
 }
 
-/// Returns what a person released by resolving this interrupt, as the interrupt showed it.
+/// Returns the content that a person released by resolving this interrupt, as the interrupt showed it.
 fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<CallRelease, String> {
     let resolution =
         interrupt.resolution.as_ref().ok_or("the call was released by an interrupt that is still open")?;
@@ -405,7 +405,7 @@ fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<CallRe
             }
             (shown("arguments"), shown("preconditions"))
         }
-        // The digest covers only the kept part of the changes, which `changes_kept` names.
+        // The digest covers only the part of the changes that `changes_kept` names.
         (Kind::ToolApproval, Some(OptionEffect::ProceedWithSome), Cause::Decision) => {
             (shown("arguments"), shown("preconditions"))
         }
@@ -418,7 +418,8 @@ fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<CallRe
     Ok(CallRelease { digest, arguments, preconditions, grant: None })
 }
 
-/// Returns what is assumed after a crash during the call, or `None` if the call changes nothing.
+/// Returns the assumption that the core makes after a crash during the call. Returns `None` if the call changes
+/// nothing.
 fn writes(run: &Run, call: &Call) -> Option<OnCrash> {
     match run.definition.tools.get(&call.tool)?.runs {
         Runs::Here { effect: holdshort_core::tool::Effect::Write, on_crash, .. } => Some(on_crash),
@@ -452,7 +453,7 @@ fn is_forbidden(run: &Run, system: &System, call: &Call) -> bool {
     })
 }
 
-/// Returns true if a rule matches this call, by its tool and by the first words of its command.
+/// Returns true if a rule matches the tool and the first words of the command of this call.
 fn names(rule: &Rule, call: &Call) -> bool {
     let changes_nothing =
         first_word(call) == Some("ls") || call.committing().is_some_and(|found| found.changed == 0);
@@ -460,7 +461,8 @@ fn names(rule: &Rule, call: &Call) -> bool {
         return false;
     }
     let command = call.argument("command").unwrap_or_default();
-    // The value of a variable is unknown, so a rule that allows commands by their words must not match such a command.
+    // The value of a variable is unknown. Therefore a rule that allows commands by their words must not match a command
+    // with a variable.
     let opaque = command.contains('$') && rule.action == RuleAction::Allow && rule.changes.is_none();
     rule.tools.contains(&call.tool)
         && !opaque
@@ -472,7 +474,7 @@ fn first_word(call: &Call) -> Option<&str> {
     call.argument("command").and_then(|command| command.split(' ').next())
 }
 
-/// Returns the number of votes that an assignment requires, summed over all stages.
+/// Returns the number of votes that an assignment requires in all stages together.
 fn required(assignment: &Assignment) -> usize {
     assignment.stages.iter().map(|stage| stage.required.max(1) as usize).sum()
 }

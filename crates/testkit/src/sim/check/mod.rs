@@ -1,10 +1,10 @@
-//! The witness of a simulation: checks every append and every side effect as it happens, and trusts no other
+//! The witness of a simulation. It checks every append and every side effect when it happens, and trusts no other
 //! component.
 //!
-//! The witness replays every stream from the written bytes, and checks each step against that replay. `ledger.rs`
-//! checks which calls may run. `rounds.rs` checks when a round, or a phase that a call begins, may begin and end.
-//! `starts.rs` checks which node may begin an action or take it over. `deliveries.rs` checks the deliveries of
-//! channels. `whole.rs` checks the whole journal. The witness keeps only the first problem.
+//! The witness replays every stream from the written bytes, and checks each step against the replay. `ledger.rs` checks
+//! which calls may run. `rounds.rs` checks when a round, or a phase that a call begins, may begin and end. `starts.rs`
+//! checks which node may begin an action or take it over. `deliveries.rs` checks the deliveries of channels. `whole.rs`
+//! checks the whole journal. The witness reports only the first problem.
 
 mod commits;
 pub(super) mod deliveries;
@@ -54,22 +54,23 @@ pub(super) struct Witness {
     sessions: BTreeMap<SessionId, (Session, Chain)>,
     system: System,
     system_chain: Option<Chain>,
-    /// Run id that the first request with each idempotency key received.
+    /// Id of the run that the first request with each idempotency key started.
     keys: BTreeMap<String, RunId>,
     /// Sequence numbers of the messages that sessions have recorded, by run.
     said: BTreeMap<RunId, Vec<u64>>,
     /// First node that used each epoch.
     epochs: BTreeMap<u64, NodeId>,
-    /// Run and call of the last commit to each path. A path is removed when anything else writes it.
+    /// Run and call of the last commit to each path. An entry is removed when something other than a commit writes the
+    /// path.
     committed: BTreeMap<String, (RunId, String)>,
     pub(super) telling: DeliveryWitness,
     events: u64,
-    /// Runs whose last written state has not yet been compared with a driver's state.
+    /// Runs whose last written state was not compared with a driver's state yet.
     not_compared: BTreeSet<RunId>,
     problem: Option<String>,
 }
 
-/// Replay of a run from the written bytes.
+/// State of a run, replayed from the written bytes.
 struct WitnessedRun {
     run: Run,
     chain: Chain,
@@ -82,7 +83,7 @@ struct WitnessedRun {
     rounds: Rounds,
 }
 
-/// Returns true if the session must record this fact. Written independently of the core.
+/// Returns true if the session must record this fact. Written without code of the core.
 fn must_be_noted(fact: &Fact) -> bool {
     match fact {
         Fact::RunStarted { front, .. } => *front,
@@ -92,7 +93,7 @@ fn must_be_noted(fact: &Fact) -> bool {
     }
 }
 
-/// Returns the fact of a run's event with its sequence, or `None` for an event of another stream.
+/// Returns the fact and the sequence of a run's event. Returns `None` for an event of another stream.
 fn fact(sealed: &Sealed) -> Option<(u64, Fact)> {
     match event::decode(sealed).ok()?.fact {
         event::Fact::Run(fact) => Some((sealed.seq, fact)),
@@ -105,7 +106,7 @@ impl Witness {
         self.problem.as_deref()
     }
 
-    /// Returns the runs whose last written state has not yet been compared with a driver's state.
+    /// Returns the runs whose last written state was not compared with a driver's state yet.
     pub(super) fn not_compared(&self) -> Vec<RunId> {
         self.not_compared.iter().cloned().collect()
     }
@@ -149,8 +150,8 @@ impl Witness {
             .collect()
     }
 
-    /// Returns true if the call had a side effect. A simulated person who is asked about an unknown outcome answers
-    /// accordingly.
+    /// Returns true if the call had a side effect. If a simulated person is asked about an unknown outcome, the person
+    /// answers with this value.
     pub(super) fn took_effect(&self, run: &RunId, call: &str) -> bool {
         let ledger = self.runs.get(run).and_then(|each| each.calls.get(call));
         ledger.is_some_and(Ledger::took_effect)
@@ -227,7 +228,7 @@ impl Witness {
         self.check_rows(append, &rows)
     }
 
-    /// Checks that the session records, in the same append, exactly the messages of its front run.
+    /// Checks that the session records exactly the messages of its front run, in the append that writes them.
     fn check_said(&self, append: &Append) -> Result<(), String> {
         for part in &append.streams {
             let StreamId::Run(id) = &part.stream else { continue };
@@ -252,7 +253,7 @@ impl Witness {
         Ok(())
     }
 
-    /// Checks that the append contains exactly the rows that its events imply.
+    /// Checks that the append contains exactly the rows that follow from its events.
     fn check_rows(&self, append: &Append, implied: &Rows) -> Result<(), String> {
         if append.rows.run != implied.run {
             return Err(format!(
@@ -327,7 +328,7 @@ impl Witness {
         if event.at < witnessed.run.last_at {
             return Err(format!("an event of {} is earlier than the event before it", short(id.as_str())));
         }
-        // These facts influence no decision, so they may follow the end of a run.
+        // These facts influence no decision. Therefore they may follow the end of a run.
         let is_late_word = matches!(
             fact,
             Fact::CommentAdded { .. }
@@ -349,7 +350,7 @@ impl Witness {
         );
         let session =
             witnessed.run.session().and_then(|id| self.sessions.get(id)).map_or(&unknown, |known| &known.0);
-        // The result of a client's call is recorded at any time.
+        // A result of a call at a client may be recorded at any time.
         let runs_here = |call: &str| witnessed.run.calls.get(call).is_some_and(|call| !of_client(&call.tool));
         let goes_on_in = match fact {
             Fact::RunStarted { session, .. } => Some(session),
@@ -388,7 +389,7 @@ impl Witness {
         })
     }
 
-    /// Checks and applies an event of a session, and adds the row that the event changes.
+    /// Checks an event of a session and applies it to the replay. Adds the row that the event changes to `rows`.
     fn session_event(&mut self, id: &SessionId, sealed: &Sealed, rows: &mut Rows) -> Result<(), String> {
         let known = self.sessions.entry(id.clone());
         let (session, chain) = known.or_insert_with(|| (Session::new(id.clone()), Chain::START));
@@ -430,8 +431,8 @@ impl Witness {
         Ok(())
     }
 
-    /// Checks a job that a driver passes to its executor. The job's node must have written the start of the job, and
-    /// must believe that it drives the run.
+    /// Checks a job that a driver passes to its executor. The node of the driver must have written the start of the
+    /// job, and must assume that it drives the run.
     pub(super) fn performed(&mut self, node: NodeId, believes: bool, job: &Job) {
         // An inspection has no start event.
         if matches!(job.work, Work::Inspect { .. }) {
@@ -463,9 +464,9 @@ impl Witness {
             Some(written) if live.seq > written.seq => {
                 Err(format!("{}: a driver is ahead of the journal", short(live.id.as_str())))
             }
-            // The driver has not yet applied the newest events, so the comparison is skipped.
+            // The driver has not applied the newest events yet. Therefore the comparison is skipped.
             Some(written) if live.seq < written.seq => Ok(()),
-            // The replay has no `earlier`, because the driver reads that field from other runs.
+            // The replay has no `earlier`: a driver reads that field from other runs.
             Some(written) if *written == (Run { earlier: None, ..live.clone() }) => {
                 self.not_compared.remove(&live.id);
                 Ok(())
@@ -478,13 +479,13 @@ impl Witness {
         self.note(checked);
     }
 
-    /// Checks that an accepted decision resolved its interrupt. If several people must agree, checks only that the vote
+    /// Checks that an accepted decision resolved its interrupt. If several people must agree, only checks that the vote
     /// was written, because a later vote may have replaced it.
     pub(super) fn decided(&mut self, run: &RunId, id: &InterruptId, actor: &Actor, decision: &Decision) {
         let standing = self.run(run).and_then(|run| run.interrupts.get(id));
         let stands = standing.is_some_and(|interrupt| {
             let made = interrupt.settled_by();
-            // An edit that changes nothing is an approval.
+            // An edit without changes is an approval.
             let shown = interrupt.content.pointer("/payload/arguments");
             let unchanged = shown == Some(&decision.edit) && decision.option == "edit";
             let option = if unchanged { "approve" } else { decision.option.as_str() };
@@ -501,7 +502,7 @@ impl Witness {
         }
     }
 
-    /// Checks that a message is absent from the run if the sender received the error that nothing was written.
+    /// Checks that a message is not in the run. Called if its sender got the error that nothing was written.
     pub(super) fn not_said(&mut self, run: &RunId, text: &str) {
         let is_there = self.run(run).is_some_and(|run| run.messages.iter().any(|each| **each == *text));
         if is_there {

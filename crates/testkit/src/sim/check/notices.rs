@@ -1,4 +1,4 @@
-//! Derives the notices that the events of an append imply, in a different way than the core.
+//! Derives the notices that follow from the events of an append, in another way than the core.
 //!
 //! The core derives notices from each event in turn. This module compares the state of each interrupt before and after
 //! the append.
@@ -10,7 +10,7 @@ use holdshort_core::interrupt::Outcome;
 use holdshort_core::notice::{Notice, Occasion};
 use holdshort_core::run::{Fact, Run};
 
-/// Identifies an occurrence about which channels send a notice.
+/// Key of a notice: the event about which channels send it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::sim) struct NoticeKey {
     pub(in crate::sim) interrupt: InterruptId,
@@ -35,7 +35,7 @@ pub(super) fn collect_stages(run: Option<&Run>) -> StageByInterrupt {
     all.map(|(id, interrupt)| (id.clone(), interrupt.stage_now())).collect()
 }
 
-/// Returns the notices that these facts imply. Each fact comes with its sequence. `run` is the run after all facts.
+/// Returns the notices that follow from these facts. Each fact has its sequence. `run` is the run after all facts.
 pub(super) fn implied(before: &StageByInterrupt, run: &Run, facts: &[(u64, Fact)]) -> Vec<NoticeKey> {
     if run.session().is_none() {
         return Vec::new();
@@ -49,7 +49,7 @@ pub(super) fn implied(before: &StageByInterrupt, run: &Run, facts: &[(u64, Fact)
         let was = before.get(id);
         let mut found = Vec::new();
         match (was, interrupt.is_open()) {
-            // An interrupt that opens and resolves in one append needs no notice.
+            // An interrupt that opens and is resolved in one append needs no notice.
             (None, false) => {}
             (None, true) => {
                 found.push((Occasion::Opened, last(&|fact| matches!(fact, Fact::InterruptOpened(_)))));

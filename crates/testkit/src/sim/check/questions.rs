@@ -1,7 +1,7 @@
-//! Checks of questions: when a question may open, which steps may begin work before the answer, which answer may be
-//! reused, and what the run's result contains.
+//! Checks of questions: when a question may open, which steps may work before it is answered, which answer may be
+//! reused, and what the result of the run contains.
 //!
-//! The rules are written independently of the core.
+//! The rules are written without code of the core.
 
 use holdshort_core::asking::{Deliver, Form, RECORD};
 use holdshort_core::envelope::Content;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::WitnessedRun;
 use crate::sim::people::of_client;
 
-/// State of a recorded answer of any run, for comparison with a run that reuses the answer.
+/// State of a recorded answer. If another run reuses the answer, the reuse is compared with it.
 pub(super) struct RecordedAnswer {
     subject: Option<String>,
     asked: String,
@@ -42,8 +42,8 @@ impl RecordedAnswer {
 }
 
 impl WitnessedRun {
-    /// Checks that a fact about questions may follow the facts already written. `kept` is the answer that a resolution
-    /// reuses.
+    /// Checks that a fact about questions may follow the facts that were written before. `kept` is the answer that a
+    /// resolution reuses.
     pub(super) fn asks(
         &self,
         fact: &Fact,
@@ -98,17 +98,20 @@ impl WitnessedRun {
     fn may_ask(&self, opened: &Opened, at: Timestamp) -> Result<(), String> {
         let (run, asking) = (&self.run, self.run.definition.asking);
         if !asking.enabled && !run.definition.is_external() {
-            return Err("a question is asked although asking is disabled".to_owned());
+            return Err("a question is asked, although the workflow does not allow questions".to_owned());
         }
         let gate = run.definition.gates.kinds.get(&Kind::Question);
         let timed = asking.timeout_ms.filter(|_| gate.is_none_or(|gate| gate.expires_in_ms.is_none()));
         if timed.is_some() && opened.expires_at != timed.map(|ms| at.plus_ms(ms)) {
-            return Err(format!("a question that has {timed:?} ms expires at {:?}", opened.expires_at));
+            return Err(format!(
+                "a question with a time limit of {timed:?} ms expires at {:?}",
+                opened.expires_at
+            ));
         }
         let About::Call(id) = &opened.about else { return Ok(()) };
         let call = run.calls.get(id).ok_or("a question without a call")?;
         if call.interrupt.is_some() {
-            return Err(format!("{id} is asked twice"));
+            return Err(format!("the question {id} is asked twice"));
         }
         if asking.form == Form::Reply {
             let text = |call: &Call| call.argument("message").map(history::question_key);
@@ -117,18 +120,22 @@ impl WitnessedRun {
                 is_asked && other.tool == call.tool && text(other) == text(call)
             });
             if let Some(before) = before {
-                return Err(format!("{id} asks again what {:?} was asked before", before.interrupt));
+                return Err(format!(
+                    "the question {id} repeats a question that was asked before as {:?}",
+                    before.interrupt
+                ));
             }
         }
         if asking.deliver == Deliver::PerStage { self.check_all_idle() } else { Ok(()) }
     }
 
-    /// Checks that the run is idle: no model call is open, no call runs on the server, and no step could call a model.
+    /// Checks that the run is idle. It must have no open model call, no call that runs on the server, and no step that
+    /// can call a model.
     fn check_all_idle(&self) -> Result<(), String> {
         let run = &self.run;
         let thinks = run.steps.iter().find(|(_, step)| step.end.is_none() && step.model != ModelCall::Idle);
         if let Some((step, _)) = thinks {
-            return Err(format!("a gathered question opens while the model of {step} is asked"));
+            return Err(format!("a gathered question opens while {step} waits for its model"));
         }
         let runs = run.calls.iter().find(|(_, call)| {
             let is_started = matches!(call.state, CallState::Started { .. }) || call.trial.running.is_some();
@@ -163,21 +170,23 @@ impl WitnessedRun {
         }
         let subject = self.run.kept_for();
         if subject.is_none() || subject != kept.subject.as_deref() {
-            return Err(format!("an answer of {:?} is reused for {subject:?}", kept.subject));
+            return Err(format!("an answer about {:?} is reused for {subject:?}", kept.subject));
         }
         if history::question_key(asked.question()) != kept.asked {
             return Err("an answer to another question is reused".to_owned());
         }
         let most = self.run.definition.asking.reuse_ms;
-        // Clocks of nodes differ, but an event's timestamp is never earlier than that of the previous event.
+        // The clocks of nodes differ, but the timestamp of an event is never earlier than that of the event before it.
         let age = at.ms_since(kept.since);
         if most.is_none_or(|most| age > most.saturating_add(SLACK_MS)) {
-            return Err(format!("an answer of {age} ms is reused where {most:?} may be"));
+            return Err(format!(
+                "an answer that is {age} ms old is reused, but at most {most:?} are allowed"
+            ));
         }
         Ok(())
     }
 
-    /// Checks that the run's result lists every question that was asked and every assumption that was recorded.
+    /// Checks that the result of the run contains every question that was asked and every assumption that was recorded.
     fn tells_all(&self, result: &Value) -> Result<(), String> {
         if self.run.definition.is_external() {
             return Ok(());
@@ -197,5 +206,6 @@ impl WitnessedRun {
     }
 }
 
-/// Maximum number of milliseconds by which the clock of the reusing node may be behind the written events.
+/// Maximum number of milliseconds by which the clock of the node that reuses an answer may be behind the timestamps of
+/// written events.
 const SLACK_MS: u64 = 15 * 60_000;

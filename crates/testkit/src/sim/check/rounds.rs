@@ -1,8 +1,8 @@
-//! Checks the rounds of copilots, and the phases that calls begin. Rounds run one at a time and only if a person wants
-//! one. Each phase ends once.
+//! Checks the rounds of copilots, and the phases that calls begin. Only one round runs at a time, and only if a person
+//! wants it. Each phase ends once.
 //!
-//! Rounds are counted here independently of the core. Calls, steps and interrupts come from the replayed run. The rules
-//! are written independently of the core.
+//! Rounds are counted here without code of the core, and the rules are written without it. Calls, steps and interrupts
+//! come from the replayed run.
 
 use std::collections::BTreeMap;
 
@@ -15,18 +15,19 @@ use holdshort_core::tool::{PhaseTool, Runs};
 
 use super::WitnessedRun;
 
-/// Maximum number of phases that calls may begin in a run, and maximum nesting depth (docs/reference/limits.md).
+/// Maximum number of phases that the calls of a run may begin. Also the maximum nesting depth
+/// (docs/reference/limits.md).
 const MANY: usize = 50;
 const DEEP: usize = 3;
 
-/// Phases of a run, as the written events say.
+/// Phases of a run, from the written events.
 #[derive(Default)]
 pub(super) struct Rounds {
     phases: BTreeMap<String, Option<StepEnd>>,
-    /// Phases that calls began, by phase, each with its call.
+    /// Phases that calls began, each with its call.
     called: BTreeMap<String, (String, Phase)>,
     talks: BTreeMap<String, CopilotPhase>,
-    /// True if, in this append, a person ended the interrupted work.
+    /// True if a person ended the interrupted work in this append.
     ends_work: bool,
 }
 
@@ -45,10 +46,10 @@ struct CopilotPhase {
     must_ask: Option<Kind>,
     was_asked: bool,
     asked: Option<InterruptId>,
-    /// Last answer of a person, kept until the consequence of that answer is written.
+    /// Last answer of a person, until its consequence is written.
     word: Option<(Kind, String)>,
-    /// Kind of the interrupt before a round, if that interrupt was superseded because a person interrupted with other
-    /// instructions.
+    /// Kind of the interrupt before a round. Set if this interrupt was superseded because a person interrupted with
+    /// other instructions.
     withdrawn: Option<Kind>,
     is_over: bool,
 }
@@ -71,7 +72,7 @@ impl CopilotPhase {
         }
     }
 
-    /// Returns the reason why the next round may not begin, or `None` if the round may begin.
+    /// Returns the reason why the next round may not begin. Returns `None` if it may begin.
     fn blocking_reason(&self) -> Option<&'static str> {
         let reasons = [
             (self.is_over, "its work is finished"),
@@ -91,7 +92,7 @@ impl CopilotPhase {
             .blocking_reason()
             .or_else(|| untold.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why));
         if let Some(why) = why {
-            return Err(format!("{step} begins, although {why}"));
+            return Err(format!("the round {step} begins, although {why}"));
         }
         self.begun += 1;
         if step != format!("{phase}/round_{}", self.begun) {
@@ -156,7 +157,8 @@ fn wants_more(option: &str) -> bool {
 }
 
 impl WitnessedRun {
-    /// Checks that a fact about rounds, or about phases that calls begin, may follow the facts already written.
+    /// Checks that a fact about rounds, or about phases that calls begin, may follow the facts that were written
+    /// before.
     pub(super) fn check_round_fact(&mut self, fact: &Fact) -> Result<(), String> {
         let rounds = &mut self.rounds;
         match fact {
@@ -231,7 +233,7 @@ impl WitnessedRun {
                     return Err(format!("a person chose `{option}`, but another round follows"));
                 }
                 if talk.is_over || *round != talk.begun + 1 {
-                    return Err(format!("round {round} is wanted after {} of {phase}", talk.begun));
+                    return Err(format!("round {round} of {phase} is requested after {} rounds", talk.begun));
                 }
                 talk.is_due = true;
                 if *new_task {
@@ -256,8 +258,8 @@ impl WitnessedRun {
         }
     }
 
-    /// Checks that an append leaves nothing half done: an answer without its consequence, or a phase or interrupt
-    /// that is open although its call, step or run has ended.
+    /// Checks that an append leaves nothing half done. An answer must have its consequence. No phase or interrupt may
+    /// stay open if its call, step or run has ended.
     pub(super) fn check_append_end(&mut self) -> Result<(), String> {
         self.rounds.ends_work = false;
         let run = &self.run;
@@ -268,7 +270,7 @@ impl WitnessedRun {
             };
         }
         if let Some((phase, _)) = self.rounds.talks.iter().find(|(_, talk)| talk.word.is_some()) {
-            return Err(format!("a person answered in {phase}, but nothing follows"));
+            return Err(format!("a person answered in {phase}, but the append contains no consequence"));
         }
         // Consequences are written only when the run continues.
         if run.is_paused() || run.interrupted.is_some() {
@@ -294,7 +296,7 @@ impl WitnessedRun {
 }
 
 impl Rounds {
-    /// Returns the phases that calls began and that have not ended, each with its call.
+    /// Returns the phases that calls began and that have not ended, together with their calls.
     fn alive(&self) -> impl Iterator<Item = (&str, &str)> {
         let alive = self.called.iter().filter(|(id, _)| !matches!(self.phases.get(*id), Some(Some(_))));
         alive.map(|(id, (call, _))| (id.as_str(), call.as_str()))
@@ -369,8 +371,8 @@ impl Rounds {
         Ok(())
     }
 
-    /// Checks the end of a call. The call's result must equal the result of its last phase, and must come after the end
-    /// of that phase.
+    /// Checks the end of a call that began phases. The result of the call must be the result of its last phase, and
+    /// must come after the end of this phase.
     fn call_ends(&self, run: &Run, id: &str, end: CallEnd) -> Result<(), String> {
         let begins = |tool: &str| {
             matches!(run.definition.tools.get(tool).map(|spec| &spec.runs), Some(Runs::Begins(_)))
@@ -390,7 +392,7 @@ impl Rounds {
             CallEnd::Failed if ends.contains(&None) => {
                 Err(format!("{id} has its result, but its phase is still in progress"))
             }
-            // The call ended because its step or its run ended.
+            // The call ended together with its step or run.
             _ => Ok(()),
         }
     }

@@ -1,10 +1,9 @@
-//! Checks the starts of actions. Each start is performed at most once. Only the node that wrote the start performs it,
-//! and only while this node believes that it drives the run. A node takes over an action only if the action's node is
-//! gone, or if the lease of the action's node has ended since the start.
+//! Checks the starts of actions. Each start is performed at most once. Only the node that wrote the start may perform
+//! it, and only while it assumes that it drives the run. Another node may take over the action if the node of the
+//! action is gone, or if the lease of that node has ended since the start.
 //!
-//! A node can freeze after it has checked its lease and before the side effect. The store cannot prevent the side
-//! effect, so this window is accepted. The side effect is then *late*: the lease of the start had ended when the tool
-//! ran.
+//! A node may freeze between the check of its lease and the side effect. The store cannot prevent this side effect, so
+//! it is accepted and called *late*: the lease of the start had ended when the tool ran.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +13,12 @@ use super::WitnessedRun;
 use crate::sim::leases::{Leases, Term};
 use crate::sim::node::NodeId;
 
-/// Action whose start was written. The attempt count restarts at 1 when a step is retried. Action ids contain the
-/// count, so two nodes can record a start with the same id.
+/// Action whose start was written. The attempt count begins again at 1 when a step is retried. Action ids contain this
+/// count, so two nodes may write a start with the same id.
 pub(super) struct StartedAction {
-    /// Number of starts that each node wrote, and number of those starts that it performed.
+    /// Number of starts that each node wrote, and number of starts that it performed.
     counts: BTreeMap<NodeId, Counts>,
-    /// Node that wrote the last start, and the term of that node's lease.
+    /// Node that wrote the last start, and the lease term of the node at that time.
     by: NodeId,
     term: Option<Term>,
 }
@@ -36,7 +35,7 @@ impl StartedAction {
         self.counts.get(&node).is_some_and(|counts| counts.performed == counts.started)
     }
 
-    /// Returns true if the lease of the last start has been valid without interruption.
+    /// Returns true if the lease under which the last start was written has been valid ever since.
     pub(super) fn has_unbroken_lease(&self, leases: &Leases) -> bool {
         self.term.is_some() && self.term == leases.term(self.by)
     }
@@ -79,8 +78,8 @@ impl WitnessedRun {
         begun.term = leases.term(node);
     }
 
-    /// Checks a takeover. A node may take over only actions that no other node works on, and may keep only actions that
-    /// this node started.
+    /// Checks a takeover. A node may take over an action only if no other node works on it. A node may keep only
+    /// actions that it started itself.
     pub(super) fn adopts(&self, node: NodeId, leases: &Leases, fact: &Fact) -> Result<(), String> {
         let Fact::Adopted { epoch, kept } = fact else { return Ok(()) };
         for action in kept {

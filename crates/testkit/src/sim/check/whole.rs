@@ -1,7 +1,7 @@
-//! Checks the whole journal with an audit and with a rebuild: hash chains, replays and rows.
+//! Checks the whole journal with an audit and with a rebuild. Covers hash chains, replays and rows.
 //!
-//! Two different implementations compare the rows. Otherwise an audit that misses a wrong row and a rebuild that
-//! produces this row could confirm each other.
+//! Two different implementations compare the rows. With one, an audit that misses a wrong row and a rebuild that
+//! produces the same row would confirm each other.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::sim::store::Store;
 const ALL: usize = usize::MAX >> 1;
 
 impl Witness {
-    /// Checks the whole journal. No other work may run during the check.
+    /// Checks the whole journal. No other task may run during the check.
     pub(in crate::sim) fn check_all(&mut self, store: &Arc<Store>, clock: &SimClock) {
         let checked = self.everything(store, clock);
         self.note(checked);
@@ -84,7 +84,7 @@ impl Witness {
         Ok(())
     }
 
-    /// Checks that each runnable run has a living node, after a time without faults.
+    /// Checks that a living node has each runnable run. Called after a time without faults.
     pub(in crate::sim) fn check_leases(&mut self, store: &Arc<Store>) {
         let checked = now(store.nodes()).and_then(|nodes| {
             let is_alive = |id| nodes.iter().any(|node| node.alive && node.node == id);
@@ -98,7 +98,7 @@ impl Witness {
     }
 }
 
-/// Returns the store's response. In a simulation the store always responds at the first poll.
+/// Returns the response of the store. In a simulation, the store always responds at the first poll.
 fn now<T, E: std::fmt::Display>(future: impl Future<Output = Result<T, E>>) -> Result<T, String> {
     future.now_or_never().ok_or("the journal did not answer at once")?.map_err(|error| error.to_string())
 }
