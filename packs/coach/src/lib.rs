@@ -1,9 +1,9 @@
 //! The coach: agents that read training data, ask the athlete, and write a report in which tools compute every number.
 //!
-//! `training` reads training data and computes metrics, `report` renders pages; both modules are PURE. `tools` gives
-//! agents the metrics, `screens` starts a run from `coach.yaml` and writes the files of the run, `workflow` holds the
-//! workflow. No crate of the product depends on this crate: the `holdshort` program adds [`Coach`] to its packs. The
-//! guide is `docs/guide.md`.
+//! `training` reads training data and computes metrics, and `report` renders pages. Both modules are PURE: no I/O, no
+//! clock, no randomness. `tools` gives agents the metrics. `screens` starts a run from `coach.yaml` and writes the
+//! files of the run. `workflow` contains the workflow. No crate of the product depends on this crate: the `holdshort`
+//! program adds [`Coach`] to its packs. The guide is `docs/guide.md`.
 
 pub mod limits;
 pub mod report;
@@ -49,8 +49,8 @@ impl Pack for Coach {
             init_default_path: "`coach.yaml`",
             start_option: "--config FILE",
             default_output: "the folder that the configuration sets",
-            missing_input_hint: "name the configuration: `holdshort run coach --config coach.yaml`; \
-                  `holdshort init coach` writes a template",
+            missing_input_hint: "name a configuration file: `holdshort run coach --config coach.yaml`; \
+                `holdshort init coach` writes a template",
             init_hint: "writes coach.yaml, with which you run the coach on your own training data and with a model",
         }
     }

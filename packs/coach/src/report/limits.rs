@@ -1,12 +1,12 @@
 //! Named limits of a report. Holds numbers only.
 
-/// Maximum number of known numbers and days of a report. Numbers and days beyond this limit are not stored, so they
-/// are marked as unknown where an agent writes them.
+/// Maximum number of known numbers and days of a report. Further numbers and days are not stored. If an agent writes
+/// one of them, it is marked as unknown.
 pub const KNOWN: usize = 500_000;
-/// Maximum digits of a written number that is looked up. A longer number is marked as unknown.
+/// Maximum digits of a written number that is looked up. A number with more digits is marked as unknown.
 pub const DIGITS: usize = 24;
-/// Maximum number of series, stacked parts or zones that a chart draws: the number of patterns. The data table lists
-/// all of them.
+/// Maximum number of series, stacked parts or zones that a chart draws, because there is one pattern for each. The data
+/// table lists all of them.
 pub const SERIES: usize = 6;
 /// Maximum number of points of a line, one per day: more than five years. Only the last days are shown.
 pub const POINTS: usize = 2_000;
@@ -14,7 +14,7 @@ pub const POINTS: usize = 2_000;
 pub const BARS: usize = 53;
 /// Maximum number of rows in a chart of shares. Only the last rows are shown.
 pub const ROWS: usize = 26;
-/// Largest value that is drawn. The arithmetic of an axis is not exact for larger values.
+/// Largest value that is drawn. Above it, the arithmetic of an axis is not exact.
 pub const DRAWN: f64 = 1e15;
 /// Maximum number of inputs listed for a computed number. Further inputs are only counted; `summary.json` lists all of
 /// them.

@@ -1,8 +1,8 @@
 //! Renders a coach's report as one HTML page with texts of agents, charts and computed numbers.
 //!
-//! PURE. Takes data and returns a string: no files, clock, randomness or local time zone; equal reports give equal
+//! PURE: takes data and returns a string, without files, clock, randomness or local time zone. Equal reports give equal
 //! bytes. `holdshort_presentation` renders the texts of agents. Each number that an agent writes is looked up among the
-//! numbers from tools and people ([`KnownNumbers`]). A number that is not found is marked. Read next: `model.rs`,
+//! numbers from tools and people ([`KnownNumbers`]). If it is not found, it is marked. Read next: `model.rs`,
 //! `page.rs`, `trace/mod.rs`, `chart/mod.rs`.
 
 mod chart;

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 
 use crate::report::{Chart, KnownNumbers};
 
-/// Report. Its fields are in the order of the page.
+/// A report. The fields are in the order of the page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     pub title: String,
@@ -25,13 +25,13 @@ pub struct Report {
     /// Explanations of the caveats of the computed numbers, by name of the caveat.
     pub caveats: BTreeMap<String, String>,
     pub not_computed: Vec<NotComputed>,
-    /// Unread training data. None if all training data was read.
+    /// Training data that was not read. None if all of it was read.
     pub unread: Option<Unread>,
     pub competitions: Vec<Competition>,
     pub questions: Vec<Question>,
     pub assumptions: Vec<Assumption>,
-    /// Numbers of tool results and inputs, which agents may quote. Numbers in [`Self::computed`], in charts, in
-    /// competitions and in answers need not be added: the page treats these numbers as known.
+    /// Numbers that agents may quote, from tool results and inputs. The numbers in [`Self::computed`], in charts, in
+    /// competitions and in answers need not be added: the page adds them itself.
     pub known: KnownNumbers,
 }
 
@@ -81,17 +81,17 @@ pub struct Computed {
     pub unit: String,
     /// Formula that computes the number.
     pub how: String,
-    /// Counts of the activities and days used, and the names of the caveats. Example: `6 activities, 7 days; resting of
-    /// days`.
+    /// Numbers of activities and days that were used, and names of the caveats. Example: `6 activities, 7 days; resting
+    /// of days`.
     pub inputs: String,
-    /// Names of the individual inputs.
+    /// Names of all inputs.
     pub named: Vec<String>,
 }
 
 /// Value from the training data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingValue {
-    /// Measure and time of the value.
+    /// Measure of the value, and its day or activity.
     pub label: String,
     pub value: f64,
     pub unit: String,
@@ -109,7 +109,7 @@ pub struct NotComputed {
 /// Training data that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread {
-    /// Sentence with the amount of unread data.
+    /// Sentence that says how much data was not read.
     pub told: String,
     pub rows: Vec<UnreadRow>,
     /// Sentence about the unread data that `rows` does not list.
@@ -126,7 +126,7 @@ pub struct UnreadRow {
     pub what_to_do: String,
     /// True if the whole file is ignored.
     pub is_refused: bool,
-    /// True if the athlete does not need to act, because the report is equally good without the unread data.
+    /// True if the athlete need not act: the report would not be better with the unread data.
     pub needs_nothing: bool,
 }
 
@@ -156,7 +156,7 @@ pub struct Question {
 pub struct Assumption {
     pub agent: String,
     pub assumption: Option<String>,
-    /// Question that the agent would have asked.
+    /// Question that the agent would have asked without the assumption.
     pub question: Option<String>,
     pub why: Option<String>,
 }

@@ -1,12 +1,12 @@
-//! Formats numbers. The text is equal on every machine: no logarithm, no locale.
+//! Formats numbers. The text is the same on every machine: it depends on no logarithm and no locale.
 
 /// Returns the power of ten of the first significant digit.
 pub(crate) fn exponent(value: f64) -> i32 {
     format!("{value:e}").split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0)
 }
 
-/// Formats a value. Values in `s` become a duration. Other values get four significant digits, or all digits of a
-/// longer whole part, with grouped thousands.
+/// Formats a value. A value in `s` becomes a duration. Any other value gets four significant digits. If its whole part
+/// is longer, it gets all digits of the whole part, in groups of three.
 pub(crate) fn with_unit(value: f64, unit: &str) -> String {
     if unit == "s" { duration(value) } else { number(value) }
 }
@@ -75,7 +75,7 @@ pub(crate) fn duration(seconds: f64) -> String {
     }
 }
 
-/// Formats a coordinate with one decimal, a tenth of a pixel.
+/// Formats a coordinate with one decimal, which is a tenth of a pixel.
 pub(crate) fn pixel(value: f64) -> String {
     let text = trimmed(format!("{value:.1}"));
     if text == "-0" { "0".to_owned() } else { text }

@@ -42,7 +42,7 @@ pub fn html(report: &Report) -> String {
     out
 }
 
-/// Returns all numbers that an agent may quote: numbers of tools and inputs, and numbers that the page shows elsewhere.
+/// Returns all numbers that an agent may quote: numbers from tools and inputs, and numbers in other places of the page.
 fn collect_known_numbers(report: &Report) -> KnownNumbers {
     let mut known = report.known.clone();
     known.add_day(report.date);
@@ -130,7 +130,7 @@ fn day(date: jiff::civil::Date) -> String {
     format!("{} {month} {}", date.day(), date.year())
 }
 
-/// Returns an HTML id: the section number, then the letters, digits and hyphens of `id`. The number makes the id
+/// Returns an HTML id: the number of the section, and the letters, digits and hyphens of `id`. The number makes the id
 /// unique.
 fn anchor(at: usize, id: &str) -> String {
     format!("section-{}-{}", at + 1, slug(id)).trim_end_matches('-').to_owned()
@@ -217,9 +217,12 @@ fn section(out: &mut String, section: &Section, anchor: &str, lookup: &mut Numbe
     }
     match rendered.untraced {
         0 => {}
-        1 => notes.push("1 number is marked: it is in no tool result and in no input.".to_owned()),
+        1 => notes.push("1 number is marked, because no tool result and no input contains it.".to_owned()),
         count => {
-            notes.push(format!("{count} numbers are marked: they are in no tool result and in no input."));
+            notes.push(format!(
+                "{count} numbers are marked, because no tool result and no input contains \
+                them."
+            ));
         }
     }
     if !notes.is_empty() {
@@ -243,7 +246,7 @@ fn computed(out: &mut String, report: &Report, contents: &mut Contents) {
         while !anchors.insert(anchor.clone()) {
             anchor.push_str("-again");
         }
-        // A ratio is written without its unit.
+        // For a ratio, no unit is written.
         let unit = if number.unit == "1" { "" } else { &number.unit };
         let _ = writeln!(
             out,
@@ -269,7 +272,7 @@ fn computed(out: &mut String, report: &Report, contents: &mut Contents) {
     out.push_str("</section>\n");
 }
 
-/// Writes the section of quoted numbers that occur in the training data, with their places in the data.
+/// Writes the section of the quoted numbers that are in the training data, with their places in the data.
 fn found(out: &mut String, found: &[FoundNumber], contents: &mut Contents) {
     if found.is_empty() {
         return;

@@ -1,5 +1,5 @@
-//! Shows questions of the coach's agents in the terminal and reads the answers, in the same way as the runner of
-//! garmin-ai-coach (contract C4, C6, C9, E14).
+//! Shows questions of the coach's agents in the terminal and reads the answers. Behaves as the runner of
+//! garmin-ai-coach does (contract C4, C6, C9, E14).
 
 use std::borrow::Cow;
 
@@ -12,18 +12,18 @@ use textwrap::{Options, WordSeparator, WordSplitter};
 /// Width of the horizontal lines around a question.
 const WIDTH: usize = 70;
 
-/// Words that cancel the run if the person types nothing else in the line, in upper or lower case.
+/// Words that cancel the run if the line contains nothing else. Upper and lower case are equal.
 const LEAVES: [&str; 3] = ["quit", "exit", "cancel"];
 
 /// State of the runner between questions.
 #[derive(Debug, Default)]
 pub(crate) struct Runner {
-    /// Position of the shown question among the open questions, from 1, and number of open questions.
+    /// Position of the shown question among the open questions, counted from 1, and the number of open questions.
     at: usize,
     of: usize,
-    /// Id of the shown interrupt. If the same interrupt is drawn again, its position does not change.
+    /// Id of the shown interrupt. If this interrupt is drawn again, its position does not change.
     shown: String,
-    /// True if the person entered an empty line and the question was asked again.
+    /// True if the person entered an empty line, so that the question was asked again.
     was_empty: bool,
 }
 
@@ -80,7 +80,7 @@ impl Asker for Runner {
         }
         if word.is_empty() && prompt.is_choosing() {
             if self.was_empty {
-                // An option that needs data cannot take an empty answer.
+                // An option that needs data does not accept an empty answer.
                 let is_data =
                     prompt.interrupt.options.iter().any(|offer| offer.id == "answer" && offer.needs_edit);
                 let option = if is_data { "skip" } else { "answer" };

@@ -54,7 +54,7 @@ fn weeks(computed: &Value) -> Option<Chart> {
         .then(|| Chart::Bars(Bars { title: "Hours a week".to_owned(), unit: "h".to_owned(), parts, bars }))
 }
 
-/// Charts the completed and the planned hours per week. If several plans contain a week, the latest plan is used.
+/// Charts the completed and the planned hours per week. If several plans contain a week, the latest of them is used.
 pub(super) fn planned(story: &Story) -> Vec<Chart> {
     const PARTS: [&str; 2] = ["done", "planned"];
     let mut hours: BTreeMap<&str, [Option<f64>; 2]> = BTreeMap::new();
@@ -70,8 +70,8 @@ pub(super) fn planned(story: &Story) -> Vec<Chart> {
     let bars: Vec<Bar> = hours
         .into_iter()
         .map(|(week, [done, planned])| {
-            // The planned hours of the current week include its completed hours, so only the difference is drawn as
-            // planned.
+            // The planned hours of the current week include the completed hours. Therefore only the difference is drawn
+            // as planned.
             let left = planned.map(|planned| (planned - done.unwrap_or_default()).max(0.0));
             Bar { label: week.to_owned(), values: vec![done, left] }
         })
@@ -91,8 +91,8 @@ const ZONES: [(&str, &str); 6] = [
     ("zone_5", "zone 5"),
 ];
 
-/// Returns the local start of an activity that an analyst received. For other activities returns the start in UTC,
-/// marked as UTC.
+/// Returns the local start of an activity that an analyst received. For any other activity, returns the start in UTC
+/// and marks it as UTC.
 fn local(id: &str, story: &Story) -> String {
     let given = story.given.iter().flat_map(|given| given["activities"].as_array().into_iter().flatten());
     let start = given.filter(|activity| activity["id"] == id).find_map(|activity| activity["start"].as_str());

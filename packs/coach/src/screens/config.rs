@@ -1,7 +1,7 @@
 //! `coach.yaml`: the configuration of an athlete, and the run input that is made from it (contract C2, C7, C9).
 //!
-//! Keys and defaults are those of garmin-ai-coach, which this pack replaces; `data`, `models` and `columns` are new
-//! keys. A key without an effect is accepted with a notice. An unknown key is rejected.
+//! Keys and defaults are those of garmin-ai-coach, which this pack replaces. The keys `data`, `models` and `columns`
+//! are new. A key without an effect is accepted with a notice. An unknown key is rejected.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +28,7 @@ pub(super) struct Config {
     extraction: Extraction,
     #[serde(default, deserialize_with = "or_usual")]
     models: Models,
-    /// Headers in the athlete's own tables, by the standard header of each column.
+    /// Headers of the athlete's own tables. The map's key is the standard header of the column.
     #[serde(default, deserialize_with = "or_usual")]
     columns: BTreeMap<String, String>,
     #[serde(default)]
@@ -38,7 +38,7 @@ pub(super) struct Config {
     style_guide: Option<String>,
     #[serde(default, deserialize_with = "or_usual")]
     output: Output,
-    /// Credentials of the service from which garmin-ai-coach downloads data. This pack downloads no data and ignores
+    /// Credentials for the service from which garmin-ai-coach downloads data. This pack downloads nothing and ignores
     /// them.
     credentials: Option<Value>,
     /// Race calendars from which garmin-ai-coach downloads races. This pack downloads nothing and ignores this key.
@@ -49,7 +49,8 @@ pub(super) struct Config {
     skireg: Option<Value>,
 }
 
-/// Deserializes a section. A section whose key has no value, as in a half-filled template, becomes the default.
+/// Deserializes a section. If the key of the section has no value, as in a half-filled template, the section becomes
+/// the default.
 fn or_usual<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(from: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }
@@ -67,7 +68,7 @@ struct Athlete {
     birth_date: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     time_zone: Option<String>,
-    /// Units of the account that exported the tables, for tables that state no units.
+    /// Units of the account from which the tables were exported. Used for tables that state no units.
     #[serde(skip_serializing_if = "Option::is_none")]
     units: Option<Units>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,7 +103,7 @@ struct Extraction {
     ai_mode: Mode,
     enable_plotting: bool,
     hitl_enabled: bool,
-    /// True leaves out the synthesis in garmin-ai-coach. In this pack every agent works.
+    /// In garmin-ai-coach, true leaves out the synthesis. This pack ignores the key: every agent works.
     skip_synthesis: bool,
 }
 
@@ -180,8 +181,8 @@ pub(super) struct RunSetup {
 }
 
 impl RunSetup {
-    /// Checks the folders. If the configuration sets `data`, that folder must exist: a typo must not look like missing
-    /// data.
+    /// Checks the folders. If the configuration sets `data`, that folder must exist. Otherwise a typing error would
+    /// look like missing data.
     pub(super) fn check(&self) -> Result<(), String> {
         let data = self.data.display();
         if self.names_data && !self.data.is_dir() {
@@ -269,7 +270,7 @@ impl Config {
             return Err(format!("competitions[{n}].date is empty: write a day such as 2026-05-10"));
         }
         let races = races.map(|(n, race)| (format!("competitions[{n}].date"), race.date.as_str()));
-        // The date of a race may be free text (contract C9), but a day that does not exist is an error.
+        // The date of a race may be free text (contract C9). A text that looks like a day must be an existing day.
         let is_day = |text: &str| text.trim().starts_with(|c: char| c.is_ascii_digit()) && text.contains('-');
         let races = races.filter(|(_, text)| is_day(text));
         for (key, text) in named.chain(races) {
@@ -284,7 +285,7 @@ impl Config {
         ColumnMap::new(self.columns.iter().map(|(name, header)| (&**name, &**header)))
     }
 
-    /// Adds columns from the command line, each as `NAME=HEADER`. They have priority over those of the file.
+    /// Adds columns from the command line, each as `NAME=HEADER`. They replace equal columns of the file.
     pub(super) fn with_columns<'a>(
         mut self,
         columns: impl IntoIterator<Item = &'a String>,
@@ -299,7 +300,8 @@ impl Config {
         Ok(self)
     }
 
-    /// Prepares a run. `beside` is the folder of the configuration file. `today` is the default day of the run.
+    /// Prepares a run. `beside` is the folder of the configuration file. `today` is used as the day of the run if the
+    /// configuration sets none.
     pub(super) fn prepare(mut self, beside: &Path, output: Option<&Path>, today: Date) -> RunSetup {
         self.remove_blanks();
         let notices = self.notices();
@@ -337,7 +339,7 @@ impl Config {
         }
     }
 
-    /// Removes the values that the athlete has not filled in: the template has empty texts, and an empty race.
+    /// Removes the values that the athlete has not filled in. The template contains empty texts and an empty race.
     fn remove_blanks(&mut self) {
         let filled = |text: &String| !text.trim().is_empty();
         self.athlete.name = self.athlete.name.take().filter(filled);
@@ -351,14 +353,15 @@ impl Config {
     }
 
     /// Returns notices about keys of garmin-ai-coach that have no effect. A key with an empty value, as in the
-    /// template, gives no notice.
+    /// template, causes no notice.
     fn notices(&self) -> Vec<String> {
         let mut notices = Vec::new();
         if self.credentials.as_ref().is_some_and(has_content) {
             notices.push("credentials have no effect: your training data is read from files".to_owned());
         }
         if self.extraction.skip_synthesis {
-            notices.push("extraction.skip_synthesis has no effect: every agent works".to_owned());
+            notices
+                .push("extraction.skip_synthesis has no effect: the synthesis is never skipped".to_owned());
         }
         let calendars = [
             ("outside", &self.outside),
@@ -375,12 +378,12 @@ impl Config {
         notices
     }
 
-    /// Returns the day of the run. A time after the date is ignored.
+    /// Returns the day of the run. A time after the date has no effect.
     fn day(&self, today: Date) -> Date {
         self.current_date.as_deref().and_then(|text| text.trim().parse().ok()).unwrap_or(today)
     }
 
-    /// Builds the task, which every agent reads first. The athlete's texts are included unchanged.
+    /// Builds the task, which every agent reads first. The texts of the athlete are included unchanged.
     fn task(&self, day: Date) -> String {
         let Self { athlete, context, .. } = self;
         let name = athlete.name.as_deref().unwrap_or("not named");
@@ -421,7 +424,8 @@ impl Athlete {
     }
 }
 
-/// Returns true if the text has the form `name@domain`. Other errors in an address are found only when mail is sent.
+/// Returns true if the text has the form `name@domain`. Any other error in an address is found only when a mail is
+/// sent.
 fn is_address(text: &str) -> bool {
     let parts = text.split_once('@').filter(|(_, domain)| !domain.contains('@'));
     parts.is_some_and(|(name, domain)| !name.is_empty() && !domain.is_empty())
@@ -440,7 +444,7 @@ fn has_content(value: &Value) -> bool {
 }
 
 impl Competition {
-    /// Returns true for a race that the athlete has not filled in. The template has a priority for it.
+    /// Returns true for a race that the athlete has not filled in. In the template, such a race has a priority.
     fn is_blank(&self) -> bool {
         let texts = [Some(&self.name), Some(&self.date), self.race_type.as_ref(), self.target_time.as_ref()];
         texts.into_iter().flatten().all(|text| text.trim().is_empty())

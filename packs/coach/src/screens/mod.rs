@@ -1,4 +1,4 @@
-//! The coach's part of the command `run`: creates the input of a run from `coach.yaml`, and writes the results as
+//! The coach's part of the command `run`. Creates the input of a run from `coach.yaml`, and writes the results as
 //! files.
 
 mod asker;
@@ -26,7 +26,7 @@ pub(crate) use self::asker::Runner;
 use self::config::{Config, RunSetup};
 use crate::{WORKFLOW, tools};
 
-/// Tool that requests charts. Agents have this tool only if the configuration enables plotting.
+/// Tool with which agents request charts. Agents have it only if the configuration enables plotting.
 const PLOTS: &str = "plot_series";
 
 const TEMPLATE: &str = include_str!("template.yaml");
@@ -115,8 +115,7 @@ fn prepared(arguments: &RunArguments<'_>, path: &Path) -> anyhow::Result<Prepare
     Ok(Prepared { input, workspace, config, output, made })
 }
 
-/// Reports unread training data before the agents start, because a day without its recording would look like a rest
-/// day.
+/// Reports training data that was not read, before the agents start: a day without its recording looks like a rest day.
 fn report_unread_data(described: &RunSetup) {
     let folder = described.data.display();
     match tools::not_read(&described.data, &described.input) {

@@ -1,4 +1,5 @@
-//! The table of computed numbers in the report: every number that a tool computed, with its formula and its inputs.
+//! The table of computed numbers in the report. It has every number that a tool computed, with its formula and its
+//! inputs.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use crate::limits::REPORT_ROWS;
 use crate::report::{Computed, NotComputed};
 use crate::training::tools::format_number;
 
-/// Returns a row per computed value, in the order of the calls. Equal calls are listed once.
+/// Returns one row per computed value, in the order of the calls. Equal calls are listed once.
 pub(super) fn from_story(story: &Story) -> Vec<Computed> {
     let entries = crate::training::catalogue();
     let mut seen: Vec<&Value> = Vec::new();
@@ -63,14 +64,14 @@ fn piece_rows(metric: &str, piece: &Value, how: &str, before: usize) -> Vec<Comp
             unit: value["unit"].as_str().filter(|unit| *unit != "1").unwrap_or_default().to_owned(),
             how: how.to_owned(),
             inputs: inputs.clone(),
-            // The input names of a result are listed only in its first row.
+            // Only the first row of a result lists the names of the inputs.
             named: if at == 0 { input_names(piece) } else { Vec::new() },
         }
     };
     values.iter().enumerate().map(row).collect()
 }
 
-/// Describes the inputs in counts: `6 activities, 7 days, 4 files; resting of days`.
+/// Describes the inputs by their numbers: `6 activities, 7 days, 4 files; resting of days`.
 fn inputs(piece: &Value) -> String {
     let count = |key: &str, one: &str, many: &str| {
         let count = piece["inputs"][key].as_array().map_or(0, Vec::len);
@@ -111,8 +112,8 @@ pub(super) fn caveats(story: &Story) -> BTreeMap<String, String> {
     of_all.filter_map(|(name, text)| Some((spaced(name), text.as_str()?.to_owned()))).collect()
 }
 
-/// Returns the numbers that could not be computed, without duplicates: for a call, or for one of the activities of a
-/// call.
+/// Returns the numbers that could not be computed, without duplicates. An entry stands for a whole call, or for one
+/// activity of a call.
 pub(super) fn missing(story: &Story) -> Vec<NotComputed> {
     let mut rows = Vec::new();
     let mut push = |metric: &Value, why: &Value| {

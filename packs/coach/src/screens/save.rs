@@ -1,4 +1,4 @@
-//! The files of a coach run: two pages, a text per agent, a summary (contract C7, C9, E38).
+//! The files of a coach run: two pages, a text per agent, and a summary (contract C7, C9, E38).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::story::{self, Story};
 use super::{charts, numbers, training_values, unread};
 use crate::report::{Assumption, Competition, KnownNumbers, Question, Report, Section, html};
 
-/// Contribution of an agent: step, file name, title, and true if the agent writes a plan.
+/// Contribution of an agent: step, file name, title. The flag is true if the agent writes a plan.
 struct Part(&'static str, &'static str, &'static str, bool);
 
 const PARTS: [Part; 6] = [
@@ -34,7 +34,7 @@ fn names() -> Vec<&'static str> {
     parts.chain(PAGES.iter().map(|page| page.0)).chain([SUMMARY]).collect()
 }
 
-/// Returns an error if the folder holds a file with one of these names that no run wrote. Such a file is never
+/// Returns an error if the folder contains a file with one of these names that no run wrote. Such a file is never
 /// overwritten.
 pub(super) fn check(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
@@ -49,7 +49,7 @@ pub(super) fn check(folder: &Path) -> Result<(), String> {
     ))
 }
 
-/// Returns a notice if the folder holds files of an earlier run.
+/// Returns a notice if the folder contains files of an earlier run.
 pub(super) fn earlier_run_notice(folder: &Path) -> Option<String> {
     let earlier = folder::earlier(folder).ok()??;
     let shown = plain::line(&folder.display().to_string()).into_owned();
@@ -57,15 +57,15 @@ pub(super) fn earlier_run_notice(folder: &Path) -> Option<String> {
     let of = earlier.date.map(|date| format!(" of {}", plain::line(&date))).unwrap_or_default();
     Some(if earlier.is_completed {
         format!(
-            "{shown} holds the report{of} of {run}. This run replaces it on completion. Use --output-dir DIR \
-             to keep both reports"
+            "{shown} contains the report{of} of {run}. This run replaces that report when it completes. Use \
+                --output-dir DIR to keep both reports"
         )
     } else {
-        format!("{shown} holds partial results{of} of {run}. This run replaces them")
+        format!("{shown} contains partial results{of} of {run}. This run replaces them")
     })
 }
 
-/// Writes the files of the results that a run has so far. Returns the folder and the names of the files.
+/// Writes files with the results that a run has so far. Returns the folder and the names of the files.
 pub(super) async fn save(
     client: &Client,
     run: &Run,
@@ -90,7 +90,7 @@ pub(super) async fn save(
     written.sort();
     written.push(SUMMARY.to_owned());
     folder::clear(folder, &names(), &written)?;
-    // The summary is written first: it lists which files this run wrote, even if writing a later file fails.
+    // The summary is written first. It lists the files of this run, even if the write of a later file fails.
     let summary = summary(run, &story, &written);
     put(folder, SUMMARY, &format!("{}\n", serde_json::to_string_pretty(&summary)?))?;
     for (name, text) in &files {
@@ -144,7 +144,7 @@ fn page(run: &Run, story: &Story, title: &str, plans: bool) -> Report {
     report
 }
 
-/// Returns true if the agent works on the step. The name of a planner is the name of its step.
+/// Returns true if the agent works on the step. A planner has the name of its step.
 fn belongs(agent: &str, step: &str) -> bool {
     agent == step || step.strip_suffix("_plan").is_some_and(|part| agent == format!("{part}_planner"))
 }
@@ -162,7 +162,7 @@ fn unfinished(run: &Run) -> Option<String> {
     }
 }
 
-/// Returns all numbers that an analysis may quote: tool results, the run's input, and answers to questions.
+/// Returns all numbers that an analysis may quote, from tool results, the input of the run, and answers to questions.
 fn collect_known_numbers(run: &Run, story: &Story) -> KnownNumbers {
     let mut known = KnownNumbers::default();
     known.add_json(&run.input);
@@ -192,7 +192,7 @@ fn competitions(input: &Value) -> Vec<Competition> {
         .collect()
 }
 
-/// Converts a question of the journal. `schema` is the schema of the answer, if the answer is structured data.
+/// Converts a question from the journal. `schema` is the schema of the answer if the answer is structured data.
 fn question(it: &Value, schema: Option<&Value>) -> Question {
     let text = |key: &str| it[key].as_str().map(str::to_owned);
     let outcome = match (text("outcome").as_deref(), text("option").as_deref()) {

@@ -1,5 +1,5 @@
 //! Data of a coach run for its files, read from the journal of the run: texts of agents, computed numbers, questions
-//! and assumptions. If the run has not ended, only the data so far is included.
+//! and assumptions. If the run has not ended, the data is incomplete.
 
 use std::collections::BTreeMap;
 
@@ -18,15 +18,15 @@ pub(super) struct Story {
     pub computed: Vec<(String, Value)>,
     /// Series that agents requested with `plot_series`.
     pub plots: Vec<Value>,
-    /// Weeks of each `plan_weeks` call, with the completed weeks before the plan.
+    /// Weeks of each `plan_weeks` call, together with the completed weeks before the plan.
     pub weeks: Vec<Value>,
     /// Metrics that could not be computed, each with the reason.
     pub refused: Vec<Value>,
-    /// Values of the training data that analysts received. An agent may quote these numbers.
+    /// Values of the training data that were given to analysts. An agent may quote these numbers.
     pub given: Vec<Value>,
-    /// Parts of data files that analysts received. An agent may quote the numbers in them.
+    /// Parts of data files that were given to analysts. An agent may quote the numbers in them.
     pub parts: Vec<Value>,
-    /// Training data that could not be read, as the last analyst received it. Null until an analyst has read data.
+    /// Training data that could not be read, as reported to the last analyst. Null until an analyst has read data.
     pub not_read: Value,
     pub questions: Vec<Value>,
     /// JSON Schemas of the answers, by interrupt id.
@@ -38,7 +38,8 @@ pub(super) async fn read(client: &Client, run: &Run) -> anyhow::Result<Story> {
     let mut reader = Reader::default();
     client.each_event(&run.id, |event| reader.event(event)).await?;
     let mut story = reader.story;
-    // The result of an ended run holds the final lists of questions and assumptions, for every outcome of the run.
+    // The result of an ended run contains the final lists of questions and assumptions, even if the run failed or was
+    // cancelled.
     if let Some(ended) = ended(client, run).await? {
         for (key, list) in [("questions", &mut story.questions), ("assumptions", &mut story.assumptions)] {
             if let Some(told) = ended.get(key).and_then(Value::as_array) {

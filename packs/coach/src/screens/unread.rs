@@ -1,4 +1,4 @@
-//! Unread training data: a line in the terminal before the agents start, and a section of the report.
+//! Training data that was not read: a line in the terminal before the agents start, and a section of the report.
 
 use holdshort_protocol::plain;
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! Training files of a folder, and their contents. This process reads a folder again only if the name, size or
-//! modification time of a file changes.
+//! Training files of a folder, and their contents. The process reads a folder again only if the name, the size or the
+//! modification time of a file has changed.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -18,7 +18,7 @@ use crate::training::{self, Analyst, Code, File, Format, Options, Reading, Unrea
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub reading: Reading,
-    /// Parts of the data files, by analyst. None if the parts are too large for this analyst.
+    /// Parts of the data files for each analyst. None if the parts are too large for the analyst.
     pub parts: BTreeMap<&'static str, Option<Map<String, Value>>>,
 }
 
@@ -32,8 +32,8 @@ pub(super) fn not_read(folder: &Path, options: &Options) -> io::Result<UnreadDat
     Ok(load(&named, &dir, options)?.reading.not_read(limits::TRAINING_TOLD))
 }
 
-/// Reads a folder, or returns the cached result. The cache holds only the folder that was read last, so two concurrent
-/// runs on different folders read their folders again for every call.
+/// Reads a folder, or returns the cached result. The cache holds only the folder that was read last. Therefore two
+/// concurrent runs on different folders read their folders at every call.
 pub(super) fn load(named: &str, dir: &Dir, options: &Options) -> io::Result<Arc<Loaded>> {
     static LAST: Mutex<Option<(Digest, Arc<Loaded>)>> = Mutex::new(None);
     let mut found = FolderScan::default();
@@ -43,19 +43,20 @@ pub(super) fn load(named: &str, dir: &Dir, options: &Options) -> io::Result<Arc<
     let stamps: Vec<_> =
         found.files.iter().map(|file| (&file.path, file.bytes, file.changed.to_string())).collect();
     let key = Digest::of_json(&(named, read_as, stamps, &found.left));
-    // The lock is held while reading: concurrent callers wait instead of reading the same folder twice.
+    // The lock is held during the read. Therefore concurrent callers wait and do not read the same folder twice.
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == key) {
         return Ok(known.clone());
     }
-    // The previous result is dropped first, so that two large results are never in memory together.
+    // The previous result is dropped first. Otherwise two large results would be in memory at the same time.
     *last = None;
     let read = Arc::new(found.read(dir, options)?);
     *last = Some((key, read.clone()));
     Ok(read)
 }
 
-/// Files that people and operating systems usually keep next to training data. They are skipped without a notice.
+/// Names of files that people and operating systems usually keep next to training data. They are skipped without a
+/// notice.
 const IGNORED_NAMES: [&str; 10] = [
     "coach.yaml",
     "coach.yml",
@@ -76,7 +77,7 @@ fn is_ignored_name(name: &str) -> bool {
 #[derive(Default)]
 struct FolderScan {
     files: Vec<Stamp>,
-    /// Paths of files that are not opened, each with a problem code and the reason.
+    /// Paths of files that are not opened, each with a problem code and a reason.
     left: Vec<(String, &'static str, String)>,
 }
 
@@ -120,7 +121,7 @@ impl FolderScan {
         Ok(())
     }
 
-    /// Keeps the newest files up to the limits, and reports the other files as not opened.
+    /// Keeps the newest files up to the limits. Reports all other files as not opened.
     fn choose(&mut self) {
         self.files.sort_by(|one, other| (other.changed, &other.path).cmp(&(one.changed, &one.path)));
         let (mut bytes, mut files) = (0_u64, 0_usize);
@@ -148,7 +149,7 @@ impl FolderScan {
         let mut files = Vec::with_capacity(self.files.len());
         for file in &self.files {
             let mut bytes = Vec::new();
-            // The file may have grown since its size was read.
+            // The file may have grown since its size was read, so the read is limited.
             dir.open(&file.path)?.take(file.bytes).read_to_end(&mut bytes)?;
             files.push((file.path.as_str(), bytes));
         }
@@ -175,7 +176,7 @@ fn own_parts(files: &[File<'_>], analyst: Analyst) -> Option<Map<String, Value>>
     let mut own = Map::new();
     let is_data = |name: &str| matches!(Format::from_file_name(name), Some(Format::Json | Format::Yaml));
     for file in files.iter().filter(|file| is_data(file.name)) {
-        // A refused file is already among the problems of the season.
+        // If the file was refused, the problems of the season already contain it.
         let Ok(parts) = parts(file) else { continue };
         let of_analyst = parts.into_iter().filter(|(part, _)| analyst.parts().contains(part));
         own.extend(of_analyst.map(|(part, value)| (part.to_owned(), value)));

@@ -1,7 +1,7 @@
 //! The tools of the coach's agents: training data for an analyst, one metric, a chart, and the weeks of a plan.
 //!
-//! All numbers come from `training`. This module finds the files, and reads the athlete's facts from the input of the
-//! run.
+//! All numbers come from `training`. This module finds the files, and reads the facts about the athlete from the input
+//! of the run.
 
 mod files;
 mod planned;
@@ -56,7 +56,7 @@ impl Work for TrainingCall {
     }
 }
 
-/// Call of one of these tools.
+/// A call of one of these tools.
 #[derive(Debug)]
 enum TrainingCall {
     Data(Analyst),
@@ -84,7 +84,7 @@ struct PlotSeries {
     title: String,
 }
 
-/// Series that agents can request as charts.
+/// Series of which agents can request a chart.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Series {
@@ -97,7 +97,7 @@ enum Series {
 
 const SERIES: [&str; 5] = ["weekly_hours", "heart_rate_variability", "resting_heart_rate", "sleep", "weight"];
 
-/// Athlete and period from the input of a run. The other keys of the input are for the agents.
+/// Athlete and period from the input of a run. The other keys of the input are for the agents only.
 #[derive(Debug, Deserialize)]
 struct RunInput {
     #[serde(default)]
@@ -107,7 +107,7 @@ struct RunInput {
     activities_days: u16,
     #[serde(default = "two_weeks")]
     metrics_days: u16,
-    /// Headers in the athlete's own tables, by the standard header of each column.
+    /// Headers of the athlete's own tables. The map's key is the standard header of the column.
     #[serde(default)]
     columns: BTreeMap<String, String>,
 }
@@ -156,7 +156,7 @@ impl RunInput {
         })
     }
 
-    /// Returns how the training data is read.
+    /// Returns the options with which the training data is read.
     #[expect(clippy::disallowed_methods, reason = "the time zone that the input states is looked up")]
     fn options(&self) -> Result<Options, Refusal> {
         let zone = self.athlete.time_zone.as_deref().map(|name| {
@@ -170,11 +170,11 @@ impl RunInput {
     }
 }
 
-/// Returns the unread training data of a folder, for the person who starts a run on the folder. `input` is the input of
-/// the run.
+/// Returns the training data of a folder that was not read. Meant for the person who starts a run with this folder.
+/// `input` is the input of the run.
 ///
 /// # Errors
-/// Returns an error if the folder cannot be read, or if the input does not describe how to read it.
+/// Returns an error if the folder cannot be read, or if the input does not say how to read it.
 pub fn not_read(folder: &Path, input: &Value) -> io::Result<UnreadData> {
     let options = RunInput::parse(input).and_then(|stated| stated.options());
     files::not_read(folder, &options.map_err(|refusal| io::Error::other(refusal.message))?)
@@ -218,8 +218,8 @@ fn run(workspace: &Workspace, input: &Value, request: &TrainingCall) -> Result<O
     }
 }
 
-/// Returns the data for an analyst: a summary, parts of the data files, and unread data. Content beyond the size limit
-/// is left out, the oldest first. The number of omitted entries is included.
+/// Returns the data for an analyst: a summary, parts of the data files, and the data that was not read. If the data is
+/// too large, its oldest entries are left out, and their number is included.
 fn data(given: &Summary, analyst: Analyst, loaded: &Loaded) -> Outcome {
     const TOO_LARGE: &str = "left out: too large";
     let mut parts = loaded.parts.get(analyst.name()).and_then(Option::as_ref).map(|parts| json!(parts));
@@ -246,7 +246,7 @@ fn data(given: &Summary, analyst: Analyst, loaded: &Loaded) -> Outcome {
             text = told.to_string();
         }
     }
-    // The report needs to know which numbers the agent received, and lists more unread files than a model gets.
+    // The report needs the numbers that the agent was given. It also lists more unread files than the model is given.
     let mut data = json!({ "given": given, "not_read": loaded.reading.not_read(limits::TRAINING_TOLD) });
     if let Some(parts) = parts {
         data["parts"] = parts;
@@ -259,7 +259,7 @@ fn metric(reading: &Reading, settings: &Settings, call: &ComputeMetric) -> Resul
         Ok(computed) => {
             Ok(Outcome::Done { text: render_computed(&computed), data: json!({ "computed": computed }) })
         }
-        // If a number cannot be computed, the call still succeeds: the model gets the reason, and the report lists it.
+        // If a number cannot be computed, the call does not fail. The model gets the reason, and the report lists it.
         Err(refusal) if refusal.code == RefusalCode::NotComputable => {
             let text = format!("{}. {}", refusal.message, refusal.what_to_do);
             Ok(Outcome::Done { text, data: json!({ "metric": call.metric, "refused": refusal }) })
@@ -351,7 +351,7 @@ fn days(reading: &Reading, settings: &Settings, name: &str) -> (&'static str, Ve
     (unit, points)
 }
 
-/// Returns the training hours per week over all sports, by the first day of the week, for the last `count` weeks.
+/// Returns the training hours per week over all sports for the last `count` weeks. Each week has its first day.
 fn weeks(reading: &Reading, settings: &Settings, count: usize) -> Result<Vec<(Date, f64)>, Refusal> {
     let computed = compute("weekly_volume", &reading.season, settings, &json!({ "weeks": count }))
         .map_err(|refusal| Refusal::new("no_data", refusal.message))?;

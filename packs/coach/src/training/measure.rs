@@ -25,13 +25,13 @@ named! {
     HeartRateAverage "heart_rate_average" ("bpm", Activity, 25.0, 250.0)
     HeartRateMax "heart_rate_max" ("bpm", Activity, 25.0, 250.0)
     PowerAverage "power_average" ("W", Activity, 0.0, 2_500.0)
-    /// Normalised power that the device computed. If samples exist,
-    /// [`crate::training::metrics::power::normalised_power`] computes it from the samples.
+    /// Normalised power as the device computed it. If samples exist,
+    /// [`crate::training::metrics::power::normalised_power`] computes it from the samples instead.
     PowerNormalised "power_normalised" ("W", Activity, 0.0, 2_500.0)
-    /// Perceived exertion of the whole session, on the CR-10 scale.
+    /// Perceived exertion of the whole session on the CR-10 scale (0 to 10).
     Exertion "exertion" ("CR-10", Activity, 0.0, 10.0)
     RestingHeartRate "resting_heart_rate" ("bpm", Day, 20.0, 150.0)
-    /// HRV as rMSSD of the night or the morning.
+    /// Heart-rate variability as rMSSD, measured in the night or in the morning.
     Hrv "hrv" ("ms", Day, 1.0, 400.0)
     Sleep "sleep" ("h", Day, 0.0, 24.0)
     Weight "weight" ("kg", Day, 20.0, 400.0)

@@ -1,5 +1,5 @@
-//! Merges the contents of all files into one season. Each activity occurs once. Each day has at most one value per
-//! measure.
+//! Merges the contents of all files into one season. In a season, each activity occurs once, and each day has at most
+//! one value per measure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,13 +14,13 @@ use crate::training::model::{
 use crate::training::problem::{Code, Problem, Problems};
 use crate::training::sport::Sport;
 
-/// Maximum seconds between the starts of two recordings of the same activity, because the athlete starts a watch and
-/// a phone one after the other.
+/// Maximum seconds between the starts of two recordings of one activity. An athlete starts a watch and a phone one
+/// after the other.
 const SAME_START_S: i64 = 120;
-/// Maximum seconds between the start of a recording and the start in its log entry, because people write down
-/// approximate times.
+/// Maximum seconds between the start of a recording and the start in a log entry of the same activity. People write
+/// down approximate times.
 const LOGGED_START_S: i64 = 600;
-/// Minimum ratio of the shorter to the longer duration if only the times show that two recordings are of the same
+/// Minimum ratio of the shorter duration to the longer one if only the times show that two recordings are of the same
 /// activity. The durations can differ because a log includes breaks.
 const SAME_DURATION: f64 = 0.75;
 
@@ -34,7 +34,7 @@ pub(crate) struct Pieces {
     pub(crate) samples: usize,
 }
 
-/// Fact about the athlete that a file states.
+/// A fact about the athlete that is stated in a file.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Fact {
     Sex(Sex),
@@ -43,14 +43,14 @@ pub(crate) enum Fact {
 }
 
 pub(crate) struct RankedActivity {
-    /// Rank of the format. The smallest rank takes precedence.
+    /// Rank of the format. Of several values, the one with the smallest rank is used.
     pub(crate) rank: u8,
     pub(crate) activity: Activity,
 }
 
 pub(crate) struct RankedDay {
     pub(crate) rank: u8,
-    /// Code that reports a different value of this rank.
+    /// Problem code that is reported if another value has the same rank.
     pub(crate) conflict: Code,
     pub(crate) date: Date,
     pub(crate) measure: Measure,
@@ -99,8 +99,7 @@ impl fmt::Display for Fact {
     }
 }
 
-/// Merges the facts about the athlete. For each fact, the first file by name takes precedence. Conflicting values are
-/// reported.
+/// Merges the facts about the athlete. For each fact, the first file by name is used. Conflicting values are reported.
 fn athlete(facts: &[(Fact, Source)], problems: &mut Problems) -> (Athlete, BTreeMap<&'static str, Source>) {
     let mut first: BTreeMap<&'static str, &(Fact, Source)> = BTreeMap::new();
     for said in facts {
@@ -118,14 +117,14 @@ fn athlete(facts: &[(Fact, Source)], problems: &mut Problems) -> (Athlete, BTree
     (athlete, first.into_iter().map(|(name, (_, source))| (name, source.clone())).collect())
 }
 
-/// Merges duplicate activities. Sorting compares values before sources, so that the order of files and records does not
-/// change the result.
+/// Merges duplicate activities. They are sorted by their values first, and only then by their sources. Therefore the
+/// order of files and records does not change the result.
 fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Problems) -> Vec<Activity> {
     ranked.sort_by_cached_key(|RankedActivity { rank, activity }| {
         let values: Vec<(Measure, u64)> =
             activity.measures.iter().map(|(measure, known)| (*measure, known.value.to_bits())).collect();
-        // Activities without a sport come last, so that each of them can be recognized as a duplicate of an activity
-        // with a sport.
+        // Activities without a sport come last. Each of them can then be recognised as a duplicate of an activity with
+        // a sport.
         let order = (*rank, activity.sport == Sport::Unknown, activity.start, activity.sport.clone());
         (order, usize::MAX - activity.samples.len(), values, activity.sources.clone())
     });
@@ -149,7 +148,8 @@ fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Problems) -> Vec<A
     kept
 }
 
-/// Index of activities by sport and start, in UTC and in local time. It limits how many activities are compared.
+/// Index of activities by sport and start, in UTC and in local time. With the index, an activity is compared with only
+/// a few others.
 #[derive(Default)]
 struct StartIndex {
     /// Sport, start in seconds, and index of the kept activity.
@@ -177,8 +177,8 @@ impl StartIndex {
         self.any_local.insert((local, index));
     }
 
-    /// Returns the kept activity that duplicates this activity. Of several candidates, the nearest start wins, then the
-    /// same sport, then the first. An activity of unknown sport can duplicate an activity of any sport.
+    /// Returns the kept activity that this activity duplicates. If there are several, the nearest start decides, then
+    /// the same sport, then the order. An activity of unknown sport can duplicate an activity of any sport.
     fn find_duplicate(&self, activity: &Activity, kept: &[Activity]) -> Option<usize> {
         let (utc, local) = Self::utc_and_local(activity);
         let sports: Vec<&Sport> = if activity.sport == Sport::Unknown {
@@ -206,11 +206,12 @@ impl StartIndex {
     }
 }
 
-/// Returns the seconds between the starts of two recordings of the same activity. None if the activities are different.
+/// Returns the seconds between the starts of two recordings of one activity. Returns None if they are recordings of
+/// different activities.
 ///
-/// An athlete does one session at a time. Two recordings in different files can therefore be the same activity even
-/// if the names of their sports differ, or if one start is an approximate time from a log. In both cases the
-/// durations must also be similar.
+/// An athlete does one session at a time. Therefore two recordings in different files can be of one activity even if
+/// their sports have different names, or if one start is an approximate time from a log. In both cases, the durations
+/// must also be similar.
 fn seconds_between_starts(a: &Activity, b: &Activity) -> Option<i64> {
     let is_same_sport = a.sport == b.sport || a.sport == Sport::Unknown || b.sport == Sport::Unknown;
     let is_other_name = a.sport.may_be(&b.sport) && is_in_different_files(a, b) && is_as_long(a, b);
@@ -219,7 +220,7 @@ fn seconds_between_starts(a: &Activity, b: &Activity) -> Option<i64> {
     }
     let is_logged = a.samples.is_empty() != b.samples.is_empty() && is_as_long(a, b);
     let most = if is_logged { LOGGED_START_S } else { SAME_START_S };
-    // If an activity begins in the second half of an earlier activity, the two are different activities.
+    // If one activity begins in the second half of the other, they are different activities.
     let near = |seconds: i64| {
         let first = if seconds < 0 { a } else { b };
         let half = first.measure(Measure::Duration).unwrap_or(0.0) / 2.0;
@@ -229,8 +230,8 @@ fn seconds_between_starts(a: &Activity, b: &Activity) -> Option<i64> {
     };
     let ((utc, local), (other_utc, other_local)) =
         (StartIndex::utc_and_local(a), StartIndex::utc_and_local(b));
-    // For a file without UTC, UTC is computed with the home time zone. If the athlete has travelled, this UTC is
-    // wrong, so the local times are compared too.
+    // If a file has no UTC, it is computed with the home time zone. It is wrong if the athlete has travelled, so the
+    // local times are compared too.
     let is_local = [a, b].iter().any(|each| each.offset_from == OffsetFrom::LocalTime);
     let by_local = is_local.then(|| near(local - other_local)).flatten();
     near(utc - other_utc).into_iter().chain(by_local).min()
@@ -246,7 +247,7 @@ fn is_as_long(a: &Activity, b: &Activity) -> bool {
     a.min(b) >= SAME_DURATION * a.max(b)
 }
 
-/// Adds the values of `other` that `activity` lacks.
+/// Adds to `activity` each value of `other` that `activity` lacks.
 fn absorb(activity: &mut Activity, other: Activity) {
     for (measure, known) in other.measures {
         activity.measures.entry(measure).or_insert(known);

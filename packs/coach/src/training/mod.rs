@@ -1,11 +1,10 @@
 //! Reads training data, and computes the metrics of a season from it.
 //!
-//! Takes bytes and returns numbers: no files, network, clock, randomness or local time zone. [`read`] builds one
-//! [`Season`] from files in five formats, and reports each omission with its reason. [`metrics`] computes from the
-//! season. Every result names its formula, its unit, and the activities and days that are its inputs. Agents call
-//! [`catalogue`], [`compute`] and [`summary`].
-//! The order of files or of records never changes a result. Read next: `model.rs`, then `read/mod.rs`, then
-//! `metrics/mod.rs`. The reference is `docs/training.md`.
+//! Takes bytes and returns numbers, without files, network, clock, randomness or local time zone. [`read`] builds one
+//! [`Season`] from files in five formats, and reports everything that it leaves out, with the reason. [`metrics`]
+//! computes from the season. Every result names its formula, its unit, and the activities and days that were used.
+//! Agents call [`catalogue`], [`compute`] and [`summary`]. The order of files or records never changes a result. Read
+//! next: `model.rs`, then `read/mod.rs`, then `metrics/mod.rs`. The reference is `docs/training.md`.
 
 pub mod limits;
 mod measure;

@@ -1,4 +1,4 @@
-//! The season: the model into which all formats are read. Every value names its source.
+//! The season: the model into which all file formats are read. Every value names its source.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -72,7 +72,7 @@ pub struct Sample {
     pub distance: Option<f64>,
 }
 
-/// Origin of an activity's offset from UTC.
+/// Origin of the UTC offset of an activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OffsetFrom {
@@ -116,8 +116,8 @@ impl Activity {
         self.offset.to_datetime(self.start).date()
     }
 
-    /// Returns the value of a measure, or None if the value is unknown or implausible: metrics get only plausible
-    /// values.
+    /// Returns the value of a measure. Returns None if the value is unknown or implausible, so that metrics use only
+    /// plausible values.
     pub fn measure(&self, measure: Measure) -> Option<f64> {
         self.sourced_value(measure).map(|known| known.value)
     }
@@ -138,8 +138,8 @@ pub struct Day {
 }
 
 impl Day {
-    /// Returns the value of a measure, or None if the value is unknown or implausible: metrics get only plausible
-    /// values.
+    /// Returns the value of a measure. Returns None if the value is unknown or implausible, so that metrics use only
+    /// plausible values.
     pub fn measure(&self, measure: Measure) -> Option<f64> {
         self.sourced_value(measure).map(|known| known.value)
     }
@@ -192,7 +192,7 @@ impl AthleteNumber {
     }
 }
 
-/// Facts about the athlete. A metric that cannot be computed without a missing fact names this fact.
+/// Facts about the athlete. If a metric cannot be computed without a missing fact, its refusal names the fact.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Athlete {
     pub sex: Option<Sex>,

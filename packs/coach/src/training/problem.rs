@@ -1,4 +1,4 @@
-//! Problems with training data: a stable code, the place, and the advice to the owner.
+//! Problems in training data. Each problem has a stable code, a place, and advice for the owner of the data.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -17,7 +17,7 @@ use holdshort_tools::named;
 pub enum Severity {
     /// The file is refused and not used.
     Error,
-    /// The file is used, except for the reported value, row or record.
+    /// The file is used, but without the reported value, row or record.
     Warning,
 }
 
@@ -33,7 +33,7 @@ named! {
     TooManyDays "too_many_days" (Error, "Name files that cover fewer years.")
     TooManySamples "too_many_samples" (Error, "Split the recording, or record at a longer interval.")
     TooNested "too_nested" (Error, "Export the file again: its elements are nested too deeply.")
-    LeftOut "left_out" (Error, "Remove old files: only the newest files within the limit were read.")
+    LeftOut "left_out" (Error, "Remove old files: only the newest files were read, up to the limit.")
     Link "link" (Error, "Copy the files into the folder: links are not followed.")
     TooDeep "too_deep" (Error, "Move the files into a folder that is nested less deeply.")
     UnknownFormat "unknown_format" (Error, "Unpack or export it as .fit, .gpx, .tcx, .csv, .json, .yaml or .yml, or move it elsewhere.")
@@ -43,7 +43,8 @@ named! {
     FitRecord "fit_record" (Error, "Copy the file from the device again: it contains an invalid record.")
     FitChain "fit_chain" (Error, "Split the file: it contains too many chained FIT files.")
     FitTruncated "fit_truncated" (Warning, "Copy the file from the device again: its end is missing. The rest was read.")
-    FitUnfinished "fit_unfinished" (Warning, "No action needed if the device lost its power: it did not finish the file. The records up to its end were read.")
+    FitUnfinished "fit_unfinished" (Warning, "No action needed if the device lost its power: it did not \
+        finish the file. Its records were read.")
     FitPart "fit_part" (Warning, "Copy the file from the device again: one of its parts is damaged. The other parts were read.")
     FitTrailing "fit_trailing" (Warning, "No action needed: bytes after the end of the FIT data were not read.")
     FitDeveloperFields "fit_developer_fields" (Warning, "No action needed: fields of apps on the device were not read.")
@@ -51,7 +52,8 @@ named! {
     XmlSyntax "xml_syntax" (Error, "Export the file again: it is not well-formed XML.")
     XmlTruncated "xml_truncated" (Warning, "Export the file again: its end is missing. The rest was read.")
     NoActivity "no_activity" (Warning, "No action needed if the file is a route or a workout: it has no recorded activity.")
-    CsvHeader "csv_header" (Error, "Name the columns in the first line, with `date` for days or `start` for activities, or say with `--columns` which column is which.")
+    CsvHeader "csv_header" (Error, "Name the columns in the first line, with `date` for days or `start` for \
+        activities, or name the columns with `--columns`.")
     CsvUnit "csv_unit" (Error, "Add the unit to the name of the column, as in `distance_km`.")
     CsvNoUnit "csv_no_unit" (Warning, "Set `athlete.units` in the configuration to metric or statute. The column was not read.")
     CsvEncoding "csv_encoding" (Warning, "No action needed if the texts are right: the file is not UTF-8, and was read as Windows-1252, which includes Latin-1.")
@@ -60,7 +62,7 @@ named! {
     CsvMixedDecimals "csv_mixed_decimals" (Warning, "Use one decimal mark in a file, and no thousands separators. The cell was left out.")
     CsvUnsureDecimal "csv_unsure_decimal" (Warning, "Say with `--columns decimal=,` (or `decimal=.`) which mark is the decimal mark: the numbers of the file do not show it. The cell was left out.")
     CsvAmbiguousTime "csv_ambiguous_time" (Warning, "Write hours, minutes and seconds, as 1:05:00. The cell was left out.")
-    CsvUnknownColumn "csv_unknown_column" (Warning, "No action needed, or use a header of the reference. The column was not read.")
+    CsvUnknownColumn "csv_unknown_column" (Warning, "No action needed, or give the column a header of the reference. The column was not read.")
     CsvRow "csv_row" (Warning, "Give the row one cell for each column of the header.")
     BadDate "bad_date" (Warning, "Write dates as 2026-03-01, and starts as 2026-03-01T07:30:00+01:00.")
     NoSuchDate "no_such_date" (Warning, "Correct the date: it does not exist.")
@@ -71,8 +73,8 @@ named! {
     LapsIncomplete "laps_incomplete" (Warning, "No action needed: the samples are used instead, if there are any.")
     NoDuration "no_duration" (Warning, "Give the activity a duration. It was left out.")
     DataSyntax "data_syntax" (Error, "Correct the file: it is not valid JSON or YAML.")
-    DataShape "data_shape" (Error, "Make the file a mapping with the ten parts as its keys.")
-    DataUnknownPart "data_unknown_part" (Warning, "No action needed, or rename the part to a name of the reference.")
+    DataShape "data_shape" (Error, "Write the file as a mapping whose keys are the ten parts.")
+    DataUnknownPart "data_unknown_part" (Warning, "No action needed, or rename the part to a name of the reference. The part was not read.")
     DataValue "data_value" (Warning, "Correct the value: its type does not match its key.")
     OffsetAssumed "offset_assumed" (Warning, "Set the athlete's time zone, or export times with their offset. The activity may be on the wrong day.")
     LocalTimeSkipped "local_time_skipped" (Warning, "Correct the start, or add its offset. The clock skipped this time, so a later time was used.")
@@ -83,10 +85,14 @@ named! {
     SampleTwice "sample_twice" (Warning, "No action needed: samples of the same moment were merged into one.")
     DuplicateActivity "duplicate_activity" (Warning, "No action needed: the activity is in several files and was counted once.")
     DuplicateDay "duplicate_day" (Warning, "No action needed: the values are equal and were counted once.")
-    ConflictingDay "conflicting_day" (Warning, "Delete the wrong one of the two values from its table. They differ, so none was used.")
-    ConflictingRecording "conflicting_recording" (Warning, "Write the right value of the day into a table of days, which has precedence. The values differ, so none was used.")
-    ConflictingAthlete "conflicting_athlete" (Warning, "Set the value under `athlete` in the configuration. The first file by name was used.")
-    OverriddenDay "overridden_day" (Warning, "No action needed: the source with precedence was used.")
+    ConflictingDay "conflicting_day" (Warning, "Delete the wrong value from its table. Two values of the \
+        same day differ, so neither was used.")
+    ConflictingRecording "conflicting_recording" (Warning, "Write the right value of the day into a table \
+        of days, which has precedence. Two values of the same day differ, so neither was used.")
+    ConflictingAthlete "conflicting_athlete" (Warning, "Set the value under `athlete` in the configuration. \
+        Several files state different values, and the first file by name was used.")
+    OverriddenDay "overridden_day" (Warning, "No action needed: two sources state different values, and the \
+        one with precedence was used.")
 }
 
 impl Code {
@@ -94,7 +100,7 @@ impl Code {
         self.row().0
     }
 
-    /// Returns the advice to the owner of the data, in one sentence.
+    /// Returns the advice for the owner of the data, in one sentence.
     pub const fn what_to_do(self) -> &'static str {
         self.row().1
     }
@@ -111,13 +117,12 @@ impl fmt::Display for Code {
 pub struct Problem {
     pub source: Source,
     pub code: Code,
-    /// Description of the problem. It quotes the faulty value.
+    /// Description of the problem, which quotes the wrong value.
     pub message: String,
 }
 
 impl Problem {
-    /// Creates a problem. The message may quote a file, so the message is shortened and its control characters are
-    /// replaced.
+    /// Creates a problem. The message may quote a file, so it is shortened, and its control characters are replaced.
     pub(crate) fn new(code: Code, source: Source, message: impl Into<String>) -> Self {
         let message: String = message.into();
         let plain = message.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c });
@@ -135,9 +140,9 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Collected problems: all errors, and the first warnings per code and file, in the order of files, codes and places.
-/// The number per code and file is limited so that a file with a problem in every line does not hide the problems of
-/// other files.
+/// Collected problems: all errors, and the first warnings per code and file, sorted by file, code and place. The number
+/// of warnings per code and file is limited. Therefore a file with a problem in every line does not hide the problems
+/// of other files.
 #[derive(Default)]
 pub(crate) struct Problems {
     errors: BTreeSet<Problem>,
@@ -151,8 +156,8 @@ pub(crate) struct Problems {
 type Kind = (Arc<str>, Code);
 
 impl Problems {
-    /// Adds a problem. A warning beyond [`limits::PLACES`] per code and file, or beyond [`limits::WARNINGS`] in total,
-    /// is only counted: a faulty file must not fill the memory.
+    /// Adds a problem. After [`limits::PLACES`] warnings per code and file, or [`limits::WARNINGS`] in total, a warning
+    /// is only counted. A faulty file must not fill the memory.
     pub(crate) fn push(&mut self, problem: Problem) {
         let kind = (Arc::clone(&problem.source.file), problem.code);
         if problem.severity() == Error {
@@ -187,8 +192,8 @@ impl Problems {
         self.more_warnings += 1;
     }
 
-    /// Returns the listed problems in the order of files and places, the count per file and code, and the number of
-    /// warnings that are not listed.
+    /// Returns the listed problems sorted by file and place, the number of problems per file and code, and the number
+    /// of warnings that are not listed.
     pub(crate) fn finish(self) -> (Vec<Problem>, BTreeMap<Kind, usize>, usize) {
         let warnings = self.warnings.into_values().flatten();
         let mut all: Vec<Problem> = self.errors.into_iter().chain(warnings).collect();

@@ -1,7 +1,7 @@
 //! Samples as a series of values, each with the seconds for which it is valid.
 //!
-//! The seconds of all samples together never exceed the duration that the activity states: a load is computed over the
-//! time in which the timer ran (contract C10).
+//! The seconds of all samples together never exceed the duration that the activity states. Therefore a load is computed
+//! only over the time in which the timer ran (contract C10).
 
 use crate::training::measure::Measure;
 use crate::training::model::{Activity, Sample};
@@ -11,21 +11,21 @@ const HOLD_S: f64 = 30.0;
 
 /// Minimum share of the duration that samples must cover to represent the complete activity.
 const COVERED: f64 = 0.8;
-/// Minimum share of the duration that complete samples cover. Below this share, a caveat reports the gap.
+/// Minimum share of the duration that samples cover without a caveat. If they cover less, a caveat reports the gap.
 const COMPLETE: f64 = 0.99;
-/// Maximum number of uncovered seconds that no caveat reports, because the last sample has no duration of its own.
+/// Number of uncovered seconds that need no caveat, because the last sample has no duration of its own.
 const LAST_SAMPLE_S: f64 = 10.0;
 
-/// Returns the seconds for which each sample but the last is valid: until the next sample, without pauses, at most
-/// [`HOLD_S`].
+/// Returns the seconds for which each sample except the last is valid. A sample is valid until the next sample, without
+/// pauses, and for at most [`HOLD_S`].
 ///
-/// If the sum exceeds the stated duration, the file has pauses without timer events. Then the longest gaps are
-/// shortened, to the common length at which the sum is the duration.
+/// If the sum exceeds the stated duration, the file has pauses without timer events. In this case, the longest gaps are
+/// shortened to a common length, so that the sum is the duration.
 fn valid_seconds(activity: &Activity) -> Vec<f64> {
     let samples = &activity.samples;
     let running = samples.iter().zip(samples.iter().skip(1)).map(|(sample, next)| {
         let seconds = next.at_s - sample.at_s - paused(&activity.pauses, sample.at_s, next.at_s);
-        // A sample out of order, or without a finite time, has no positive duration.
+        // If a sample is out of order or has no finite time, it has no duration.
         if seconds > 0.0 { seconds.min(HOLD_S) } else { 0.0 }
     });
     let mut seconds: Vec<f64> = running.collect();
@@ -44,7 +44,8 @@ pub(crate) fn paused(pauses: &[(f64, f64)], from: f64, to: f64) -> f64 {
     within.map(|(begins, ends)| ends.min(to) - begins.max(from)).sum()
 }
 
-/// Returns the length to which gaps must be shortened so that their sum is `all`. None if the sum is not greater.
+/// Returns the length to which the longest gaps must be shortened so that the sum is `all`. Returns None if the sum is
+/// not greater than `all`.
 #[expect(clippy::cast_precision_loss, reason = "a count of samples")]
 fn longest_gap(seconds: &[f64], all: f64) -> Option<f64> {
     if seconds.iter().sum::<f64>() <= all {
@@ -88,7 +89,7 @@ pub(crate) struct Effort {
     pub(crate) heart_rate: f64,
 }
 
-/// Returns the heart rates with the power.
+/// Returns the heart rates together with the power.
 pub(crate) fn efforts_of_power(activity: &Activity) -> Vec<Effort> {
     let power = |sample: &Sample, _: &Sample, _: f64| {
         sample.power.filter(|watts| Measure::PowerAverage.is_plausible(*watts))
@@ -96,9 +97,9 @@ pub(crate) fn efforts_of_power(activity: &Activity) -> Vec<Effort> {
     efforts(activity, power)
 }
 
-/// Returns the heart rates with the speed. If a sample has no speed, the speed is the distance to the next sample
-/// divided by the sample's valid seconds. A gap may be longer than [`HOLD_S`], the maximum of the valid seconds, so
-/// no speed is computed then.
+/// Returns the heart rates together with the speed. If a sample has no speed, the speed is the distance to the next
+/// sample divided by the valid seconds of the sample. If the gap is longer than [`HOLD_S`], the valid seconds are
+/// shorter than the gap, so no speed is computed.
 pub(crate) fn efforts_of_speed(activity: &Activity) -> Vec<Effort> {
     let most = activity.sport.speed_limit();
     let speed = |sample: &Sample, next: &Sample, seconds: f64| {
@@ -119,7 +120,7 @@ fn efforts(activity: &Activity, output: impl Fn(&Sample, &Sample, f64) -> Option
     found.collect()
 }
 
-/// Returns true if a series covers enough of `duration`. An activity without a duration is covered.
+/// Returns true if a series covers enough of `duration`. If the activity has no duration, returns true.
 pub(crate) fn covers(series: &[(f64, f64)], duration: Option<f64>) -> bool {
     is_covered(seconds(series), duration)
 }
@@ -129,7 +130,7 @@ pub(crate) fn is_covered(seconds: f64, duration: Option<f64>) -> bool {
     seconds > 0.0 && duration.is_none_or(|duration| seconds >= COVERED * duration)
 }
 
-/// Returns true if a series leaves out a part of `duration` that must be reported.
+/// Returns true if a caveat must report that a series covers only a part of `duration`.
 pub(crate) fn has_gap(series: &[(f64, f64)], duration: Option<f64>) -> bool {
     let covered = seconds(series);
     duration.is_some_and(|all| covered < COMPLETE * all && covered + LAST_SAMPLE_S < all)

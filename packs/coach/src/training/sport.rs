@@ -9,7 +9,7 @@ use crate::training::limits;
 pub enum Sport {
     Running,
     Cycling,
-    /// Cycling with a motor: the speed is not the athlete's alone.
+    /// Cycling with a motor. The speed is not the athlete's alone.
     EBiking,
     Swimming,
     Walking,
@@ -25,10 +25,11 @@ pub enum Sport {
     Unknown,
 }
 
-/// Words and phrases of sport names, and their sports. `None` is a sport without a variant, which keeps its name.
+/// Words and phrases of sport names, with their sports. `None` means a sport without a variant in [`Sport`], which
+/// keeps its name.
 ///
-/// The phrase that begins first in a name determines the sport; of several that begin at the same word, the longest.
-/// The names are those of the FIT profile, and of Garmin Connect and Strava in English, German, French, Spanish,
+/// The phrase that begins first in a name determines the sport. If several begin at the same word, the longest one
+/// does. The names are those of the FIT profile, and of Garmin Connect and Strava in English, German, French, Spanish,
 /// Italian and Dutch.
 static NAMES: &[(&str, Option<Sport>)] = &[
     ("running", Some(Sport::Running)),
@@ -184,7 +185,7 @@ static NAMES: &[(&str, Option<Sport>)] = &[
     ("horse_ride", None),
 ];
 
-/// Words that determine the sport only if they are the complete name: in a longer name they describe another sport.
+/// Words that determine the sport only if they are the complete name. In a longer name, they describe another sport.
 static COMPLETE_NAMES: [(&str, Sport); 10] = [
     ("treadmill", Sport::Running),
     ("cinta", Sport::Running),
@@ -204,7 +205,7 @@ const NO_SPORT: [&str; 3] = ["unknown", "generic", "other"];
 impl Sport {
     /// Returns the sport for a name such as `trail_running`, `Biking`, `Ride` or `Course à pied`.
     pub fn from_name(text: &str) -> Self {
-        // The name becomes part of ids and of displayed text.
+        // The name becomes a part of ids and of displayed text, so only letters and digits are kept.
         let plain = text.trim().chars().map(|c| if c.is_alphanumeric() { c } else { '_' });
         let lower: String = plain.take(limits::SPORT_CHARS).collect::<String>().to_lowercase();
         let words: Vec<&str> = lower.split('_').filter(|word| !word.is_empty()).collect();
@@ -219,8 +220,9 @@ impl Sport {
         }
     }
 
-    /// Returns true if two recordings with these sports can be the same session: the sports are equal or related, or
-    /// one is not known. A watch and a log rarely have the same name for a sport without a variant.
+    /// Returns true if two recordings with these sports may be of the same session: the sports are equal or related, or
+    /// one of them has no variant or is unknown. A watch and a log rarely use the same name for a sport without a
+    /// variant.
     pub(crate) fn may_be(&self, other: &Self) -> bool {
         self == other || !self.is_distinct() || !other.is_distinct() || self.relative() == other.relative()
     }
@@ -230,7 +232,7 @@ impl Sport {
         !matches!(self, Self::Other(_) | Self::Unknown)
     }
 
-    /// Returns the related sport that recordings of this sport often name instead.
+    /// Returns the related sport that recordings of this sport often state instead.
     pub(crate) const fn relative(&self) -> &Self {
         match self {
             Self::EBiking => &Self::Cycling,
@@ -248,7 +250,7 @@ impl Sport {
         }
     }
 
-    /// Returns the highest plausible average speed in m/s. At a higher average, the distance or the duration is wrong.
+    /// Returns the highest plausible average speed in m/s. Above it, the distance or the duration is wrong.
     pub(crate) const fn speed_limit(&self) -> f64 {
         match self {
             Self::Swimming => 4.0,

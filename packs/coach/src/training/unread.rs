@@ -1,4 +1,4 @@
-//! Summary of unread training data for its owner: one line per file and problem code.
+//! Summary of the training data that was not read, for the owner of the data: one line per file and problem code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use serde::Serialize;
 use crate::training::problem::{Code, Problem, Severity};
 use crate::training::read::Reading;
 
-/// Unread training data. The counts include problems that are not listed.
+/// Training data that was not read. The numbers include problems that are not listed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct UnreadData {
     /// Number of files, including refused files.
     pub files: usize,
     /// Number of refused files.
     pub refused: usize,
-    /// Problems: first refused files, then partly used files, then problems that need no action.
+    /// Problems: first files that were refused, then files that were used in part, then problems that need no action.
     pub problems: Vec<UnreadProblem>,
     /// Number of problems that are not listed, by code.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

@@ -8,7 +8,7 @@ use crate::report::number::{duration, exponent, fixed};
 const TICKS: f64 = 6.0;
 /// Maximum number of ticks of an axis of days.
 const DAY_TICKS: usize = 6;
-/// Maximum number of tick intervals on an axis of days. Finer tick intervals are not used.
+/// Maximum number of tick intervals on an axis of days. An interval that would give more is not used.
 const SPAN: i32 = 12;
 
 /// A range of values whose ends are ticks.
@@ -26,7 +26,8 @@ const SECONDS: [f64; 16] = [
 ];
 
 impl Scale {
-    /// Returns a scale that covers all values. It starts at zero if the values are near zero relative to their spread.
+    /// Returns a scale that covers all values. If the values are near zero relative to their spread, the scale starts
+    /// at zero.
     pub(crate) fn around(values: impl Iterator<Item = f64> + Clone, unit: &str) -> Self {
         let mut low = values.clone().fold(f64::INFINITY, f64::min);
         let mut high = values.fold(f64::NEG_INFINITY, f64::max);
@@ -77,7 +78,7 @@ fn step(least: f64, unit: &str) -> f64 {
     {
         return step;
     }
-    // Durations beyond the intervals in `SECONDS` use round numbers of hours.
+    // A duration above the intervals in `SECONDS` gets a round number of hours as its interval.
     let base = if unit == "s" { 3600.0 } else { 1.0 };
     let least = least / base;
     let power: f64 = format!("1e{}", exponent(least)).parse().unwrap_or(1.0);
@@ -91,7 +92,7 @@ fn label(value: f64, step: f64, unit: &str) -> String {
         let text = duration(value);
         return match text.strip_suffix(":00") {
             _ if value == 0.0 => "0".to_owned(),
-            // A text with hours keeps its minutes and drops its seconds.
+            // A duration with hours is shown with its minutes and without its seconds.
             Some(short) if text.matches(':').count() == 2 => short.to_owned(),
             _ => text,
         };
@@ -166,7 +167,7 @@ pub(crate) fn days_between(first: Date, last: Date) -> i32 {
 
 impl TickInterval {
     /// Returns true if the interval divides the period into at most [`SPAN`] parts. For example, a year does not get
-    /// a tick for each day.
+    /// one tick per day.
     fn is_for(self, first: Date, last: Date) -> bool {
         let days = days_between(first, last);
         let each = match self {

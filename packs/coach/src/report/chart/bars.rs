@@ -39,7 +39,7 @@ pub(crate) fn draw(out: &mut String, chart: &Bars, number: usize) {
     if drawn.iter().any(|bar| parts(bar).next().is_some()) {
         let names = chart.parts.iter().take(SERIES);
         let legend: Vec<_> = names.enumerate().map(|(at, name)| (Swatch::Area, at, &**name)).collect();
-        // The title of the chart already names a single part.
+        // If there is only one part, the title of the chart names it.
         if legend.len() > 1 {
             frame::legend(out, &legend);
         }
@@ -89,7 +89,7 @@ fn draw_bars(out: &mut String, chart: &Bars, drawn: &[Bar]) {
     let width = (slot * 0.72).min(WIDEST);
     let longest = drawn.iter().map(|bar| bar.label.chars().count().min(LABEL)).max().unwrap_or(0);
     let label_width = f64::from(u32::try_from(longest).unwrap_or(0)) * LETTER + 6.0;
-    // Labels every bar, every second bar and so on, depending on the width. The last bar always has a label.
+    // Depending on the width, every bar has a label, or every second bar, and so on. The last bar always has a label.
     let every =
         (1..=drawn.len()).find(|every| f64::from(u32::try_from(*every).unwrap_or(1)) * slot >= label_width);
     let every = every.unwrap_or(drawn.len());

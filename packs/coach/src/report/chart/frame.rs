@@ -63,7 +63,7 @@ impl Figure<'_> {
     }
 }
 
-/// Writes the legend. Writes nothing if no entry has a name, because the title then names the chart's content.
+/// Writes the legend. If no entry has a name, writes nothing: the title of the chart then says what is drawn.
 pub(crate) fn legend(out: &mut String, entries: &[(Swatch, usize, &str)]) {
     if entries.iter().all(|(_, _, name)| name.is_empty()) {
         return;
@@ -91,7 +91,7 @@ pub(crate) fn legend(out: &mut String, entries: &[(Swatch, usize, &str)]) {
     out.push_str("</ul>\n");
 }
 
-/// Writes a line that says that the chart has no data.
+/// Writes the line that a chart without data shows.
 pub(crate) fn nothing(out: &mut String) {
     out.push_str("<p class=\"nothing\">No data for this chart.</p>\n");
 }

@@ -1,5 +1,5 @@
-//! Hatched areas, drawn as lines that end at the area's edges. SVG patterns would need less code, but printing to PDF
-//! turns each pattern into a picture of hundreds of kilobytes.
+//! Hatched areas. A hatch is drawn as lines that end at the edges of the area. An SVG pattern would need less code, but
+//! when the page is printed to PDF, each pattern becomes a picture of hundreds of kilobytes.
 
 use std::fmt::Write;
 

@@ -14,10 +14,10 @@ use crate::report::number::{pixel, with_unit};
 const HEIGHT: f64 = 230.0;
 
 type Points = Vec<(Date, Option<f64>)>;
-/// Series with its points in order.
+/// A series with its points in their order.
 type Line<'a> = (&'a Series, Points);
 
-/// Returns the points sorted by day, at most the last [`POINTS`]. If a day has two values, the later value is used.
+/// Returns the points sorted by day, but only the last [`POINTS`]. If a day has two values, the later one is used.
 fn points(series: &Series) -> Points {
     let by_day: BTreeMap<Date, Option<f64>> =
         series.points.iter().map(|(day, value)| (*day, value.filter(|value| value.is_finite()))).collect();
@@ -59,7 +59,7 @@ pub(crate) fn draw(out: &mut String, chart: &Lines, number: usize) {
             let mut legend: Vec<(Swatch, usize, &str)> =
                 drawn.iter().enumerate().map(|(at, (series, _))| (Swatch::Line, at, &*series.name)).collect();
             legend.extend(bands.iter().map(|band| (Swatch::Band, 0, &*band.name)));
-            // A single line with the name of the chart needs no legend.
+            // A single line that has the name of the chart needs no legend.
             if legend.len() > 1 || legend[0].2 != chart.title {
                 frame::legend(out, &legend);
             }

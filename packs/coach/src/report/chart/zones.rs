@@ -1,4 +1,4 @@
-//! Charts of shares: each row is a bar that is divided into zones.
+//! Charts of shares. Each row is a bar that is divided into zones.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::report::number::{fixed, pixel, with_unit};
 
 const ROW: f64 = 46.0;
 const BAR: f64 = 24.0;
-/// Smallest share that is labelled inside its bar: the label is four characters wide.
+/// Smallest share that has its label inside the bar. The label is four characters wide.
 const NAMED: f64 = 0.09;
 
 /// Returns the sum of the amounts. Returns None if the amounts cannot be shown as shares.

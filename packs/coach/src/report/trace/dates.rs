@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::civil::Date;
 
-/// Date, or a part of a date such as a month and a year.
+/// A date, or a part of one, such as a month and a year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DateParts {
     pub year: Option<i16>,
@@ -166,7 +166,7 @@ fn in_digits(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
         return None;
     };
     let readings: Vec<DateParts> = readings.into_iter().filter(|day| day.is_real()).collect();
-    // Skips the time of a timestamp, so that it is not read as a duration.
+    // The time of a timestamp is skipped. Otherwise it would be read as a duration.
     if third.len() == 2 && rest.rest().starts_with('T') {
         let time = rest
             .rest()
@@ -179,7 +179,7 @@ fn in_digits(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
     (!readings.is_empty() && !goes_on).then_some((readings, rest.at))
 }
 
-/// Parses `12 March` and `12th of March 2026`. For `3–9 March` the result is 3 March.
+/// Parses `12 March` and `12th of March 2026`. For `3–9 March`, the result is 3 March.
 fn day_first(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
     let mut rest = Rest { text, at };
     let first = rest.day()?;

@@ -1,4 +1,4 @@
-//! Known numbers by quantity, and known days.
+//! Known numbers by the quantity that they measure, and known days.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -14,12 +14,12 @@ use crate::report::limits::KNOWN;
 /// Largest difference between a quoted number and a known value, as a share of the quoted number.
 const NEAR: f64 = 0.01;
 
-/// Quantity that a number measures. It determines in which units the number may be written.
+/// Quantity that a number measures. The quantity determines in which units an agent may write the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quantity {
     /// Number without a known unit. An agent may write it with any unit.
     Number,
-    /// Count, or number in a unit that is never converted. It does not match a number of the quantities below.
+    /// A count, or a number in a unit that is never converted. It matches none of the quantities below.
     Own,
     /// Share of 1. An agent may also write it as a percentage.
     Ratio,
@@ -48,7 +48,8 @@ fn base_quantity(unit: &str) -> (Quantity, f64) {
     }
 }
 
-/// Known number as an absolute value and a sign. A positive and a negative number of the same size are two entries.
+/// A known number as its absolute value and its sign. A positive and a negative number of the same size are two
+/// entries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Entry {
     quantity: Quantity,
@@ -120,8 +121,8 @@ impl KnownNumbers {
         }
     }
 
-    /// Adds a number in the base unit of its quantity. If the conversion changes the number, also adds the written
-    /// number with [`Quantity::Own`].
+    /// Adds a number in the base unit of its quantity. If the conversion changes the number, the number as written is
+    /// added too, as [`Quantity::Own`].
     fn measure(&mut self, value: f64, unit: Unit) {
         let (quantity, factor) = unit.base_quantity();
         self.scaled(value, quantity, factor);
@@ -134,14 +135,14 @@ impl KnownNumbers {
         }
     }
 
-    /// Adds a number with a unit of a tool result: `s`, `km`, `bpm`, `%`, `1`, `share of time`. An agent may write a
-    /// number without a unit with any unit.
+    /// Adds a number with the unit that a tool result states: `s`, `km`, `bpm`, `%`, `1`, `share of time`. If the tool
+    /// result states no unit, an agent may write the number with any unit.
     pub fn add_in_unit(&mut self, value: f64, unit: &str) {
         let (quantity, factor) = base_quantity(unit);
         self.scaled(value, quantity, factor);
     }
 
-    /// Adds a number that matches only in its own unit: `42 min` does not match a known `42 kg`.
+    /// Adds a number that matches only in its unit: a written `42 min` does not match a known `42 kg`.
     pub(super) fn add_in_unit_only(&mut self, value: f64, unit: &str) -> Option<Entry> {
         let (quantity, factor) = base_quantity(unit);
         let value = value * factor;
@@ -149,9 +150,9 @@ impl KnownNumbers {
         value.is_finite().then_some(Entry { quantity, size: value.abs(), is_negative: value < 0.0 })
     }
 
-    /// Adds every number of a tool result, the numbers in its texts, and the lengths of its lists. The suffix of a key
-    /// (`_s`, `_min`, `_m`, `_km`, `_bpm`, `_w`, `ratio`, `share` and others), or the `unit` in the same object,
-    /// determines the quantity of a number.
+    /// Adds every number of a tool result, the numbers in its texts, and the lengths of its lists. The quantity of a
+    /// number is determined by the suffix of its key (`_s`, `_min`, `_m`, `_km`, `_bpm`, `_w`, `ratio`, `share` and
+    /// others) or by the `unit` in the same object.
     pub fn add_json(&mut self, value: &Value) {
         self.json_in(value, (Quantity::Number, 1.0));
     }
@@ -188,7 +189,7 @@ impl KnownNumbers {
                         ways.any(|way| self.roundings(decimal, *sign, *way).next().is_some())
                     })
             }
-            // A time such as `45:12` matches only a duration, never equal digits of another quantity.
+            // A time such as `45:12` matches only a duration, and never another quantity with the same digits.
             Form::Times(times) => times.iter().any(|(decimal, unit)| {
                 as_time(*unit).any(|way| self.roundings(*decimal, Sign::None, *way).next().is_some())
             }),
@@ -218,7 +219,7 @@ impl KnownNumbers {
         }
     }
 
-    /// Returns the [`Self::roundings`] that are close enough for a reader: `10 km` does not match 9,612 m.
+    /// Returns those [`Self::roundings`] that are near enough for a reader: `10 km` does not match 9,612 m.
     fn close_roundings(
         &self,
         decimal: Decimal,
@@ -249,8 +250,8 @@ impl KnownNumbers {
             Sign::Plus => !known.is_negative,
             Sign::Minus => known.is_negative || known.size == 0.0,
         };
-        // The search range is slightly wider than a rounding, so that it includes values exactly halfway between two
-        // roundings. `is_rounding_of` decides about these values.
+        // The searched range is slightly wider than a rounding. Therefore it contains the values exactly halfway
+        // between two roundings. `is_rounding_of` then decides about them.
         let slack = middle * 1e-12;
         let entry = |size: f64, is_negative| Entry { quantity, size: (size / factor).max(0.0), is_negative };
         self.numbers

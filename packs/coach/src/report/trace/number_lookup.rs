@@ -12,12 +12,11 @@ use super::unit_named;
 use crate::report::limits::{FOUND, PLACES};
 use crate::report::model::TrainingValue;
 
-/// Looks up quoted numbers in the known numbers and the training data, and collects the numbers found in the training
-/// data.
+/// Looks up quoted numbers in the known numbers and in the training data. Collects those that are in the training data.
 pub(crate) struct NumberLookup {
     known: KnownNumbers,
     given: Vec<TrainingValue>,
-    /// Numbers of the values in `given`.
+    /// The values in `given` as known numbers.
     values: KnownNumbers,
     by_entry: BTreeMap<Entry, Vec<usize>>,
     pub found: Vec<FoundNumber>,
@@ -42,8 +41,8 @@ impl NumberLookup {
         Self { known, given, values, by_entry: places, found: Vec::new() }
     }
 
-    /// Returns the row of a quoted number. `own` is the written word of a unit that is not converted, such as `days`. A
-    /// single digit is not looked up, because it occurs everywhere.
+    /// Returns the row of a quoted number. `own` is the unit as written if it is a unit that is not converted, such as
+    /// `days`. A single digit is not looked up, because it occurs everywhere.
     fn look_up(&mut self, written: &str, entries: &[Entry], own: Option<&str>) -> Option<LookupResult> {
         if written.chars().filter(char::is_ascii_digit).count() < 2 {
             return None;
@@ -79,7 +78,7 @@ impl Lookup for NumberLookup {
         for scan::Token { range, form } in scan::tokens(text) {
             let look = if self.known.has(&form, column) {
                 let entries = self.values.entries(&form, column);
-                // The words of unconverted units are compared: "7 days" does not match an exertion of 7.
+                // Units that are not converted are compared as words: "7 days" does not match an exertion of 7.
                 let own = match &form {
                     scan::Form::Number { units, .. } if *units == [Unit::Other] => {
                         Some(scan::word_behind(text, range.end))

@@ -8,7 +8,7 @@ const POWERS: [f64; DIGITS + 1] = [
     1e19, 1e20, 1e21, 1e22, 1e23, 1e24,
 ];
 
-/// Absolute value of a number as written: all digits, and the number of decimals.
+/// Absolute value of a written number: all its digits, and the number of decimals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Decimal {
     pub digits: u128,

@@ -1,7 +1,8 @@
 //! Finds the numbers in a text: numbers with signs and units, times such as `45:12`, durations such as `1 h 05 min`,
 //! dates.
 //!
-//! Digits that belong to a name are skipped: `VO2`, `Z4`, `zone 2`, `week 3`, and the ordinal at the start of a line.
+//! Digits that belong to a name are skipped: `VO2`, `Z4`, `zone 2`, `week 3`. The ordinal at the start of a line is
+//! skipped too.
 
 use std::ops::Range;
 
@@ -20,14 +21,14 @@ pub(crate) enum Sign {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Form {
-    /// Digits with at most one decimal point, one entry per possible reading. The first unit follows the number. In a
-    /// range, the second unit is the unit of the range's other end.
+    /// Digits with at most one decimal point, with one entry per possible reading. The first unit is the one that
+    /// follows the number. In a range, the second unit is that of the other end.
     Number { readings: Vec<String>, sign: Sign, units: Vec<Unit> },
     /// Possible readings of a time or a duration, each as an amount in a unit.
     Times(Vec<(Decimal, Unit)>),
     /// Possible readings of a date.
     Days(Vec<DateParts>),
-    /// Digits that are never looked up: digits of other scripts, fractions in one character, too many digits.
+    /// Digits that are never looked up: digits of other scripts, fractions in one character, or too many digits.
     Odd,
 }
 
@@ -37,7 +38,7 @@ pub(crate) struct Token {
     pub form: Form,
 }
 
-/// Words that turn the following small whole number into a name. In lower case, without the plural `s`.
+/// Words after which a small whole number is part of a name. In lower case, without the plural `s`.
 const NAMES: [&str; 16] = [
     "zone", "week", "phase", "step", "stage", "block", "section", "part", "option", "priority", "table",
     "figure", "level", "tier", "point", "no",
@@ -64,7 +65,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
         };
         if let Some(token) = token {
             match found.last_mut() {
-                // Digits of another script and adjacent ASCII digits form one number.
+                // Digits of another script and the ASCII digits next to them form one number.
                 Some(last) if last.form == Form::Odd && last.range.end == token.range.start => {
                     last.range.end = token.range.end;
                 }
@@ -114,7 +115,7 @@ fn digits(text: &str, at: usize, previous: char, name_ends: &mut Option<usize>) 
     let (sign, start) = sign(before);
     let form =
         if readings.is_empty() { Form::Odd } else { Form::Number { readings, sign, units: vec![unit] } };
-    // The range to mark includes the unit in `80 %` and `45min`. In `45 minutes` the range is only the number.
+    // In `80 %` and `45min`, the marked range includes the unit. In `45 minutes`, it is only the number.
     if unit == Unit::Percent && text[..unit_ends].ends_with('%') {
         end = unit_ends;
     }
@@ -144,13 +145,14 @@ fn follows_name(before: &str) -> bool {
     NAMES.contains(&&*word) || word.strip_suffix('s').is_some_and(|word| NAMES.contains(&word))
 }
 
-/// Returns true for the `2` of `zones 1 and 2`: a number that continues a name.
+/// Returns true for the `2` of `zones 1 and 2`, a number that continues a name.
 fn goes_on_from(before: &str, name_ends: Option<usize>) -> bool {
     const JOINS: [&str; 8] = [" and ", " or ", "–", "-", " to ", " & ", "/", " – "];
     name_ends.and_then(|end| before.get(end..)).is_some_and(|gap| JOINS.contains(&gap))
 }
 
-/// Returns the sign of the number and its start. A hyphen between two words or numbers is not a sign.
+/// Returns the sign of the number, and the position where the number with its sign starts. A hyphen between two words
+/// or numbers is not a sign.
 fn sign(before: &str) -> (Sign, usize) {
     let mut back = before.char_indices().rev();
     let Some((at, c)) = back.next() else { return (Sign::None, before.len()) };
@@ -218,8 +220,8 @@ fn decimals(text: &str, end: usize, whole: u128) -> (Decimal, usize) {
     }
 }
 
-/// Parses `1 h 05 min`, `3h25m10s` and `45 min 30 s`. The result is in the smallest unit that the text uses:
-/// `1 h 30 min` gives 90 minutes.
+/// Parses `1 h 05 min`, `3h25m10s` and `45 min 30 s`. The result is in the smallest unit in the text: `1 h 30 min`
+/// gives 90 minutes.
 fn span(text: &str, first: &str, unit: Unit, end: usize) -> Option<(Decimal, Unit, usize)> {
     let mut sum = first.parse::<u128>().ok().filter(|value| *value < 100_000)?;
     let (mut last, mut end) = (unit, end);
@@ -237,7 +239,7 @@ fn span(text: &str, first: &str, unit: Unit, end: usize) -> Option<(Decimal, Uni
             break;
         };
         let (mut next, mut next_ends) = self::unit(text, from + digits);
-        // Minutes after hours may have no unit or the unit `m`: `1h05` and `1h 05m`.
+        // Minutes after hours may have no unit, or the unit `m`: `1h05` and `1h 05m`.
         if last == Unit::Hour && (next == Unit::Metre || next == Unit::None && from == end && digits == 2) {
             (next, next_ends) = (Unit::Minute, if next == Unit::Metre { next_ends } else { from + digits });
         } else if !smaller.contains(&next) || next == Unit::None {
@@ -278,8 +280,8 @@ fn unit(text: &str, end: usize) -> (Unit, usize) {
     }
 }
 
-/// Parses a number. Returns its end in the text, and its possible readings. A number that is too long or malformed has
-/// no reading.
+/// Parses a number. Returns its end in the text and its possible readings. If the number is too long or malformed, it
+/// has no reading.
 fn number(text: &str, at: usize) -> (usize, Vec<String>) {
     let bytes = text.as_bytes();
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);

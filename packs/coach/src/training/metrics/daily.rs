@@ -55,8 +55,8 @@ pub const CTL_DAYS: u32 = 42;
 pub const ATL_DAYS: u32 = 7;
 /// Number of windows after which the first load contributes less than 1/1000 to an exponentially weighted average.
 const WARM_WINDOWS: usize = 4;
-/// At most one in four days of a window may have an unknown load. Such days are left out. A window with more such days
-/// has no result.
+/// Maximum share of days with an unknown load in a window: one in four. Such days are left out. A window with more of
+/// them has no result.
 const UNKNOWN_SHARE: usize = 4;
 
 impl DailyLoads {
@@ -71,7 +71,7 @@ impl DailyLoads {
         let Some(first) = until.iter().map(|activity| activity.day()).min() else {
             return Err(Missing::new(metric, Need::Activities, format!("an activity up to {as_of}")));
         };
-        // Without this limit, an activity from a device whose clock was never set would create decades of rest days.
+        // Without this limit, an activity from a device with a wrong clock would create decades of rest days.
         let oldest = as_of.saturating_sub(i64::try_from(limits::DAYS - 1).unwrap_or(i64::MAX).days());
         let first = first.max(oldest);
         let mut loads = Self { scale, days: BTreeMap::new(), used: BTreeMap::new(), has_older: false };
@@ -110,7 +110,7 @@ impl DailyLoads {
         &self.days
     }
 
-    /// Returns the loads of the last `count` days, with their inputs.
+    /// Returns the loads of the last `count` days, with the inputs of these loads.
     fn window(&self, metric: Metric, count: u32) -> Result<(Vec<f64>, Provenance), Missing> {
         let count = count as usize;
         if self.days.len() < count {
@@ -127,7 +127,7 @@ impl DailyLoads {
         Ok((known, self.used(&days)))
     }
 
-    /// Returns the activities of these days, and the inputs of their loads.
+    /// Returns the activities of these days, together with the inputs of their loads.
     fn used(&self, days: &[&DayLoad]) -> Provenance {
         let mut used = Provenance::default();
         for day in days {
@@ -162,12 +162,12 @@ impl DailyLoads {
     }
 
     /// Returns [`Self::acute`] / [`Self::chronic`]. The 7 days are part of the 28 days ("coupled" ratio). The ratio
-    /// shows how the load has changed. Predicting injuries from this ratio is disputed (Impellizzeri et al. 2020).
+    /// shows how the load has changed. It is disputed whether the ratio predicts injuries (Impellizzeri et al. 2020).
     pub fn ratio(&self) -> Outcome<f64> {
         ratio(Metric::LoadRatio, self.acute(), self.chronic())
     }
 
-    /// Computes `E = λ·load + (1 − λ)·E of the day before` with `λ = 2/(days + 1)`. `E` starts with the first load. A
+    /// Computes `E = λ·load + (1 − λ)·E of the day before` with `λ = 2/(days + 1)`. The first `E` is the first load. A
     /// day with an unknown load leaves `E` unchanged. If the window has too many such days, there is no result.
     fn ewma(&self, metric: Metric, days: u32) -> Outcome<f64> {
         self.window(metric, days)?;
@@ -200,8 +200,8 @@ impl DailyLoads {
         ratio(Metric::LoadRatioEwma, self.acute_ewma(), self.chronic_ewma())
     }
 
-    /// Computes `C + (load − C)·(1 − e^(−1/days))` day by day, where `C` is the value of the day before, and 0 before
-    /// the first day. A day with an unknown load leaves `C` unchanged. If the last `days` days have too many such days,
+    /// Computes `C + (load − C)·(1 − e^(−1/days))` day by day. `C` is the value of the day before. It is 0 before the
+    /// first day. A day with an unknown load leaves `C` unchanged. If the last `days` days have too many such days,
     /// there is no result.
     fn response(&self, metric: Metric, days: u32) -> Outcome<f64> {
         self.window(metric, days)?;
@@ -240,7 +240,7 @@ impl DailyLoads {
         Ok(used.result(METRIC, fitness.value - fatigue.value))
     }
 
-    /// Returns [`monotony_of`] the daily loads of the last 7 days. A rest day has the load 0.
+    /// Returns [`monotony_of`] for the daily loads of the last 7 days. A rest day has the load 0.
     pub fn monotony(&self) -> Outcome<f64> {
         const METRIC: Metric = Metric::Monotony;
         let (loads, used) = self.window(METRIC, ACUTE_DAYS)?;
@@ -292,10 +292,10 @@ pub fn strain_of(loads: &[f64], monotony: f64) -> f64 {
     loads.iter().sum::<f64>() * monotony
 }
 
-/// Returns the mean divided by the standard deviation (n), or None if the loads are equal.
+/// Returns the mean divided by the standard deviation (n). Returns None if the loads are equal.
 ///
-/// The deviation is that of a population (n), not of a sample (n − 1). The worked diary in Foster et al. 2001, table 5,
-/// shows this.
+/// The deviation is that of a population (n) and not that of a sample (n − 1), as the worked diary in Foster et al.
+/// 2001, table 5, shows.
 #[expect(clippy::cast_precision_loss, reason = "counts of days")]
 pub fn monotony_of(loads: &[f64]) -> Option<f64> {
     let count = loads.len() as f64;

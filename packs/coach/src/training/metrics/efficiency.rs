@@ -59,15 +59,16 @@ pub fn efficiency_factor(activity: &Activity) -> Outcome<Efficiency> {
     Ok(used.result(METRIC, efficiency))
 }
 
-/// Returns the mean speed of a run in m/min. The speed of other sports depends too much on wind, water and ground.
+/// Returns the mean speed of a run in m/min. Other sports have no result, because their speed depends too much on wind,
+/// water and ground.
 fn metres_per_minute(run: &Activity) -> Option<f64> {
     let metres =
         run.measure(Measure::Distance).filter(|metres| run.sport == Sport::Running && *metres > 0.0)?;
     Some(metres / (run.measure(Measure::Duration)? / 60.0))
 }
 
-/// Computes `100 · (1 − r₂/r₁)` in percent, where `r` is the mean output of a half divided by its mean heart rate.
-/// Only time in which both values are known is used. This time must cover at least 80 % of the duration.
+/// Computes `100 · (1 − r₂/r₁)` in percent, where `r` is the mean output of a half divided by its mean heart rate. Only
+/// time in which both values are known is used. It must cover at least 80 % of the duration.
 pub fn decoupling(activity: &Activity) -> Outcome<f64> {
     const METRIC: Metric = Metric::Decoupling;
     let duration = activity.measure(Measure::Duration);
@@ -89,7 +90,7 @@ pub fn decoupling(activity: &Activity) -> Outcome<f64> {
     let (first, second) = halves(&efforts);
     let (before, after) = (per_beat(&first).ok_or_else(none)?, per_beat(&second).ok_or_else(none)?);
     let lost = 100.0 * (1.0 - after / before);
-    // Without an output in the first half there is no ratio.
+    // If the first half has no output, there is no ratio.
     if before <= 0.0 || !lost.is_finite() {
         return Err(none());
     }

@@ -1,4 +1,5 @@
-//! The load of one activity, on one of three scales, and its intensity. Loads of different scales are never added.
+//! The load of one activity, on one of three scales, and the intensity of the activity. Loads of different scales are
+//! never added.
 
 use serde::Serialize;
 
@@ -48,10 +49,10 @@ pub fn load(activity: &Activity, profile: &Profile, scale: Scale) -> Outcome<f64
 }
 
 /// Computes the training impulse `Σ minutes · r · a · e^(b·r)`, where `r` is the share of the heart-rate reserve. `a`
-/// and `b` are 0.64 and 1.92 for men, 0.86 and 1.67 for women. Arbitrary units.
+/// and `b` are 0.64 and 1.92 for men, 0.86 and 1.67 for women. The unit is arbitrary.
 ///
-/// A sample is valid until the next sample. Samples that cover 80 % of the duration or more are scaled up to the full
-/// duration. With fewer samples, the average heart rate is used for the full duration.
+/// A sample is valid until the next sample. If the samples cover at least 80 % of the duration, the result is scaled up
+/// to the full duration. If they cover less, the average heart rate is used for the full duration.
 pub fn trimp(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     let mut used = Provenance::from_activity(activity);
     let reserve = Reserve::from_profile(profile, Metric::Trimp, &mut used)?;
@@ -97,7 +98,7 @@ pub fn intensity_factor(activity: &Activity, profile: &Profile) -> Outcome<f64> 
     Ok(used.result(METRIC, power.value / threshold))
 }
 
-/// Computes the exertion on the CR-10 scale multiplied by minutes. Arbitrary units.
+/// Computes the exertion on the CR-10 scale multiplied by minutes. The unit is arbitrary.
 pub fn session_rpe(activity: &Activity) -> Outcome<f64> {
     const METRIC: Metric = Metric::SessionRpe;
     let message = format!("the exertion of {}", activity.id);

@@ -1,7 +1,7 @@
-//! The metrics: one table that describes them, and one module per family of metrics.
+//! The metrics: one table that describes all of them, and one module per family of metrics.
 //!
-//! Each metric is computed from a season and a day; there is no clock. A result names its inputs. A metric that cannot
-//! be computed returns a reason, never zero.
+//! A metric is computed from a season and a day, without a clock. A result names its inputs. If a metric cannot be
+//! computed, the result is a reason and never zero.
 
 pub mod daily;
 pub mod efficiency;
@@ -201,7 +201,7 @@ named! {
 }
 
 impl Metric {
-    /// Returns one sentence that helps to choose among metrics.
+    /// Returns one sentence with which a model can choose among metrics.
     pub const fn description(self) -> &'static str {
         self.row().0
     }

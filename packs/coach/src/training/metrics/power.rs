@@ -15,8 +15,8 @@ const LEAST_S: f64 = 20.0 * 60.0;
 /// Computes `(mean of p⁴)^¼` in W, where `p` is the moving mean of the power over 30 seconds, second by second.
 ///
 /// Samples are mapped to seconds. A sample is valid until the next sample, for at most 30 s. Pauses are excluded. If
-/// samples are missing or cover less than 80 % of the duration, the value of the device is used, or else the average
-/// power; a caveat reports the replacement.
+/// samples are missing or cover less than 80 % of the duration, the value of the device is used. If there is none, the
+/// average power is used. A caveat reports the replacement.
 pub fn normalised_power(activity: &Activity) -> Outcome<f64> {
     const METRIC: Metric = Metric::NormalisedPower;
     let mut used = Provenance::from_activity(activity);
@@ -45,7 +45,7 @@ pub fn normalised_power(activity: &Activity) -> Outcome<f64> {
 /// Returns the power of every second with the timer running.
 fn seconds(powers: &[(f64, f64)]) -> Vec<f64> {
     let mut seconds = Vec::new();
-    // Seconds of the previous sample that are left over, because the sample ends within a second.
+    // Rest of the previous sample, in seconds, because a sample may end within a second.
     let mut rest = 0.0;
     for (held, watts) in powers {
         rest += held;

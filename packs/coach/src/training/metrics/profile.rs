@@ -1,5 +1,5 @@
-//! Values of the athlete for the metrics: stated in the configuration, read from files, or estimated. A caveat reports
-//! an estimate.
+//! Values of the athlete for the metrics. They are stated in the configuration, read from files, or estimated. For an
+//! estimate, the result has a caveat.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub struct Profile {
     numbers: BTreeMap<AthleteNumber, Part>,
 }
 
-/// Number with the inputs from which it was computed.
+/// A number with the inputs from which it was computed.
 #[derive(Clone, Debug)]
 struct Part {
     value: f64,
@@ -49,12 +49,12 @@ impl Provenance {
     }
 }
 
-/// Number of days over which the resting heart rate is averaged if no resting heart rate is stated.
+/// Number of days whose resting heart rates are averaged if no resting heart rate is stated.
 const RESTING_DAYS: i32 = 28;
 
 impl Profile {
-    /// Creates a profile. A value that `stated` lacks is read from the files. A value that the files lack is computed
-    /// if a formula exists.
+    /// Creates a profile. A value that is not in `stated` is read from the files. If the files do not contain it
+    /// either, it is computed if a formula exists.
     pub fn from_season(season: &Season, stated: &Athlete, as_of: Date) -> Self {
         let read = &season.athlete;
         let inputs = |name: &'static str, is_stated: bool| {

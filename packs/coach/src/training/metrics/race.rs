@@ -15,9 +15,9 @@ const RIEGEL_MIN: (f64, f64) = (3.5, 230.0);
 const RIEGEL_EXPONENT: f64 = 1.06;
 /// Shortest run, in m, that predicts longer races.
 const SHORTEST_M: f64 = 1_500.0;
-/// Number of recent days in which the run for the predictions is searched.
+/// Number of days in which the best run is searched.
 pub const RECENT_DAYS: i32 = 42;
-/// Highest plausible VDOT. A higher VDOT is faster than any human over these distances, so the recording is wrong.
+/// Highest plausible VDOT. A higher one is faster than any human over these distances. The recording must be wrong.
 const HIGHEST_VDOT: f64 = 90.0;
 
 /// Race distances, in m.
@@ -43,9 +43,9 @@ pub fn riegel(seconds: f64, distance_m: f64, race_m: f64) -> Option<f64> {
     positive(seconds * (race_m / distance_m).powf(RIEGEL_EXPONENT))
 }
 
-/// Computes VDOT in ml/kg/min: the oxygen uptake at this speed, divided by the share of the maximum that can be held
-/// for this time. Returns None for an invalid time or distance, and below 24.9 m/min, where the formula gives no
-/// uptake.
+/// Computes VDOT in ml/kg/min: the oxygen uptake at this speed, divided by the share of the maximum that a runner can
+/// hold for this time. Returns None for an invalid time or distance. Also returns None below 24.9 m/min, where the
+/// formula gives no uptake.
 pub fn vdot(seconds: f64, distance_m: f64) -> Option<f64> {
     let minutes = positive(seconds)? / 60.0;
     let speed = positive(distance_m)? / minutes;
@@ -55,11 +55,11 @@ pub fn vdot(seconds: f64, distance_m: f64) -> Option<f64> {
     positive(uptake / share)
 }
 
-/// Returns the time in seconds for a distance at a VDOT, or None if no speed up to 10 m/s reaches the VDOT. Bisection
-/// works because a slower run has a smaller VDOT.
+/// Returns the time in seconds for a distance at a VDOT. Returns None if no speed up to 10 m/s reaches the VDOT.
+/// Bisection works because a slower run has a smaller VDOT.
 pub fn vdot_time(wanted: f64, distance_m: f64) -> Option<f64> {
     let (wanted, distance_m) = (positive(wanted)?, positive(distance_m)?);
-    // Searches from 10 m/s down to 0.4 m/s, a speed that is too low for a VDOT.
+    // The search goes from 10 m/s down to 0.4 m/s. At 0.4 m/s there is no VDOT.
     let (mut fast, mut slow) = (distance_m / 10.0, distance_m / 0.4);
     let is_faster = |seconds: f64| vdot(seconds, distance_m).is_some_and(|found| found > wanted);
     if !is_faster(fast) {
@@ -98,7 +98,8 @@ pub fn best_run(season: &Season, as_of: Date) -> Result<(&Activity, Traced<f64>)
     Ok((run, Traced::new(METRIC, value, Inputs::activity(run)).with([Caveat::TrainingRun])))
 }
 
-/// Predicts times for [`RACES`] from the best run of the last 42 days. That run may have been slower than full effort.
+/// Predicts times for [`RACES`] from the best run of the last 42 days. If that run was slower than full effort, the
+/// times are too slow.
 ///
 /// # Errors
 /// Returns the errors of [`best_run`].

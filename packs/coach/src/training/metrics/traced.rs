@@ -1,4 +1,4 @@
-//! Computed number with its inputs, or the reason why the number could not be computed.
+//! A computed number with its inputs, or the reason why a number could not be computed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::Metric;
 use crate::training::model::{Activity, SourcedValue};
 use holdshort_tools::named;
 
-/// Inputs of a number, with enough detail to look up each input.
+/// Inputs of a number, detailed enough to look up each of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Inputs {
     /// Ids of activities.
@@ -77,7 +77,7 @@ impl Caveat {
     }
 }
 
-/// Computed value, serialised with its unit. [`Metric`] has the description, the formula and the source.
+/// A computed value with its unit. [`Metric`] has the description, the formula and the source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traced<T> {
     pub metric: Metric,
@@ -109,7 +109,7 @@ impl<T: Serialize> Serialize for Traced<T> {
     }
 }
 
-/// Input that a metric lacks.
+/// An input that is missing for a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Need {
@@ -128,7 +128,7 @@ pub enum Need {
     Days,
     /// Loads that differ from day to day.
     Variation,
-    /// A run of a length for which the formulas are valid.
+    /// A run with a length for which the formulas are valid.
     Run,
 }
 
@@ -146,7 +146,7 @@ impl Missing {
         Self { metric, needs, message: message.into() }
     }
 
-    /// Returns this reason for another metric that depends on this metric.
+    /// Returns this reason for another metric that depends on this one.
     pub(crate) fn for_metric(mut self, metric: Metric) -> Self {
         self.metric = metric;
         self

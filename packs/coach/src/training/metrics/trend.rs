@@ -14,11 +14,11 @@ use crate::training::model::Season;
 /// Number of days in the mean. At least [`LEAST_WINDOW`] of these days must have a value (Plews et al. 2014).
 pub const WINDOW_DAYS: i32 = 7;
 pub const LEAST_WINDOW: usize = 3;
-/// Number of days in the baseline, which ends where the 7-day window begins. At least [`LEAST_BASELINE`] of these days
+/// Number of days in the baseline, which ends before the 7-day window begins. At least [`LEAST_BASELINE`] of these days
 /// must have a value.
 pub const BASELINE_DAYS: i32 = 60;
 pub const LEAST_BASELINE: usize = 14;
-/// Minimum number of values in the baseline. With fewer values the result has a caveat.
+/// Minimum number of values for a baseline without a caveat.
 const FULL_BASELINE: usize = 45;
 /// Smallest meaningful change, in standard deviations.
 const WORTHWHILE: f64 = 0.5;

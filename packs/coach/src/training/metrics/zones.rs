@@ -1,4 +1,5 @@
-//! Time by heart rate: five zones of the maximal heart rate or of the reserve, and shares of easy, moderate and hard.
+//! Time by heart rate: five zones of the maximal heart rate or of the reserve, and shares of easy, moderate and hard
+//! time.
 
 use serde::Serialize;
 
@@ -74,10 +75,10 @@ pub struct Split {
     pub seconds: f64,
 }
 
-/// Splits the time with a known heart rate: easy below 83 % of the maximal heart rate, hard from 88 %, moderate in
-/// between. On the Norwegian scale, easy is zones 1 and 2, moderate is zone 3, and hard is zone 4 and above. The ranges
-/// approximate the time below the first threshold, between both thresholds, and above the second (Seiler 2010). An
-/// athlete's thresholds may differ.
+/// Splits the time with a known heart rate. Easy is below 83 % of the maximal heart rate, hard is from 88 %, and
+/// moderate is between them. On the Norwegian scale, easy is zones 1 and 2, moderate is zone 3, and hard is zone 4 and
+/// above. The ranges approximate the time below the first threshold, between the two thresholds, and above the second
+/// (Seiler 2010). The thresholds of an athlete may differ.
 pub fn intensity_split<'a>(
     activities: impl IntoIterator<Item = &'a Activity>,
     profile: &Profile,
@@ -87,7 +88,8 @@ pub fn intensity_split<'a>(
     let max = profile.number(AthleteNumber::MaxHeartRate, METRIC, &mut used)?;
     let mut split = Split::default();
     for activity in activities {
-        // An activity is left out if its samples cover only a few minutes: they do not represent the complete activity.
+        // If the samples of an activity cover only a few minutes, they do not represent it, and the activity is left
+        // out.
         let samples = series::heart_rates(activity);
         if !series::covers(&samples, activity.measure(Measure::Duration)) {
             used.caveats.insert(Caveat::UnknownIntensity);

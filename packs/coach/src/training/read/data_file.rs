@@ -1,7 +1,7 @@
 //! The ten-part data file that the extractor of a training platform writes, as JSON or YAML.
 //!
-//! Every part may be null or missing. [`parts`] also returns the parts and keys that this module does not read. Times
-//! without an offset are local times of the athlete.
+//! Every part may be null or missing. [`parts`] returns all parts, with the keys that this module does not read. A time
+//! without an offset is local time of the athlete.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ pub const PARTS: [&str; 10] = [
     "training_load_history",
 ];
 
-/// Keys of an activity's `summary` with their measures. The values are in the units of the measures.
+/// Keys of an activity's `summary` with their measures. The values have the units of the measures.
 const SUMMARY: [(&str, Measure); 6] = [
     ("duration", Measure::Duration),
     ("distance", Measure::Distance),
@@ -152,7 +152,7 @@ fn take(top: Map<String, Value>, context: &mut Context<'_>, drafts: &mut Drafts)
     let root = LocatedValue { value: &top, pointer: String::new() };
     athlete(&root, context, drafts);
     let mut before = BTreeSet::new();
-    // `recent_activities` is read first, because `all_activities` repeats these activities with less detail.
+    // `recent_activities` is read first. `all_activities` repeats these activities with less detail.
     for part in ["recent_activities", "all_activities"] {
         let mut here = BTreeSet::new();
         for activity in root.key(part).items(context) {
@@ -195,8 +195,7 @@ impl<'a> LocatedValue<'a> {
         }
     }
 
-    /// Follows a path. Returns null if a key is missing. If a value on the path is not a mapping, the value is
-    /// reported.
+    /// Follows a path. If a key is missing, returns null. If a value on the path is not a mapping, reports it.
     fn path(&self, path: &[&str], context: &mut Context<'_>) -> LocatedValue<'a> {
         let this = LocatedValue { value: self.value, pointer: self.pointer.clone() };
         path.iter().fold(this, |at, key| {
@@ -214,7 +213,7 @@ impl<'a> LocatedValue<'a> {
         context.warn(Code::DataValue, self.location(), format!("`{shown}` is not a {wanted}"));
     }
 
-    /// Returns true for a mapping. A value that is neither a mapping nor null is reported.
+    /// Returns true for a mapping. Reports a value that is neither a mapping nor null.
     fn is_mapping(&self, context: &mut Context<'_>) -> bool {
         if !self.value.is_object() && !self.value.is_null() {
             self.wrong("mapping", context);
@@ -269,7 +268,8 @@ fn athlete(root: &LocatedValue<'_>, context: &mut Context<'_>, drafts: &mut Draf
         let known = match text.as_deref() {
             Some("male") => Some(Sex::Male),
             Some("female") => Some(Sex::Female),
-            // A sex without constants in the formulas is left out. Metrics that need the sex then report it as missing.
+            // A sex for which the formulas have no constants is left out. Metrics that need the sex then report it as
+            // missing.
             Some(_) => {
                 let shown: String = sex.value.to_string().chars().take(60).collect();
                 context.warn(
@@ -312,7 +312,7 @@ fn athlete_number(
     }
 }
 
-/// Reads one activity. A multisport activity is read as its parts, which the extractor lists among the laps.
+/// Reads one activity. For a multisport activity, reads its parts, which the extractor lists among the laps.
 fn recorded(
     activity: &LocatedValue<'_>,
     context: &mut Context<'_>,

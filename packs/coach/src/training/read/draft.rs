@@ -1,4 +1,4 @@
-//! Unchecked activities and daily measures, as the reader of a format returns them.
+//! Activities and daily measures as the reader of a format returns them, before they are checked.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +17,12 @@ use crate::training::problem::Code;
 use crate::training::series;
 use crate::training::sport::Sport;
 
-/// Content of one file. Once the content exceeds a limit, reading stops and the file is refused.
+/// Content of one file. If the content exceeds a limit, the reader stops and the file is refused.
 pub(super) struct Drafts {
     pub(super) facts: Vec<(Fact, FileLocation)>,
     pub(super) activities: Vec<Draft>,
     pub(super) days: Vec<DraftDay>,
-    /// Number of activities that may still be added. Activities of the files that were read before are subtracted.
+    /// Number of activities that may still be added. It counts the activities of all files that were read before.
     activities_left: usize,
     days_left: usize,
     samples_left: usize,
@@ -80,7 +80,7 @@ pub(super) fn too_many(most: usize, what: &str) -> String {
     format!("more than {most} {what}")
 }
 
-/// Kind of time that a file states for a start.
+/// Form in which a file states the time of a start.
 #[derive(Clone, Copy)]
 pub(super) enum Clock {
     Offset(Offset),
@@ -107,12 +107,12 @@ pub(super) struct DraftDay {
     pub(super) place: FileLocation,
 }
 
-/// Seconds between two samples from which the timer is considered stopped. Used for files without a duration.
+/// Seconds between two samples from which the timer is considered stopped. Used for files that state no duration.
 const PAUSE_S: f64 = 60.0;
 
 impl Draft {
-    /// Parses a start: with an offset, in UTC, or as local time. A local time that a clock change skipped or repeated
-    /// is reported.
+    /// Parses a start in one of three forms: with an offset, in UTC, or as local time. If a change of the clocks
+    /// skipped or repeated a local time, this is reported.
     pub(super) fn parse_start(
         text: &str,
         place: &FileLocation,
@@ -126,7 +126,7 @@ impl Draft {
         Ok((start.at, start.clock))
     }
 
-    /// Checks the values, sorts the samples and computes derived values. Returns None for a draft without a duration.
+    /// Checks the values, sorts the samples and computes derived values. If the draft has no duration, returns None.
     pub(super) fn finish(self, context: &mut Context<'_>) -> Option<Activity> {
         let (offset, offset_from) = match self.clock {
             Clock::Offset(offset) => (offset, OffsetFrom::File),
@@ -150,7 +150,7 @@ impl Draft {
             if measure.is_plausible(value) {
                 activity.measures.entry(measure).or_insert(known);
             } else if value != 0.0 {
-                // Devices write 0 if they have no sensor for a measure.
+                // If a device has no sensor for a measure, it writes 0.
                 context.implausible(measure, value, place);
             }
         }
@@ -188,7 +188,7 @@ impl Draft {
     }
 }
 
-/// Time of a file, with the local time that the file states.
+/// A time in a file, with the local time if the file states it.
 #[derive(Clone, Copy)]
 pub(super) struct Moment {
     pub(super) at: Timestamp,
@@ -221,7 +221,7 @@ impl Moment {
         matches!(self.clock, Clock::Local)
     }
 
-    /// Reports a local time that a clock change skipped or repeated.
+    /// Reports a local time that a change of the clocks skipped or repeated.
     pub(super) fn warn_clock_change(&self, place: &FileLocation, context: &mut Context<'_>) {
         if !self.is_local() {
             return;
@@ -237,8 +237,8 @@ impl Moment {
     }
 }
 
-/// Removes a distance that is impossible in the activity's duration. Without samples that confirm the duration, the
-/// duration is removed too, because either value may be wrong.
+/// Removes a distance that is impossible in the duration of the activity. If no samples confirm the duration, it is
+/// removed too: either of the two may be wrong.
 fn remove_impossible_distance(activity: &mut Activity, place: &FileLocation, context: &mut Context<'_>) {
     let (Some(metres), Some(seconds)) =
         (activity.measure(Measure::Distance), activity.measure(Measure::Duration))
@@ -273,7 +273,7 @@ fn ordered(mut samples: Vec<Sample>, place: &FileLocation, context: &mut Context
         let message = format!("samples before the activity's start: {}", all - samples.len());
         context.warn(Code::OutsideActivity, place.clone(), message);
     }
-    // Non-negative floats have the same order as their bits.
+    // Non-negative floats sort in the same order as their bits.
     samples.sort_unstable_by_key(key);
     let (mut twice, mut implausible) = (0, 0);
     let mut kept: Vec<Sample> = Vec::with_capacity(samples.len());
@@ -289,7 +289,7 @@ fn ordered(mut samples: Vec<Sample>, place: &FileLocation, context: &mut Context
         match kept.last_mut().filter(|last| last.at_s.to_bits() == sample.at_s.to_bits()) {
             Some(last) => {
                 twice += 1;
-                // The later sample has the larger value, because the samples are also sorted by value.
+                // The samples of a moment are also sorted by value, so the later one has the larger value.
                 last.heart_rate = sample.heart_rate.or(last.heart_rate);
                 last.power = sample.power.or(last.power);
                 last.speed = sample.speed.or(last.speed);

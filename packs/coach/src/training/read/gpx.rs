@@ -1,7 +1,7 @@
 //! GPX 1.0 and 1.1: each track with timestamps is an activity. Routes and waypoints are ignored.
 //!
-//! Source: <https://www.topografix.com/GPX/1/1/>. Heart rate and power have the names of the extensions of Garmin
-//! (`hr`, `power`) and `ClueTrust` (`hr`). Namespaces are ignored, because programs write them in many ways.
+//! Source: <https://www.topografix.com/GPX/1/1/>. Heart rate and power are read under the names of the extensions of
+//! Garmin (`hr`, `power`) and `ClueTrust` (`hr`). Namespaces are ignored, because programs write them in many ways.
 
 use super::draft::{Draft, Drafts, Moment, too_many};
 use super::xml::{self, Element, Visitor};
@@ -39,7 +39,8 @@ struct Point {
     time: Option<Moment>,
     heart_rate: Option<f64>,
     power: Option<f64>,
-    /// True if this point is the first point of a segment. The distance from the previous point is not counted.
+    /// True if this point is the first point of a segment. The distance between it and the previous point is not
+    /// counted.
     begins: bool,
 }
 

@@ -1,7 +1,7 @@
-//! Reads files into a season: detects the format, reads each file, and merges the contents.
+//! Reads files into a season. Detects the format of each file, reads the file, and merges all contents.
 //!
-//! An unreadable file is refused with one error, and the other files are used. A fault within a readable file gives a
-//! warning, and the faulty value is left out.
+//! If a file is unreadable, it is refused with one error, and the other files are used. A fault within a readable file
+//! is a warning, and the faulty value is left out.
 
 mod csv;
 mod data_file;
@@ -77,8 +77,8 @@ impl Format {
         Err(context.refuse(Code::FileTooLarge, FileLocation::File, message))
     }
 
-    /// Returns the rank of a format for measures of an activity. The format closest to the recording device has the
-    /// best rank.
+    /// Returns the rank of a format for measures of an activity. The format that is closest to the recording device is
+    /// best.
     pub(crate) const fn activity_rank(self) -> u8 {
         match self {
             Self::Fit => 0,
@@ -89,8 +89,8 @@ impl Format {
         }
     }
 
-    /// Returns the code for different values of a day. A person can delete a row of a table, but not a value of a
-    /// recording.
+    /// Returns the problem code for a day with different values. A person can delete a row of a table, but not a value
+    /// of a recording.
     const fn conflict(self) -> Code {
         match self {
             Self::Csv => Code::ConflictingDay,
@@ -98,7 +98,7 @@ impl Format {
         }
     }
 
-    /// Returns the rank of a format for daily measures. The athlete's own table has the best rank.
+    /// Returns the rank of a format for daily measures. The athlete's own table is best.
     pub(crate) const fn day_rank(self) -> u8 {
         match self {
             Self::Csv => 0,
@@ -108,14 +108,15 @@ impl Format {
     }
 }
 
-/// Facts that the files do not state.
+/// Facts that are not stated in the files.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Time zone of the athlete, for times without an offset. None means UTC, and a warning reports this assumption.
+    /// Time zone of the athlete, for times without an offset. None means UTC, and a warning then reports this
+    /// assumption.
     pub zone: Option<TimeZone>,
-    /// Columns of tables that do not have the standard headers.
+    /// Columns of tables without the headers of the reference.
     pub columns: ColumnMap,
-    /// Units of the accounts that exported tables without units. If None, distances in such tables are left out.
+    /// Units of accounts whose exports name no units. If None, distances in such tables are left out.
     pub units: Option<Units>,
 }
 
@@ -125,7 +126,7 @@ pub struct Reading {
     pub season: Season,
     /// Problems in the order of files and places.
     pub problems: Vec<Problem>,
-    /// Number of warnings beyond [`limits::PLACES`] and [`limits::WARNINGS`]. They are not in `problems`.
+    /// Number of warnings above [`limits::PLACES`] and [`limits::WARNINGS`]. They are not in `problems`.
     pub more_warnings: usize,
     /// Number of files, including refused files.
     #[serde(skip)]
@@ -150,7 +151,7 @@ impl Reading {
 /// Problem of a refused file. [`read`] adds it to the problems.
 pub(crate) struct Refused(Problem);
 
-/// Context of reading one file: the file, the time zone, and the problems.
+/// Data that is needed while one file is read: the file, the time zone, and the problems.
 pub(crate) struct Context<'a> {
     file: Arc<str>,
     zone: &'a TimeZone,
@@ -204,12 +205,13 @@ fn text<'a>(bytes: &'a [u8], context: &Context<'_>) -> Result<&'a str, Refused> 
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// Returns a table as text. Spreadsheets write UTF-16 with a byte order mark, and Windows-1252, of which Latin-1 is a
-/// part.
+/// Returns a table as text. Spreadsheets also write UTF-16 with a byte order mark, and Windows-1252, which includes
+/// Latin-1.
 fn table_text<'a>(bytes: &'a [u8], context: &mut Context<'_>) -> Result<Cow<'a, str>, Refused> {
     let marked = match (Encoding::for_bom(bytes), bytes) {
         (Some((encoding, mark)), _) => Some((encoding, mark)),
-        // Without a mark, the first character shows UTF-16: it is an ASCII character, and one of its bytes is 0.
+        // If there is no byte order mark, the first character shows UTF-16: it is an ASCII character, so one of its
+        // bytes is 0.
         (None, [1..=255, 0, ..]) => Some((UTF_16LE, 0)),
         (None, [0, 1..=255, ..]) => Some((UTF_16BE, 0)),
         (None, _) => None,
@@ -221,7 +223,7 @@ fn table_text<'a>(bytes: &'a [u8], context: &mut Context<'_>) -> Result<Cow<'a, 
     }
     match text(bytes, context) {
         Ok(text) => Ok(text.into()),
-        // A text has no NUL byte.
+        // A text contains no NUL byte.
         Err(refused) if bytes.contains(&0) => Err(refused),
         Err(_) => {
             let (text, _) = WINDOWS_1252.decode_without_bom_handling(bytes);

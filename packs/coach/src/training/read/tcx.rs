@@ -1,4 +1,4 @@
-//! TCX 2: each `Activity` element is an activity. Measures of its laps are summed, and its track points are the
+//! TCX 2. Each `Activity` element is an activity. The measures of its laps are summed, and its track points are its
 //! samples.
 //!
 //! Source: <https://www8.garmin.com/xmlschemas/TrainingCenterDatabasev2.xsd> and the extension `ActivityExtension/v2`
@@ -82,7 +82,7 @@ impl Visitor for Tcx {
             [.., "Activity", "Lap"] => {
                 if let Some(activity) = self.entry(element, context)? {
                     let starts = element.time(element.attribute("StartTime").unwrap_or_default(), context);
-                    // The start of the first lap is used if the file has no `Id` with a valid time.
+                    // If the file has no `Id` with a valid time, the start of the first lap is used.
                     activity.starts = activity.starts.or(starts);
                     activity.laps.push(Lap::default());
                 }
@@ -156,7 +156,7 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
 /// Converts an activity into a draft. Returns None for an activity without a start.
 fn draft(activity: &Recorded, context: &mut Context<'_>) -> Option<Draft> {
     let first = activity.points.iter().filter_map(|point| point.time).min_by_key(|time| time.at);
-    // The points may state UTC where the `Id` states only local time.
+    // The points may state UTC even if the `Id` states only local time.
     let is_better =
         |first: &Moment| activity.starts.is_none_or(|stated| stated.is_local() && !first.is_local());
     let start = first.filter(is_better).or(activity.starts)?;
@@ -177,7 +177,7 @@ fn draft(activity: &Recorded, context: &mut Context<'_>) -> Option<Draft> {
         let message = format!("points without a time: {} of {all}", all - timed);
         context.warn(Code::NoTime, place.clone(), message);
     }
-    // A sum is valid only if every lap has the value.
+    // A sum is valid only if every lap has a value.
     let mut sum = |name: &str, part: fn(&Lap) -> Option<f64>| {
         let parts: Vec<f64> = activity.laps.iter().filter_map(part).collect();
         let (all, missing) = (activity.laps.len(), activity.laps.len() - parts.len());

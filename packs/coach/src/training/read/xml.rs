@@ -1,6 +1,6 @@
-//! Walks an XML document: elements by their local names, with their text and line. Knows no file format.
+//! Walks an XML document. Returns elements by their local names, with their text and line. Knows no file format.
 //!
-//! Entities that a document defines are never expanded: such an entity is an error.
+//! Entities that a document defines are never expanded. They are errors.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -14,7 +14,7 @@ use crate::training::problem::Code;
 /// Local names of the open elements, from the root.
 pub(super) type Path = [String];
 
-/// Receives the elements of a document. To refuse a file that exceeds a limit, `open` returns an error.
+/// Receives the elements of a document. `open` returns an error to refuse a file that exceeds a limit.
 pub(super) trait Visitor {
     /// Handles the beginning of an element.
     fn open(&mut self, element: &Element<'_>, context: &mut Context<'_>) -> Result<(), Refused>;
@@ -65,7 +65,7 @@ impl Element<'_> {
 
 struct Walk<'a> {
     text: &'a str,
-    /// Number of bytes in which lines were counted, and the number of these lines.
+    /// Number of bytes in which line breaks were counted, and the number of lines in them.
     counted: (usize, u64),
     path: Vec<String>,
     texts: Vec<String>,
@@ -101,8 +101,8 @@ impl Walk<'_> {
         self.path.pop();
     }
 
-    /// Appends text. Text beyond the limit is dropped and marked, so that a truncated number is not read as a valid
-    /// number.
+    /// Appends text. Text above the limit is dropped and replaced by a mark, so that a truncated number is not read as
+    /// a valid one.
     fn append_text(&mut self, text: &str) {
         let Some(last) = self.texts.last_mut() else { return };
         if last.len() + text.len() <= limits::CELL_CHARS {
@@ -129,7 +129,7 @@ fn attributes(start: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
     Ok(attributes)
 }
 
-/// Walks a document with a visitor. A document that ends too early is used up to its end, and reported.
+/// Walks a document with a visitor. If the document ends too early, it is used up to its end, and this is reported.
 pub(super) fn walk(text: &str, context: &mut Context<'_>, visitor: &mut impl Visitor) -> Result<(), Refused> {
     let mut reader = Reader::from_str(text);
     let mut walk = Walk { text, counted: (0, 0), path: Vec::new(), texts: Vec::new() };

@@ -10,7 +10,7 @@ use crate::training::metrics::Metric;
 use crate::training::metrics::load::Scale;
 use holdshort_tools::named;
 
-/// Scope of a metric. It determines the parameters of a call.
+/// Scope of a metric. It determines which parameters a call has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
     /// One activity, or each activity of several days.
@@ -91,7 +91,7 @@ impl Subject {
         }
     }
 
-    /// Returns the default number of days or weeks.
+    /// Returns the number of days or weeks that is used if a call names none.
     const fn default_count(self) -> usize {
         match self {
             Self::Activity => 7,

@@ -1,7 +1,7 @@
-//! The metrics as tools of an agent: the catalogue, a call, and the data for each analyst.
+//! The metrics as tools of an agent: the catalogue, one call, and the data for each analyst.
 //!
 //! A model names a metric and its parameters. The run sets the athlete and the day. Every number has its name, its unit
-//! and its source files, so that a report can be traced back to the files.
+//! and its source files. Therefore a report can be traced back to the files.
 
 mod arguments;
 mod result;
@@ -32,7 +32,7 @@ use crate::training::model::{Activity, Athlete, Season};
 /// Settings for all calls of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Facts about the athlete from the configuration. Missing facts are read from the files.
+    /// Facts about the athlete from the configuration. Facts that are missing here are read from the files.
     pub athlete: Athlete,
     /// Day of the run. Data of later days is ignored.
     pub as_of: Date,
@@ -70,7 +70,7 @@ pub fn catalogue() -> Vec<Entry> {
 /// Computes a metric of a season. `parameters` is an object that matches the schema in [`catalogue`], or null.
 ///
 /// # Errors
-/// Returns a refusal if the metric or a parameter is unknown, or if an input is missing. The refusal names the cause.
+/// Returns a refusal with its cause if the metric or a parameter is unknown, or if an input is missing.
 pub fn compute(
     name: &str,
     season: &Season,

@@ -14,7 +14,7 @@ use crate::training::metrics::zones::{Split, Zones};
 use crate::training::metrics::{Caveat, Inputs, Metric, Missing, Need, Traced};
 use holdshort_tools::named;
 
-/// Number in a result, with its name and its unit.
+/// A number in a result, with its name and its unit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Number {
     pub name: &'static str,
@@ -39,7 +39,7 @@ pub struct Piece {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub of: BTreeMap<&'static str, String>,
     pub values: Vec<Number>,
-    /// Interpretation of the numbers in a word, such as the position of a trend.
+    /// Interpretation of a number in one word, such as the position of a trend.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub words: BTreeMap<&'static str, &'static str>,
     pub inputs: Inputs,
@@ -110,7 +110,7 @@ impl From<Missing> for Refusal {
     }
 }
 
-/// Conversion of a value into numbers.
+/// Converts a value into the numbers of a result.
 pub(super) trait Numbers {
     fn numbers(&self, metric: Metric) -> Vec<Number>;
 
@@ -230,7 +230,7 @@ impl Piece {
     }
 }
 
-/// Results of a call, while they are collected.
+/// Results of a call while they are being collected.
 #[derive(Default)]
 pub(super) struct CallResults {
     results: Vec<Piece>,
@@ -242,7 +242,7 @@ impl CallResults {
         [outcome].into_iter().collect()
     }
 
-    /// Returns the response. Returns a refusal if no number could be computed and a reason is known.
+    /// Returns the response. If no number could be computed and a reason is known, returns a refusal.
     pub(super) fn finish(self, metric: Metric, parameters: Map<String, Value>) -> Result<Computed, Refusal> {
         let Self { results, missing } = self;
         if let (true, Some(first)) = (results.is_empty(), missing.first()) {

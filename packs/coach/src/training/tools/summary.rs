@@ -16,11 +16,11 @@ use crate::training::metrics::Metric;
 use crate::training::model::{Activity, AthleteNumber, Season, Source, SourcedValue};
 use holdshort_tools::named;
 
-/// Names of the data file's parts for an analyst.
+/// Names of the parts of the data file that an analyst is given.
 struct Row(&'static [&'static str]);
 
 named! {
-    /// Analyst of training data. The analysts receive the same parts as in garmin-ai-coach.
+    /// An analyst of training data. Each analyst is given the same parts as in garmin-ai-coach.
     Analyst: Row;
     /// Analyst of load, fitness, and their changes.
     Metrics "metrics" (&["training_load_history", "vo2_max_history", "training_status"])
@@ -41,7 +41,7 @@ impl Analyst {
         let is_own = |metric: &Metric| match (Subject::for_metric(*metric), *metric) {
             (_, Metric::HrvTrend | Metric::RestingTrend) => self == Self::Physiology,
             (Subject::Activity, _) => self == Self::Activities,
-            // The intensity split concerns load as well as activities.
+            // The intensity split is about load and about activities, so two analysts may request it.
             (Subject::Split, _) => self != Self::Physiology,
             (Subject::Loads | Subject::Day | Subject::Race | Subject::Weeks, _) => self == Self::Metrics,
         };
@@ -58,7 +58,7 @@ impl Analyst {
     }
 }
 
-/// Value as it was read or stated.
+/// A value as it was read from a file or stated in the configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SummaryValue {
     pub name: &'static str,
@@ -141,7 +141,8 @@ pub fn summary(season: &Season, settings: &Settings, analyst: Analyst) -> Summar
     match analyst {
         Analyst::Metrics => {
             let weeks = usize::from(days).div_ceil(7).clamp(1, limits::TOOL_WEEKS);
-            // Includes as many weeks as the result limit allows: fewer for an athlete with hundreds of sports.
+            // The summary has as many weeks as the limit of results allows. For an athlete with hundreds of sports,
+            // these are fewer.
             let answered = (1..=weeks).rev().find_map(|weeks| {
                 compute(Metric::WeeklyVolume.name(), season, settings, &json!({"weeks": weeks})).ok()
             });
@@ -186,7 +187,7 @@ fn measures(known: &std::collections::BTreeMap<Measure, SourcedValue>) -> Vec<Su
     given.collect()
 }
 
-/// Returns the facts about the athlete that the analyst's metrics may use, as stated or read.
+/// Returns the facts about the athlete that the metrics of the analyst may use, as stated or as read.
 fn athlete(season: &Season, settings: &Settings, analyst: Analyst) -> Vec<SummaryValue> {
     let given = |number: &AthleteNumber| {
         let stated = settings.athlete.number(*number);

@@ -230,7 +230,7 @@ fn numbers_that_are_not_known_are_marked_and_counted() {
     assert!(shown.contains(&format!("<code>{mark}9</mark></code> times.")), "{shown}");
     // In the column of minutes, 42 matches 42:15. In the column of kilograms, 42 is unknown.
     assert!(shown.contains(&format!("<tr><td>42</td><td>{mark}42</mark></td></tr>")), "{shown}");
-    assert!(page.contains("2 numbers are marked: they are in no tool result and in no input."));
+    assert!(page.contains("2 numbers are marked, because no tool result and no input contains them."));
     assert!(page.contains("2 were not found."));
 
     report.sections[0].text = "**4**3:15".to_owned();

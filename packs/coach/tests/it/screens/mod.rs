@@ -565,7 +565,7 @@ fn a_configuration_of_garmin_ai_coach_is_accepted() {
     let flat = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
     for notice in [
         "credentials have no effect",
-        "extraction.skip_synthesis has no effect: every agent works",
+        "extraction.skip_synthesis has no effect: the synthesis is never skipped",
         "outside has no effect. Name the races under competitions instead",
     ] {
         assert!(flat.contains(notice), "{notice}: {flat}");

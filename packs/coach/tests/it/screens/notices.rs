@@ -213,7 +213,7 @@ fn a_finished_report_outlives_a_run_that_is_left() {
     let stage = Stage::new(CONFIG);
     let ran = stage.home.run(&stage.arguments(&[]));
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(!ran.err.contains("holds the report"), "{ran:?}");
+    assert!(!ran.err.contains("contains the report"), "{ran:?}");
     let report = stage.home.path().join("report");
     let (before, first) = (names_in(&report), stage.summary());
     let first = first["execution_id"].as_str().unwrap();
@@ -226,7 +226,9 @@ fn a_finished_report_outlives_a_run_that_is_left() {
     assert_eq!(ran.code, 4, "{ran:?}");
     let flat: String = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        flat.contains(&format!("holds the report of 2026-03-15 of {first}. This run replaces it")),
+        flat.contains(&format!(
+            "contains the report of 2026-03-15 of {first}. This run replaces that report"
+        )),
         "{ran:?}"
     );
     assert!(stage.file("synthesis.md").contains("The part of synthesis."), "{ran:?}");

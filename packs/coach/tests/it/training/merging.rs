@@ -200,7 +200,7 @@ fn two_values_of_one_day_come_with_advice_that_can_be_followed() {
     let (problems, weights) = told(&[("a.csv", table("70")), ("b.csv", table("71"))]);
     assert_eq!((problems[0].0, weights.len()), (Code::ConflictingDay, 0));
     assert!(problems[0].1.contains("71 here, 70 in a.csv:2"), "{problems:?}");
-    assert!(Code::ConflictingDay.what_to_do().starts_with("Delete the wrong one of the two values"));
+    assert!(Code::ConflictingDay.what_to_do().starts_with("Delete the wrong value from its table"));
 }
 
 #[test]

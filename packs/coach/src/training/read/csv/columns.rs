@@ -8,20 +8,20 @@ pub(super) enum Column {
     Date,
     Start,
     Sport,
-    /// Text for people: `name`, `notes` and the like.
+    /// Text for people, such as `name` or `notes`. It is not read.
     Remark,
-    /// Number with the measure, and the factor from the column's unit to the unit of the measure.
+    /// A number. Has the measure, and the factor from the unit of the column to the unit of the measure.
     Number(Measure, f64),
-    /// Duration such as `1:02:03`. Durations of activities may also be written `62:03`, sleep as `7:30`.
+    /// A duration such as `1:02:03`. The duration of an activity may also be written `62:03`, and sleep `7:30`.
     Clock(Measure),
-    /// Number in the unit of the measure, used only if the row has no other value of the measure.
+    /// A number in the unit of the measure. It is used only if the row has no other value of this measure.
     Fallback(Measure),
-    /// Distance of an export in the unit of the account.
+    /// Distance in an export, in the unit that the account uses.
     DistanceWithoutUnit,
 }
 
 impl Column {
-    /// Returns the content of a column with a header of the reference.
+    /// Returns the content of a column whose header is in the reference.
     pub(super) fn from_header(header: &str) -> Result<Self, HeaderError> {
         let name = normal(header);
         if let Some((_, column)) = WORDS.iter().find(|(word, _)| *word == name) {
@@ -39,7 +39,7 @@ impl Column {
         })
     }
 
-    /// Returns the column with its unit removed, to compare columns of the same measure.
+    /// Returns the column without its unit, to find columns with the same measure.
     pub(super) const fn kind(self) -> Self {
         match self {
             Self::Number(measure, _) => Self::Clock(measure),
@@ -50,7 +50,7 @@ impl Column {
         }
     }
 
-    /// Returns the kind of table in which the column occurs. None if the column occurs in both kinds.
+    /// Returns the kind of table in which the column occurs. Returns None if it occurs in both kinds.
     pub(super) const fn level(self) -> Option<Level> {
         match self {
             Self::Date => Some(Level::Day),
@@ -109,7 +109,7 @@ const WORDS: [(&str, Column); 9] = [
     ("comment", Column::Remark),
 ];
 
-/// Writes a header in the form in which headers of other programs are compared: lower case, one blank between words,
+/// Converts a header to the form in which headers of other programs are compared: lower case, one blank between words,
 /// and no trademark signs.
 pub(super) fn plain(header: &str) -> String {
     let kept = header.chars().filter(|c| !['®', '™'].contains(c)).map(|c| if c == '’' { '\'' } else { c });

@@ -2,7 +2,7 @@
 
 use jiff::civil::{Date, DateTime, Time};
 
-/// Order of day, month and year in a date of numbers.
+/// Order of day, month and year in a date that consists of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DateOrder {
     DayMonthYear,
@@ -15,8 +15,8 @@ impl DateOrder {
         [("dmy", Self::DayMonthYear), ("mdy", Self::MonthDayYear), ("ymd", Self::YearMonthDay)];
 }
 
-/// Names and abbreviations of the months, in English, German, French, Spanish, Italian and Dutch. No text names two
-/// months.
+/// Names and abbreviations of the months, in English, German, French, Spanish, Italian and Dutch. No text stands for
+/// two months.
 static MONTHS: &[(&str, i8)] = &[
     ("january", 1),
     ("jan", 1),
@@ -116,8 +116,8 @@ static MONTHS: &[(&str, i8)] = &[
 const FILLERS: [&str; 6] = ["à", "at", "um", "alle", "ore", "de"];
 
 /// Parses a date with a time, such as `Sep 20, 2026, 2:12:12 PM`, `20.09.2026, 14:12:12` or `6 mrt. 2024 14:23:15`. A
-/// date that consists of numbers is accepted only if it is written with points, which no language uses for month
-/// before day, or if `order` is known.
+/// date of numbers is accepted only if its order is certain: `order` is known, or the date has points, with which no
+/// language writes the month before the day.
 pub(super) fn date_time(text: &str, order: Option<DateOrder>) -> Option<DateTime> {
     let mut tokens = Tokens::new(text);
     let date = tokens.date(order)?;
@@ -132,7 +132,7 @@ pub(super) fn date(text: &str, order: Option<DateOrder>) -> Option<Date> {
     tokens.is_at_end().then_some(date)
 }
 
-/// Words and numbers of a text, each with the text before it.
+/// Words and numbers of a text. Each has the text between it and the one before it.
 struct Tokens {
     left: std::vec::IntoIter<(String, String)>,
 }
@@ -192,7 +192,7 @@ impl Tokens {
             }
             (DateOrder::YearMonthDay, [year, month, day]) => [day, month, year],
         };
-        // A year of two digits may be of any century.
+        // A year of two digits is rejected, because it may belong to any century.
         let is_whole = year >= 1_000;
         is_whole.then(|| Date::new(year, month.try_into().ok()?, day.try_into().ok()?).ok())?
     }

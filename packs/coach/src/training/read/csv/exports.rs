@@ -1,7 +1,7 @@
 //! Tables that Garmin Connect and Strava export, by their headers in six languages (contract C10).
 //!
-//! A table is one of these exports only if it contains every header that identifies the export. To support another
-//! language, add an entry to the data. Headers are compared as [`plain`] writes them.
+//! A table is recognised as an export only if it has every header that identifies the export. To support another
+//! language, add an entry to the data. Headers are compared in the form that [`plain`] returns.
 
 use super::columns::{Column, plain};
 use crate::training::measure::Measure;
@@ -15,13 +15,13 @@ pub(super) enum Program {
 /// Content of a column that is read, or that identifies the export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    /// Number of the activity. It only identifies the export.
+    /// Number of the activity. It is not read, and only identifies the export.
     Id,
-    /// Title of the activity. It only identifies the export.
+    /// Title of the activity. It is not read, and only identifies the export.
     Title,
     Start,
     Sport,
-    /// Time in which the timer ran.
+    /// Time during which the timer ran.
     Duration,
     /// Time from the start to the end.
     Elapsed,
@@ -33,7 +33,7 @@ enum Part {
     Exertion,
 }
 
-/// Headers of a program in a language. A part may have several headers: they changed over the years.
+/// Headers that a program writes in one language. A part may have several headers, because they changed over the years.
 pub(super) struct Export {
     pub(super) program: Program,
     headers: &'static [(Part, &'static [&'static str])],
@@ -263,7 +263,7 @@ pub(super) fn find(headers: &[String]) -> Option<&'static Export> {
     })
 }
 
-/// Returns the headers that are read of each export, for the reference document.
+/// Returns the headers of each export that are read, for the reference document.
 pub(super) fn headers() -> Vec<(&'static str, Vec<&'static str>)> {
     let read = |export: &'static Export| {
         let names = export.headers.iter().filter(|(part, _)| *part != Part::Id && *part != Part::Title);
@@ -294,10 +294,10 @@ impl Export {
         self.headers.iter().find(|(each, _)| *each == part).map_or(&[], |(_, names)| names)
     }
 
-    /// Returns the content of each column. Columns that are not read are remarks.
+    /// Returns the content of each column. A column that is not read is a remark.
     ///
-    /// Strava writes some headers twice: the first column has the unit of the account, and the last column has
-    /// seconds or metres. The last column is read. If the distance occurs only once, its unit is that of the account.
+    /// Strava writes some headers twice. The first column has the unit of the account, and the last column has seconds
+    /// or metres. The last column is read. If the distance has only one column, its unit is that of the account.
     pub(super) fn columns(&self, headers: &[String]) -> Vec<Column> {
         let plain: Vec<String> = headers.iter().map(|header| plain(header)).collect();
         let mut columns = vec![Column::Remark; headers.len()];

@@ -1,5 +1,5 @@
-//! Mapping of a person's own columns to the headers of the reference: `--columns` and the key `columns` of the
-//! configuration.
+//! Mapping from the headers of the reference to the headers of a person's own tables. It comes from `--columns` and
+//! from the key `columns` of the configuration.
 
 use super::columns::{Column, HeaderError, plain};
 use super::dates::DateOrder;
@@ -8,19 +8,19 @@ use super::numbers::Decimal;
 /// Mapping for tables whose headers are not those of the reference.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ColumnMap {
-    /// Columns, each with its normalized header, its header as the person wrote it, and its content.
+    /// Columns, each with its normalized header, the header as the person wrote it, and the content of the column.
     columns: Vec<(String, String, Column)>,
     pub(super) decimal: Option<Decimal>,
     pub(super) order: Option<DateOrder>,
 }
 
-/// Names in a mapping that describe the cells instead of naming a column.
+/// Names in a mapping that state the format of the cells and name no column.
 const DECIMAL: &str = "decimal";
 const DATES: &str = "dates";
 
 impl ColumnMap {
-    /// Creates a mapping from pairs of a header of the reference and a header of the table. The names `decimal` (`,` or
-    /// `.`) and `dates` (`dmy`, `mdy` or `ymd`) describe the cells.
+    /// Creates a mapping from pairs. A pair is a header of the reference and a header of the table. Two names state the
+    /// format of the cells instead: `decimal` (`,` or `.`) and `dates` (`dmy`, `mdy` or `ymd`).
     ///
     /// # Errors
     /// Returns a sentence that names the wrong pair.
@@ -80,7 +80,8 @@ impl ColumnMap {
         Ok(())
     }
 
-    /// Returns the content of each column, if the table has all headers of the mapping. The other columns are remarks.
+    /// Returns the content of each column. Returns None if the table lacks a header of the mapping. A column that is
+    /// not in the mapping is a remark.
     pub(super) fn columns(&self, headers: &[String]) -> Option<Vec<Column>> {
         let plain: Vec<String> = headers.iter().map(|header| plain(header)).collect();
         let is_there = |(header, ..): &(String, String, Column)| plain.iter().any(|each| each == header);
@@ -94,7 +95,7 @@ impl ColumnMap {
         Some(plain.iter().map(content).collect())
     }
 
-    /// Returns the headers of the mapping that the table does not have, as the person wrote them.
+    /// Returns the headers in the mapping that the table lacks, as the person wrote them.
     pub(super) fn missing(&self, headers: &[String]) -> Vec<&str> {
         let plain: Vec<String> = headers.iter().map(|header| plain(header)).collect();
         let missing = self.columns.iter().filter(|(header, ..)| !plain.contains(header));

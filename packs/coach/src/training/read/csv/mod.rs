@@ -1,8 +1,8 @@
-//! Tables: one row per day (`date`) or one row per activity (`start`).
+//! Tables with one row per day (`date`) or one row per activity (`start`).
 //!
-//! A table has the headers of the reference, or those of an export of Garmin Connect or Strava ([`exports`]), or a
-//! person says which column is which ([`ColumnMap`]). The meaning of a column, its unit, the decimal mark and the order
-//! of a date are never guessed: a cell that may mean two things is reported and left out.
+//! The headers of a table are those of the reference or those of an export of Garmin Connect or Strava ([`exports`]),
+//! or a person names the columns ([`ColumnMap`]). The meaning of a column, its unit, the decimal mark and the order of
+//! a date are never guessed. If a cell may mean two things, it is reported and left out.
 
 mod columns;
 mod dates;
@@ -39,7 +39,7 @@ pub fn export_headers() -> Vec<(&'static str, Vec<&'static str>)> {
     exports::headers()
 }
 
-/// Units of an account whose exports name no units.
+/// Units of an account. Needed for its exports that name no units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Units {
@@ -61,7 +61,7 @@ impl Units {
     }
 }
 
-/// Facts about tables that the files do not state.
+/// Facts about tables that the files themselves do not state.
 #[derive(Clone, Copy)]
 pub(super) struct TableOptions<'a> {
     pub(super) columns: &'a ColumnMap,
@@ -189,7 +189,7 @@ fn rows(text: &str, lines_before: u64, separator: u8, context: &Context<'_>) -> 
     let mut cell = Cell::default();
     let mut buffer = [0; 1_024];
     loop {
-        // Before the first cell of a row, empty lines are skipped to find the line where the row begins.
+        // Before the first cell of a row, empty lines are skipped, so that the line of the row is correct.
         if row.cells.is_empty() && cell.is_new() {
             while let [end @ (b'\r' | b'\n'), rest @ ..] = left {
                 reader.set_line(reader.line() + u64::from(*end == b'\n'));
@@ -239,7 +239,7 @@ impl Cell {
         self.bytes.extend(bytes.iter().take(room));
     }
 
-    /// Returns the text. A cut text ends with a mark, so that it is not read as a number.
+    /// Returns the text. If the text was cut, it ends with a mark, so that it is not read as a number.
     fn text(self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
         let mut text = text.trim().to_owned();
@@ -250,7 +250,8 @@ impl Cell {
     }
 }
 
-/// Returns the origin of the headers, and the meaning of each column. None for an unknown column, which is reported.
+/// Returns the origin of the headers, and the meaning of each column. An unknown column is reported and has no meaning
+/// (None).
 fn header_columns(
     header: &Row,
     map: &ColumnMap,
@@ -311,9 +312,9 @@ fn check_twice(
     Ok(())
 }
 
-/// Returns the format of the numbers. Strava writes a decimal point in the columns that are read. In other tables,
-/// and in a table that a spreadsheet has saved again, the format is detected from the numbers or taken from the
-/// mapping.
+/// Returns the format of the numbers. Strava writes a decimal point in the columns that are read. In other tables, the
+/// format is detected from the numbers or taken from the mapping. This also applies to a table that a spreadsheet has
+/// saved again.
 fn number_format(
     rows: &[Row],
     columns: &[Option<NamedColumn>],
@@ -375,7 +376,7 @@ impl Table {
                 Column::Date | Column::Start | Column::Sport | Column::Remark => continue,
             };
             match value {
-                // In exports, 0 means that there was no sensor.
+                // In an export, 0 means that there was no sensor.
                 Ok(value) if value == 0.0 && matches!(self.origin, Origin::Export(_)) => {}
                 Ok(value) if matches!(named.column, Column::Fallback(_)) => fallbacks.push((measure, value)),
                 Ok(value) => found.push((measure, value)),
@@ -385,7 +386,7 @@ impl Table {
                 }
             }
         }
-        // Of several values of a measure, the first is used.
+        // If a measure has several values, the first one is used.
         found.append(&mut fallbacks);
         found
     }
@@ -413,7 +414,7 @@ impl Table {
         Ok(())
     }
 
-    /// Parses a date. A table of the reference has dates such as `2026-03-01` only.
+    /// Parses a date. In a table with headers of the reference, only dates such as `2026-03-01` are valid.
     fn date(&self, text: &str) -> Result<Date, Code> {
         let by_form = super::date(text);
         match (by_form, self.origin) {
@@ -461,11 +462,11 @@ impl Table {
 }
 
 const HOUR_S: f64 = 3_600.0;
-/// If the first part of a two-part duration is at least this value, it is minutes, because no activity takes this
-/// many hours.
+/// Limit for the first part of a duration with two parts. From this value on, it is minutes, because no activity takes
+/// so many hours.
 const MINUTES: f64 = 24.0;
 
-/// Parses `1:02:03` or `62:03` into seconds. Rejects `1:05`, which may be hours or minutes.
+/// Parses `1:02:03` or `62:03` into seconds. Rejects `1:05`, because it may be hours or minutes.
 fn clock(cell: &str) -> Result<f64, Code> {
     match parts(cell).as_deref() {
         Some([hours, minutes, seconds]) => whole(*hours, *minutes, *seconds),
@@ -491,7 +492,7 @@ fn whole(hours: f64, minutes: f64, seconds: f64) -> Result<f64, Code> {
 
 fn parts(cell: &str) -> Option<Vec<f64>> {
     let part = |part: &str| {
-        // Between the colons of a time, a comma can only be a decimal comma.
+        // Between the colons of a time, a comma must be a decimal comma.
         let part = part.replace(',', ".");
         let is_plain = part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         is_plain.then(|| part.parse().ok()).flatten()

@@ -1,5 +1,5 @@
-//! Numbers in the cells of a table. The decimal mark of a table is decided by evidence: by cells in which a mark cannot
-//! separate thousands. Without evidence the mark is not guessed.
+//! Numbers in the cells of a table. The decimal mark is decided by evidence: by cells in which a mark cannot separate
+//! thousands. If there is no evidence, the decimal mark is not guessed.
 
 use std::cmp::Ordering;
 
@@ -31,9 +31,9 @@ impl Decimal {
 /// Format of the numbers in a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
-    /// None if the cells do not show the decimal mark.
+    /// None if the cells do not show which mark is the decimal mark.
     decimal: Option<Decimal>,
-    /// True if the cells contain both marks as decimal marks equally often.
+    /// True if equally many cells show a point and a comma as the decimal mark.
     is_mixed: bool,
     is_comma_separated: bool,
     /// True if the numbers may have thousands separators.
@@ -49,9 +49,9 @@ impl Numbers {
 
     /// Decides the decimal mark from the cells with numbers.
     ///
-    /// Cells in which a mark cannot separate thousands are evidence: `70,5`, `0.125` and `1234.567`, but not `1.234`.
-    /// The mark with more evidence is the decimal mark. Without evidence, commas between the columns show that the
-    /// decimal mark is a point, unless a cell has a comma too.
+    /// A cell is evidence if its mark cannot separate thousands: `70,5`, `0.125` and `1234.567`, but not `1.234`. The
+    /// mark with more evidence is the decimal mark. Without evidence, commas between the columns show that the decimal
+    /// mark is a point. They do not if a cell has a comma too.
     pub(super) fn from_cells<'a>(cells: impl Iterator<Item = &'a str>, separator: u8) -> Self {
         let is_comma_separated = separator == b',';
         let (mut sure, mut marks) = ([0_usize; 2], [0_usize; 2]);
@@ -67,16 +67,16 @@ impl Numbers {
         let decimal = match sure[0].cmp(&sure[1]) {
             Ordering::Greater => Some(Decimal::Point),
             Ordering::Less => Some(Decimal::Comma),
-            // Both marks have equal evidence. If commas separate the columns, the decimal mark is a point.
+            // Both marks have equal evidence. If commas separate the columns, a point is the decimal mark.
             Ordering::Equal if sure[0] > 0 => is_comma_separated.then_some(Decimal::Point),
-            // Without any mark, both decimal marks give the same numbers.
+            // If no cell has a mark, both decimal marks give the same numbers.
             Ordering::Equal => (points_by_separator || marks == [0, 0]).then_some(Decimal::Point),
         };
         let is_mixed = decimal.is_none() && sure[0] > 0;
         Self { decimal, is_mixed, is_comma_separated, has_thousands: false }
     }
 
-    /// Uses a stated decimal mark if the cells do not show one. Then the other mark separates thousands.
+    /// Uses the stated decimal mark if the cells do not show one. The other mark then separates thousands.
     pub(super) const fn or_decimal(mut self, stated: Option<Decimal>) -> Self {
         if self.decimal.is_none() && !self.is_mixed && stated.is_some() {
             self.decimal = stated;
@@ -91,12 +91,12 @@ impl Numbers {
         self
     }
 
-    /// Parses a number. A number with an ambiguous mark is an error.
+    /// Parses a number. If a mark in it is ambiguous, returns an error.
     pub(super) fn parse(self, cell: &str) -> Result<f64, Code> {
         let grouped = self.has_thousands.then(|| self.without_thousands(cell)).flatten();
         let cell = grouped.as_deref().unwrap_or(cell);
         if !is_number(cell) {
-            // Notations such as `inf`, `nan` or `1e9` are rejected, because people do not write numbers like this.
+            // Notations such as `inf`, `nan` or `1e9` are rejected, because people do not write numbers in this way.
             return Err(Code::BadNumber);
         }
         let marks = cell.matches(['.', ',']).count();
@@ -115,8 +115,8 @@ impl Numbers {
         cell.replace(',', ".").parse().map_err(|_| Code::BadNumber)
     }
 
-    /// Returns a number without its thousands separators: the mark that is not the decimal mark, a blank or an
-    /// apostrophe before each group of three digits.
+    /// Returns a number without its thousands separators. A separator is the mark that is not the decimal mark, a blank
+    /// or an apostrophe, before each group of three digits.
     fn without_thousands(self, cell: &str) -> Option<String> {
         let decimal = self.decimal?;
         let (whole, fraction) = match cell.split_once(decimal.mark()) {
@@ -141,14 +141,14 @@ fn is_number(cell: &str) -> bool {
     !cell.is_empty() && cell.bytes().all(|byte| byte.is_ascii_digit() || b".,-+".contains(&byte))
 }
 
-/// Returns the decimal mark that a cell shows. None if the mark may separate thousands, or if there is no mark.
+/// Returns the decimal mark that a cell shows. Returns None if there is no mark, or if the mark may separate thousands.
 fn sure_mark(cell: &str) -> Option<Decimal> {
     let at = cell.rfind(['.', ','])?;
     let decimal = if cell[at..].starts_with(',') { Decimal::Comma } else { Decimal::Point };
     let (before, behind) = (cell[..at].trim_start_matches(['-', '+']), &cell[at + 1..]);
     let others = before.matches(['.', ',']).count();
     if others > 0 {
-        // In `1.234,5` the last mark is the decimal mark; `1,234,567` has none.
+        // In `1.234,5`, the last mark is the decimal mark. `1,234,567` has no decimal mark.
         let is_last = before.contains(decimal.other().mark()) && !before.contains(decimal.mark());
         return is_last.then_some(decimal);
     }

@@ -1,4 +1,4 @@
-//! FIT files: sessions with their records, and daily measures of devices. Maps FIT fields to measures.
+//! FIT files: sessions with their records, and daily measures of devices. Converts FIT fields to measures.
 //!
 //! Source: Garmin, *FIT Profile* (`Profile.xlsx` of the FIT SDK): numbers, scales and units of messages and fields.
 
@@ -50,7 +50,7 @@ const SESSION: [(u8, f64, Measure); 7] = [
     (17, 1.0, Measure::HeartRateMax),
     (20, 1.0, Measure::PowerAverage),
     (34, 1.0, Measure::PowerNormalised),
-    // `workout_rpe` is ten times the exertion.
+    // The field `workout_rpe` is ten times the exertion.
     (193, 10.0, Measure::Exertion),
 ];
 const SESSION_START: u8 = 2;
@@ -64,15 +64,15 @@ const FIELD_NAME: u8 = 3;
 const DAYS: [(u16, u8, f64, Measure); 3] = [
     (message::WEIGHT_SCALE, 0, 100.0, Measure::Weight),
     (message::MONITORING_HEART_RATE, 0, 1.0, Measure::RestingHeartRate),
-    // Field `last_night_average`.
+    // The field `last_night_average`.
     (message::HRV_STATUS_SUMMARY, 1, 128.0, Measure::Hrv),
 ];
 
-/// Fields of the message `event`: `event` and `event_type`. The event 0 is that of the timer.
+/// Field numbers of `event` and `event_type` in the message `event`. If `event` is 0, the event is one of the timer.
 const EVENT_FIELDS: (u8, u8) = (0, 1);
 const TIMER: f64 = 0.0;
-/// Values of `event_type`, each with true if the timer runs after the event: `start`; `stop`, `stop_all`,
-/// `stop_disable` and `stop_disable_all`. Automatic pauses have the same values as pauses by hand.
+/// Values of `event_type`: `start`, `stop`, `stop_all`, `stop_disable` and `stop_disable_all`. The flag is true if the
+/// timer runs after the event. Automatic pauses have the same values as manual pauses.
 const TIMER_EVENTS: [(f64, bool); 5] = [(0.0, true), (1.0, false), (4.0, false), (8.0, false), (9.0, false)];
 
 /// Messages of one FIT file in a chain of FIT files.
@@ -89,7 +89,7 @@ struct SegmentMessages {
 }
 
 impl SegmentMessages {
-    /// Returns the problem code and the message if a limit is exceeded.
+    /// Returns the problem code and the message for an exceeded limit. Returns None if no limit is exceeded.
     fn exceeded_limit(&self) -> Option<(Code, String)> {
         let limits = [
             (self.records.len(), limits::SAMPLES, Code::TooManySamples, "records"),
@@ -114,7 +114,7 @@ pub(super) fn read(bytes: &[u8], context: &mut Context<'_>, drafts: &mut Drafts)
     if bytes.is_empty() {
         return Err(context.refuse(Code::FitHeader, FileLocation::File, "the file is empty"));
     }
-    // FIT files may be chained in one file. A broken part does not prevent the reading of other parts.
+    // FIT files may be chained in one file. If a part is broken, the other parts are still read.
     let (mut begins, mut parts, mut good) = (0, 0, 0);
     let mut broken: Vec<(usize, Broken)> = Vec::new();
     while begins < bytes.len() {
@@ -197,7 +197,7 @@ fn collect(mut segment: Segment<'_>, context: &mut Context<'_>) -> Result<Segmen
     let mut found = SegmentMessages::default();
     while let Some(message) = segment.next(|number| message::READ.contains(&number))? {
         take(&message, &mut found, context);
-        // The file will be refused, so the rest is not read.
+        // The file will be refused, so its rest is not read.
         if found.exceeded_limit().is_some() {
             break;
         }
@@ -265,7 +265,7 @@ fn record(message: &Message) -> Sample {
         // A heart rate of zero means that the sensor lost contact with the skin.
         heart_rate: scaled(3, 1.0).filter(|bpm| *bpm > 0.0),
         power: scaled(7, 1.0),
-        // `enhanced_speed` takes precedence, because `speed` has a smaller range.
+        // `enhanced_speed` is used before `speed`, because `speed` has a smaller range.
         speed: scaled(73, 1_000.0).or_else(|| scaled(6, 1_000.0)),
         distance: scaled(5, 100.0),
     }
@@ -323,8 +323,8 @@ fn pauses(mut timer: Vec<(i64, bool)>) -> Vec<(i64, i64)> {
     pauses
 }
 
-/// Returns the pauses within a session, in seconds since its start. `next` is the start of the next session: sessions
-/// may overlap, and each pause counts only once.
+/// Returns the pauses within a session, in seconds since its start. `next` is the start of the next session. Sessions
+/// may overlap, so each pause is counted only in one of them.
 #[expect(clippy::cast_precision_loss, reason = "a session is shorter than 2^53 seconds")]
 fn pauses_of(session: &Session, next: i64, pauses: &[(i64, i64)]) -> Vec<(f64, f64)> {
     let last = session.ends.min(next).max(session.starts);
@@ -337,8 +337,8 @@ fn pauses_of(session: &Session, next: i64, pauses: &[(i64, i64)]) -> Vec<(f64, f
         .collect()
 }
 
-/// Returns the UTC offset for the difference between local time and UTC, rounded to a quarter of an hour: device clocks
-/// differ by seconds.
+/// Returns the UTC offset for the difference between local time and UTC. The difference is rounded to a quarter of an
+/// hour, because the two times in a file may differ by seconds.
 fn offset(difference_s: i64) -> Option<Offset> {
     const QUARTER_S: i64 = 15 * 60;
     let quarters = (difference_s + QUARTER_S / 2).div_euclid(QUARTER_S);
@@ -381,7 +381,7 @@ fn put(
     let (all, mut taken) = (found.records.len(), 0);
     let pauses = pauses(std::mem::take(&mut found.timer));
     for (index, session) in found.sessions.into_iter().enumerate() {
-        // A record at the exact moment between two sessions belongs to the later session.
+        // A record at the moment between two sessions belongs to the later one.
         let next = starts.get(index + 1).copied().unwrap_or(i64::MAX);
         let from = found.records.partition_point(|(time, _)| *time < session.starts);
         let to = found.records.partition_point(|(time, _)| *time <= session.ends && *time < next);

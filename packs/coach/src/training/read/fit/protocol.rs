@@ -2,13 +2,13 @@
 //!
 //! Source: Garmin, *Flexible & Interoperable Data Transfer (FIT) Protocol*, rev. 2.4. Every size is checked before use.
 //!
-//! The crate `fitparser` (0.11) reads the kept files, but is not used. For a file without its end, or a chain with one
-//! broken part, it returns no message at all. Its times have the time zone of the machine, it writes to the standard
-//! error, and it has no limits. The tests compare this reader with two other readers.
+//! The crate `fitparser` (0.11) reads complete files, but is not used. For a file without its end, or a chain with one
+//! broken part, it returns no message at all. It also converts times to the time zone of the machine, writes to
+//! standard error, and has no limits. The tests compare this reader with two other readers.
 
 /// Time 0 of FIT files: 1989-12-31T00:00:00Z.
 pub(super) const EPOCH_S: i64 = 631_065_600;
-/// Smallest absolute timestamp. A smaller timestamp counts from the device's start.
+/// Smallest absolute timestamp. A smaller timestamp is the number of seconds since the start of the device.
 const FIRST_ABSOLUTE: u32 = 0x1000_0000;
 const TIMESTAMP: u8 = 253;
 /// Bytes of the CRC at the end of a FIT file.
@@ -47,7 +47,7 @@ impl Message {
     /// Returns the time in a field, as seconds since 1970.
     pub(super) fn time_of(&self, field: u8) -> Option<i64> {
         let seconds = self.number_of(field)?;
-        // The file defines the types of its fields, but a valid time has 32 bits.
+        // The file itself defines the types of its fields. A valid time has 32 bits.
         let is_time = (f64::from(FIRST_ABSOLUTE)..=f64::from(u32::MAX)).contains(&seconds);
         #[expect(clippy::cast_possible_truncation, reason = "it is in the range of u32")]
         is_time.then(|| seconds as i64 + EPOCH_S)
@@ -58,7 +58,7 @@ impl Message {
     }
 }
 
-/// Reason why reading a file stops.
+/// Reason why the reader stops.
 #[derive(Debug, PartialEq)]
 pub(super) enum Broken {
     Header(String),
@@ -76,7 +76,7 @@ pub(super) struct Segment<'a> {
     pub(super) ending: Ending,
     definitions: [Option<Definition>; 16],
     clock: u32,
-    /// True if a definition has developer fields. Apps on a device write such fields.
+    /// True if a definition has developer fields, which are written by apps on a device.
     pub(super) has_developer_fields: bool,
 }
 
@@ -85,10 +85,10 @@ pub(super) struct Segment<'a> {
 pub(super) enum Ending {
     /// The segment has its stated length, and its CRC is correct.
     Complete,
-    /// The file ends before the stated length.
+    /// The file ends earlier than its stated length.
     Truncated,
-    /// The header states the length 0, although data follows: the device did not finish the file. Records are read up
-    /// to the first one that is invalid.
+    /// The header states the length 0 although data follows, because the device did not finish the file. Records are
+    /// read up to the first invalid one.
     Unfinished,
 }
 
@@ -124,14 +124,15 @@ pub(super) fn segment(file: &[u8], begins: usize) -> Result<(Segment<'_>, usize)
         let two = bytes.get(at..at.checked_add(CRC_BYTES)?)?;
         Some(u16::from_le_bytes([two[0], two[1]]))
     };
-    // A device writes the length last. After 0 bytes of data, only the CRC may follow, or the next file of a chain.
+    // A device writes the length last. If the length is 0, only the CRC or the next file of a chain may follow the
+    // header.
     if size == 0 && bytes.len() > header + CRC_BYTES && stored(header) != Some(crc(&bytes[..header])) {
         let next = next_header(file, begins + header).unwrap_or(file.len());
         return Ok((Segment::new(begins, &file[begins..next], header, Ending::Unfinished), next));
     }
     if header == 14 {
         let computed = crc(&bytes[..12]);
-        // A header without a CRC has the value 0 in this place.
+        // A header without a CRC has 0 in this place.
         if let Some(stored) = stored(12).filter(|stored| *stored != 0 && *stored != computed) {
             return Err(Broken::Crc { stored, computed });
         }
@@ -149,8 +150,8 @@ pub(super) fn segment(file: &[u8], begins: usize) -> Result<(Segment<'_>, usize)
     Ok((segment, begins.saturating_add(end).saturating_add(CRC_BYTES).min(file.len())))
 }
 
-/// Returns the offset of the next FIT file of a chain after a broken FIT file: the end that the broken file's header
-/// states, or else the next bytes that look like a header.
+/// Returns the offset of the next FIT file in a chain after a broken one. This is the end that the header of the broken
+/// file states. If there is no such end, it is the offset of the next bytes that look like a header.
 pub(super) fn after_broken(file: &[u8], begins: usize) -> Option<usize> {
     let stated = file.get(begins..begins + 8).filter(|_| is_header(file, begins)).map(|header| {
         let size = u32::from_le_bytes([header[4], header[5], header[6], header[7]]);
@@ -188,7 +189,7 @@ impl<'a> Segment<'a> {
         Self { begins, bytes, at, ending, definitions, clock, has_developer_fields }
     }
 
-    /// Returns the next data message with a wanted message number. Returns None at the end, or where a truncated
+    /// Returns the next data message with a wanted message number. Returns None at the end, and where a truncated
     /// segment ends.
     pub(super) fn next(&mut self, wanted: impl Fn(u16) -> bool) -> Result<Option<Message>, Broken> {
         while self.at < self.bytes.len() {
@@ -228,7 +229,7 @@ impl<'a> Segment<'a> {
         self.take(1).map(|taken| taken[0])
     }
 
-    /// Reads one record. Returns None for a definition or an unwanted message.
+    /// Reads one record. For a definition or an unwanted message, returns None.
     fn message(&mut self, wanted: &impl Fn(u16) -> bool) -> Result<Option<Message>, Stop> {
         let at = self.begins + self.at;
         let header = self.byte()?;
@@ -255,7 +256,7 @@ impl<'a> Segment<'a> {
         let count = usize::from(fixed[4]) * 3;
         let field =
             |three: &[u8]| Field { number: three[0], size: usize::from(three[1]), base: three[2] & 0x1F };
-        // A field of size 0 is dropped: it has no content, and would cost time without using up input.
+        // A field of size 0 is dropped. It has no content, and a file could contain any number of such fields.
         let fields = self.take(count)?.chunks_exact(3).map(field).filter(|field| field.size > 0).collect();
         let mut developer_bytes = 0;
         if with_developer_fields {
@@ -321,7 +322,8 @@ enum Stop {
     Malformed(String),
 }
 
-/// Returns the bytes per value of a base type, and the value for "invalid". None for texts, bytes and unknown types.
+/// Returns the bytes per value of a base type, and the value that means "invalid". Returns None for texts, bytes and
+/// unknown types.
 const fn shape(base: u8) -> Option<(usize, u64)> {
     Some(match base {
         0x00 | 0x02 => (1, 0xFF),

@@ -170,14 +170,15 @@ const SUB_SPORTS: [(u8, &str); 89] = [
     (254, "all"),
 ];
 
-/// Sports that are less specific than their `sub_sport`: equipment and training of any kind, and racket sports.
+/// Values of `sport` that say less than their `sub_sport`: equipment and training of any kind, and racket sports.
 const LESS_THAN_SUB_SPORT: [&str; 4] = ["generic", "fitness_equipment", "training", "racket"];
-/// Values of `sub_sport` that make cycling e-biking.
+/// Values of `sub_sport` that turn cycling into e-biking.
 const E_BIKES: [&str; 2] = ["e_bike_fitness", "e_bike_mountain"];
 /// Values of `sport` and `sub_sport` that name no sport.
 const NOTHING: [&str; 2] = ["generic", "all"];
 
-/// Returns the sport for the values of both fields. A value that the profile does not name is kept as a number.
+/// Returns the sport for the values of both fields. If the profile does not name a value, the sport is the number of
+/// the value.
 pub(super) fn sport(sport: f64, sub_sport: Option<f64>) -> Sport {
     let Some(named) = name(&SPORTS, sport) else { return Sport::Other(format!("fit sport {sport}")) };
     let sub_sport = sub_sport.and_then(|value| name(&SUB_SPORTS, value)).filter(|sub| !NOTHING.contains(sub));
