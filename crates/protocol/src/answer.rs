@@ -31,7 +31,8 @@ pub struct KeptAnswer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub corrected_at: Option<String>,
-    /// True if no person was asked, because the answer to the question `from` was reused.
+    /// True if no person was asked, because the answer to an earlier question was reused. `from` has the id of this
+    /// question.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reused: bool,
     /// Id of the earlier question whose answer was reused. Absent if the answer is new.
@@ -41,8 +42,8 @@ pub struct KeptAnswer {
     pub erased: bool,
 }
 
-/// An earlier answer about the same subject that may also answer an open question. A decision that uses this answer
-/// sends the id of the earlier question as `from`.
+/// An earlier answer about the same subject that may also answer an open question. To use it, send the id of the
+/// earlier question as `from` of the decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "interrupt": "int_01k6f0000000000000000000cc", "run": "run_01k6f0000000000000000000aa",
@@ -62,8 +63,8 @@ pub struct Suggestion {
     pub at: String,
 }
 
-/// Request to correct a stored answer. If the question has a schema that accepts more than text, send `edit`.
-/// Otherwise send `text`.
+/// Request to correct a stored answer. If the schema of the question accepts more than text, send `edit`. Otherwise
+/// send `text`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"text": "Yes, ten days."}))]

@@ -24,8 +24,8 @@ pub fn labelled_lines(schema: Option<&Value>, data: &Value) -> Vec<String> {
     labelled_members(schema, data).into_iter().map(line).collect()
 }
 
-/// Returns the title of a member, or its name with spaces. A `$ref` is not followed, because the title of the
-/// referenced schema is the name of a type.
+/// Returns the title of a member. If it has no title, returns its name with spaces. A `$ref` is not followed, because
+/// the title of the referenced schema is the name of a type.
 pub(crate) fn label<'s>(name: &'s str, schema: &'s Value) -> Cow<'s, str> {
     let title = schema.get("title").and_then(Value::as_str).map(str::trim).filter(|title| !title.is_empty());
     title.map_or_else(|| name.replace('_', " ").into(), Cow::Borrowed)

@@ -23,7 +23,7 @@ pub struct Approval {
     /// Record of the use. Absent if the approval was not used yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<ApprovalUse>,
-    /// Outcome of writing the changes of a tried call. Present after the approval of such a call was used.
+    /// Outcome of writing the changes of a tried call. Present after the approval of the call was used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exec: Option<ExecReport>,
 }
@@ -43,8 +43,8 @@ impl Approval {
 }
 
 impl Interrupt {
-    /// Returns a phrase that says if the approval was used. Returns `None` if the request is not a tool call and its
-    /// approval neither was used nor can expire.
+    /// Returns a phrase that says if the approval was used. Returns `None` for an unused approval that cannot expire if
+    /// the request is not a tool call.
     pub fn approval_words(&self) -> Option<String> {
         let is_worth_it = |approval: &&Approval| {
             self.kind == Kind::ToolApproval || approval.used.is_some() || approval.usable_until.is_some()
@@ -61,7 +61,7 @@ pub struct ApprovalUse {
     pub by: String,
 }
 
-/// Outcome of writing the changes that an agent has used.
+/// Outcome of writing the changes that an agent got with its approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ExecReport {
     pub outcome: ExecOutcome,
@@ -70,8 +70,8 @@ pub struct ExecReport {
     pub text: Option<String>,
 }
 
-/// Outcome of writing the released changes. `unknown`: no report has arrived, so the program may have stopped before,
-/// during or after its work.
+/// Outcome of writing the released changes. `unknown` means that no report has arrived: the agent's program may have
+/// stopped before, during or after the write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecOutcome {
@@ -82,7 +82,7 @@ pub enum ExecOutcome {
 }
 
 impl ExecReport {
-    /// Returns a phrase that continues a sentence about the use.
+    /// Returns a phrase that is appended to the sentence about the use of the approval.
     fn describe(&self) -> String {
         let what = match self.outcome {
             ExecOutcome::Done => "; all changes were written",
@@ -95,7 +95,7 @@ impl ExecReport {
     }
 }
 
-/// Report of an agent about the changes that it has used.
+/// Report of an agent about the changes that it got with its approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"outcome": "done"}))]
@@ -107,7 +107,7 @@ pub struct ReportExec {
     pub text: Option<String>,
 }
 
-/// Changes and output of a tried call, which the agent now carries out itself.
+/// Changes and output of a tried call. The agent now writes the changes itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ReleasedTrial {
     /// Changes to write, in the order of their paths. Read the new content of a file with

@@ -25,8 +25,8 @@ pub struct Assignment {
     /// All stages in their order. Absent if there is only one stage.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<Stage>,
-    /// True if a person who voted in one stage cannot vote in any other stage. False if the workflow allows this, or
-    /// if too few people are left. Absent means true.
+    /// True if a person who voted in one stage cannot vote in any other stage. False if the workflow allows this, or if
+    /// too few people are left to decide. Absent means true.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub distinct: bool,
     /// Index of the current stage, from 0. Present on an open interrupt with several stages.
@@ -39,7 +39,7 @@ pub struct Assignment {
     /// of all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// Delegations of this interrupt: which delegate decides for which approver.
+    /// Delegations of this interrupt. Each names a delegate and the approver that the delegate represents.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delegations: Vec<Delegation>,
 }
@@ -90,8 +90,8 @@ impl Represented {
     }
 }
 
-/// Approvers of an interrupt: either `stages`, or the fields of a single stage. Every named person must exist and must
-/// have permission to decide.
+/// Approvers of an interrupt: either `stages`, or the fields of a single stage. Every person who is named must exist
+/// and be allowed to decide.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"groups": ["legal"], "quorum": {"required": 2}, "self_approval": false}))]
@@ -130,11 +130,11 @@ pub struct Vote {
     /// Index of the vote's stage, from 0. Present if there are several stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<usize>,
-    /// Sequence number of the decision with the edit that the voter agrees with. Absent if the voter agrees with no
-    /// edit.
+    /// Sequence number of the decision that contains the edit with which the voter agrees. Absent if the voter agrees
+    /// with no edit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edit_of: Option<u64>,
-    /// The edit that the voter agrees with.
+    /// The edit with which the voter agrees.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub edit: Value,
@@ -144,8 +144,8 @@ pub struct Vote {
     /// Person on whose behalf the voter acted, as reported by the voter's client. Not verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<String>,
-    /// Id of the person who created the login link with which the voter signed in. Absent if the voter did not use a
-    /// link of another person.
+    /// Id of the person who created the login link with which the voter signed in. Absent if the voter used no link of
+    /// another person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
     #[schema(format = DateTime)]
@@ -154,12 +154,12 @@ pub struct Vote {
     pub seq: u64,
 }
 
-/// Permission of the reader to decide now.
+/// Permission of the reader to decide on the interrupt now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"may_decide": false, "code": "not_your_stage", "why": "you are not an approver of the current stage 1"}))]
 pub struct You {
     pub may_decide: bool,
-    /// Error code with which a decision of the reader would be refused. Absent if the reader may decide.
+    /// Error code with which a decision of the reader would be rejected. Absent if the reader may decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

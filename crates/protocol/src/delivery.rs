@@ -100,8 +100,8 @@ pub struct Channel {
     /// Time of the first failed attempt since the last successful attempt. Absent if the last attempt succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failing_since: Option<String>,
-    /// Time at which the channel was disabled. Retrying one of its deliveries enables the channel again. Absent while
-    /// the channel is enabled.
+    /// Time at which the channel was disabled. Absent while the channel is enabled. To enable the channel again, retry
+    /// one of its deliveries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disabled_at: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

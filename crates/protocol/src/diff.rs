@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::effect::Script;
 use crate::trial::TrialCard;
 
-/// Diff of a file. `added` and `removed` count all changed lines, even if the hunks omit the last ones.
+/// Diff of a file. `added` and `removed` count all changed lines, also those that the hunks leave out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diff {
     pub hunks: Vec<Hunk>,
@@ -36,12 +36,13 @@ pub struct DiffLine {
     pub no_newline_at_end: bool,
 }
 
-/// Maximum number of lines of a new file for which the complete diff is shown. A longer diff would delay the page.
+/// Maximum number of lines of a new file whose complete diff is shown. A longer diff would make the page slow.
 const WHOLE_LINES: usize = 20_000;
 
 impl Diff {
-    /// Returns the diff in the payload of a card. `None` if the payload has no diff or has a diff in an unknown format.
-    /// If the runtime shortened the diff of a new file, the complete diff is rebuilt from the arguments of the call.
+    /// Returns the diff in the payload of a card. Returns `None` if the payload has no diff, or one in an unknown
+    /// format. If the runtime shortened the diff of a new file, the complete diff is rebuilt from the arguments of the
+    /// call.
     pub fn from_payload(payload: &Value) -> Option<Self> {
         let diff = Self::deserialize(payload.get("diff")?).ok()?;
         let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
@@ -65,8 +66,9 @@ impl Diff {
         (added <= WHOLE_LINES).then(|| Self { hunks: vec![hunk], added, removed: 0, truncated: false })
     }
 
-    /// Describes the parts of a payload that no card shows. These are parts of the trial or, without a trial, parts
-    /// of the change and of the scripts that the call runs. Returns `None` if the card shows everything.
+    /// Describes the parts of a payload that no card shows. With a trial, these are parts of its changes. Without a
+    /// trial, they are parts of the change and of the scripts that the call runs. Returns `None` if the card shows
+    /// everything.
     pub fn unseen_of(payload: &Value) -> Option<String> {
         if let Some(trial) = TrialCard::from_payload(payload) {
             return trial.unseen();
@@ -97,14 +99,15 @@ impl Diff {
         ))
     }
 
-    /// Returns the number of added lines and the number of removed lines that no hunk contains.
+    /// Returns the numbers of added and removed lines that are in no hunk.
     pub(crate) fn undrawn(&self) -> (usize, usize) {
         let drawn =
             |op: &str| self.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.op == op).count();
         (self.added.saturating_sub(drawn("+")), self.removed.saturating_sub(drawn("-")))
     }
 
-    /// Returns the complete new text of a truncated change, if the arguments of the call contain the text.
+    /// Returns the complete new text of the file if the diff is truncated and the arguments of the call contain the
+    /// text.
     pub fn new_text<'a>(&self, payload: &'a Value) -> Option<&'a str> {
         let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str);
         text("/arguments/content").or_else(|| text("/arguments/new")).filter(|_| self.truncated)

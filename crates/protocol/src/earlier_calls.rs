@@ -1,5 +1,5 @@
-//! Earlier calls of the same model reply, which a card lists in `payload.after`. The call on the card runs after
-//! these calls.
+//! Calls that the model sent before the call on the card, in the same reply. They are in `payload.after` of the card.
+//! The call on the card runs after them.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EarlierCall<'a> {
     pub title: &'a str,
-    /// Outcome of the earlier call. `None` if the call had not ended when the card was opened.
+    /// Outcome of the earlier call. `None` if the call had not ended when the interrupt was opened.
     became: Option<&'a str>,
 }
 
@@ -34,7 +34,7 @@ impl<'a> EarlierCall<'a> {
         }
     }
 
-    /// Returns true if the earlier call ended without success, so that the call on the card cannot rely on it.
+    /// Returns true if the earlier call ended without success. The call on the card then cannot rely on it.
     pub fn is_missing(&self) -> bool {
         !matches!(self.became, None | Some("done"))
     }

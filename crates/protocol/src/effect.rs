@@ -1,5 +1,5 @@
-//! Describes the effect of a command and the scripts that it runs. The terminal, the pages and the browser show the
-//! same text.
+//! Describes the effects that a command may have, and the scripts that it runs. The terminal, the pages and the browser
+//! show the same text.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,20 +7,20 @@ use utoipa::ToSchema;
 
 use crate::plain;
 
-/// Effects that the sandbox permits to an approved command.
+/// Effects that an approved command may have inside the sandbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "text": "write the workspace, except files that your own tools run automatically", "is_unusual": false
 }))]
 pub struct CommandEffect {
-    /// Description of the effects, to follow the words “the command may”.
+    /// Description of the effects. It continues the sentence “the command may”.
     pub text: String,
-    /// True if the command may do more than commands usually may.
+    /// True if the command may do more than most commands.
     pub is_unusual: bool,
 }
 
 impl CommandEffect {
-    /// Returns the effect from the payload of a call. `None` if the payload contains no effect.
+    /// Returns the effect in the payload of a call. Returns `None` if the payload has none.
     pub fn from_payload(payload: &Value) -> Option<Self> {
         let asked = Self::asked_for(payload)?;
         let sandbox = payload.get("sandbox").and_then(Value::as_str);
@@ -52,7 +52,7 @@ impl CommandEffect {
     }
 }
 
-/// A file in the workspace that a command runs. The approval is bound to the content of this file.
+/// A file in the workspace that a command runs. The approval is bound to the content of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Script<'a> {
     pub path: &'a str,
@@ -62,7 +62,7 @@ pub struct Script<'a> {
 }
 
 impl<'a> Script<'a> {
-    /// Names the scripts in a payload that the card does not show completely. `None` if the card shows every script
+    /// Names the scripts of a payload that the card does not show completely. Returns `None` if it shows all of them
     /// completely.
     pub(crate) fn unseen_of(payload: &Value) -> Option<String> {
         let unseen: Vec<String> = Script::all(payload)

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// One event. A stored event never changes, except that its content may be erased.
+/// One event. A stored event never changes. Only its content may be erased.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "stream": "run_01k6f0000000000000000000aa", "seq": 3, "run": "run_01k6f0000000000000000000aa",
@@ -27,7 +27,7 @@ pub struct Event {
     pub actor: Actor,
     #[serde(rename = "type")]
     pub kind: String,
-    /// Facts of the event. The member `content`, with the form `{text?, data?}`, contains texts, arguments and
+    /// Facts of the event. The member `content` has the form `{text?, data?}` and contains texts, arguments and
     /// results.
     #[schema(value_type = Object)]
     pub data: Value,
@@ -40,20 +40,20 @@ impl Event {
     }
 }
 
-/// An event as it is stored, with the hashes that chain it to the previous event.
+/// An event as it is stored, with its hash and the hash of the event before it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AuditRecord {
     pub stream: String,
     pub seq: u64,
-    /// Stored bytes of the event as text: type, time, actor, facts, and the digest of the content. `hash` covers these
-    /// bytes.
+    /// Stored bytes of the event as text: type, time, actor, facts, and the digest of the content. `hash` is computed
+    /// over these bytes.
     pub head: String,
     /// Stored texts, arguments and results. Absent if the event has no content or if the content was erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     /// SHA-256 of `previous` and `head`, as 64 hexadecimal digits.
     pub hash: String,
-    /// Hash of the previous event of the same stream. Zeros for the first event.
+    /// Hash of the previous event of the same stream. All zeros for the first event.
     pub previous: String,
 }
 
@@ -62,11 +62,11 @@ pub struct AuditRecord {
 pub struct Actor {
     pub id: String,
     pub role: Role,
-    /// Type of client that sent the request. Absent if the author is Holdshort itself.
+    /// Type of client that sent the request. Absent if Holdshort itself is the author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
-    /// Id of the person who created the login link with which the actor signed in. Absent if the actor did not use a
-    /// link of another person.
+    /// Id of the person who created the login link with which the actor signed in. Absent if the actor used no link of
+    /// another person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
 }
@@ -83,7 +83,7 @@ pub enum Role {
     Engine,
 }
 
-/// Text that arrives while a model replies or a command runs. A preview is never stored: an event with the complete
+/// Text that arrives while a model replies or a command runs. Previews are never stored: an event with the complete
 /// result follows. In a stream of server-sent events, a preview has the event name `preview` and no id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Preview {

@@ -8,37 +8,37 @@ use crate::delivery::Delivery;
 /// A signed statement about the state of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SignedCheckpoint {
-    /// The signed text in the format of C2SP `tlog-checkpoint`. Keep this text.
+    /// The signed text in the format of C2SP `tlog-checkpoint`. Store this text outside the server.
     pub note: String,
     /// Number of events that the checkpoint covers.
     pub size: u64,
     /// Root hash of the Merkle tree over these events (RFC 9162, 2.1), as 64 hexadecimal digits.
     pub root: String,
-    /// Public key of the signature as `NAME+HASH+KEY`, the format of verifiers for signed notes.
+    /// Public key that verifies the signature, as `NAME+HASH+KEY`, the format of tools for signed notes.
     pub key: String,
     #[schema(format = DateTime)]
     pub at: String,
 }
 
-/// All events of one interrupt in the journal, with proofs that a signed checkpoint covers these events.
+/// All events of one interrupt in the journal. Each event has a proof that a signed checkpoint covers it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Receipt {
     pub interrupt: String,
     pub run: String,
     pub checkpoint: SignedCheckpoint,
-    /// Events in their order: the start of the run, the interrupt, each decision, the resolution, and the work that
-    /// followed the resolution.
+    /// Events in their order: the start of the run, the interrupt, each decision, the resolution, and the work after
+    /// the resolution.
     pub events: Vec<ProvedEvent>,
     pub not_covered: NotCovered,
 }
 
-/// Records about an interrupt that are not in the journal. No checkpoint covers these records, and they are deleted
+/// Records about an interrupt that are not in the journal. The checkpoint does not cover them, and they are deleted
 /// after some time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NotCovered {
     /// Deliveries of the interrupt, sent or pending: the newest 200, oldest first.
     pub deliveries: Vec<RecordedDelivery>,
-    /// True if older deliveries exist that are not listed.
+    /// True if the list leaves out older deliveries.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_older: bool,
 }
@@ -48,7 +48,7 @@ pub struct NotCovered {
 pub struct RecordedDelivery {
     #[serde(flatten)]
     pub delivery: Delivery,
-    /// Recipient: id of a person, or an address in the configuration of the channel. Present if the channel sends a
+    /// Recipient: the id of a person, or an address in the configuration of the channel. Present if the channel sends a
     /// separate delivery to each recipient. Deleted after 30 days.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
@@ -64,12 +64,12 @@ pub struct ProvedEvent {
     /// Stored texts, arguments and results. Absent if the event has no content or if the content was erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// Salt in hexadecimal. The digest in `head` is the SHA-256 of `salt` and `content`.
+    /// Salt in hexadecimal. The digest of the content in `head` is the SHA-256 of `salt` and `content`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub salt: Option<String>,
-    /// Hash of the previous event of the same stream. Zeros for the first event.
+    /// Hash of the previous event of the same stream. All zeros for the first event.
     pub previous: String,
-    /// SHA-256 of `previous` and `head`. This hash is the leaf of the Merkle tree.
+    /// SHA-256 of `previous` and `head`. It is the leaf of the Merkle tree.
     pub hash: String,
     /// Index of the event among all events of the journal, from 0.
     pub index: u64,

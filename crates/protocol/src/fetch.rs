@@ -1,4 +1,4 @@
-//! Describes the web page in `payload.fetch` that an agent wants to fetch. The terminal and the pages show the same
+//! Describes a web page that an agent wants to fetch, from `payload.fetch`. The terminal and the pages show the same
 //! text.
 
 use serde_json::Value;
@@ -19,7 +19,7 @@ impl<'a> FetchCard<'a> {
         self.0.get(key)?.as_str()
     }
 
-    /// Returns true if the connection is unencrypted, so that others on the network can read and change its data.
+    /// Returns true if the connection is unencrypted. Others on the network can then read and change its data.
     pub fn is_open(self) -> bool {
         self.text("scheme") != Some("https")
     }

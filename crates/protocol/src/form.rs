@@ -1,5 +1,5 @@
-//! Edits and answers that a person sends with a decision. Determines which value an edit replaces, if it is text or
-//! JSON, and the initial draft in an editor. The server validates the edit; this module does not.
+//! Edits and answers that a person sends with a decision. This module determines the value that an edit replaces, the
+//! form of the edit (text or JSON), and the initial draft in an editor. The server validates the edit.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,13 @@ use crate::interrupt::{Interrupt, Kind, Level, Offer};
 use crate::plain;
 use crate::trial::TrialCard;
 
-/// Maximum number of references and levels of a schema that are followed for a draft. This limit ends recursion in a
-/// recursive type.
+/// Maximum number of references and levels of a schema that are followed for a draft. Without this limit, a recursive
+/// type would never end.
 const DEPTH: usize = 6;
 
 impl Interrupt {
-    /// Returns the escaped title of a card: as prose if the title is a question, otherwise as an exact value.
+    /// Returns the escaped title of a card. If the title is a question, it is escaped as prose. Otherwise it is escaped
+    /// as an exact value.
     pub fn plain_title(&self) -> Cow<'_, str> {
         if self.kind == Kind::Question { plain::text(&self.title) } else { plain::lines(&self.title) }
     }
@@ -23,8 +24,8 @@ impl Interrupt {
         self.options.iter().find(|offer| offer.id == id)
     }
 
-    /// Returns the value that an edit replaces: the arguments, plan, output or input, otherwise the whole payload.
-    /// Returns null for a question, because an answer replaces nothing.
+    /// Returns the value that an edit replaces: the arguments, plan, output or input. If there is none of them, returns
+    /// the whole payload. For a question, returns null, because an answer replaces nothing.
     pub fn replaced(&self) -> &Value {
         let member = match self.kind {
             Kind::ToolApproval => "arguments",
@@ -43,8 +44,8 @@ impl Interrupt {
         self.payload.get(member).filter(|member| !member.is_null()).unwrap_or(&self.payload)
     }
 
-    /// Returns the initial content of an editor: the value that an edit replaces or, for an answer, the members that
-    /// the schema requires. Only values from the schema are filled in.
+    /// Returns the initial content of an editor. For an edit, this is the value that the edit replaces. For an answer,
+    /// these are the members that the schema requires. Only values from the schema are filled in.
     pub fn draft(&self) -> Value {
         match (self.kind, &self.response_schema) {
             (Kind::Question, Some(_)) if self.edits_text() => Value::from(""),
@@ -53,8 +54,8 @@ impl Interrupt {
         }
     }
 
-    /// Returns the option that accepts an edit. The edit replaces the value on the card or, for a question, is the
-    /// answer.
+    /// Returns the option that accepts an edit. The edit replaces the value on the card. For a question, the edit is
+    /// the answer.
     pub fn editable(&self) -> Option<&Offer> {
         self.options.iter().find(|option| option.needs_edit && !option.keeps_some())
     }
@@ -64,15 +65,17 @@ impl Interrupt {
         self.options.iter().find(|option| option.keeps_some())
     }
 
-    /// Returns the parts of the trial's changes as text, one part per line. If a person deletes a line, the change of
-    /// that part is dropped.
+    /// Returns the parts of the trial's changes as text, one part per line. To drop the change of a part, a person
+    /// deletes its line.
     pub fn parts_as_lines(&self) -> String {
         let parts = TrialCard::from_payload(&self.payload).into_iter().flat_map(TrialCard::parts);
-        // The trial already writes a backslash in a path as `\\`, so `\n` and `\r` are unambiguous here.
+        // In the trial, a backslash in a path is already written as `\\`. Therefore `
+        // ` and `\r` are unambiguous here.
         parts.map(|part| part.replace('\n', "\\n").replace('\r', "\\r")).collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns a sentence with the number of parts that do not fit into the list. `None` if all parts are listed.
+    /// Returns a sentence with the number of parts for which the list has no room. Returns `None` if all parts are
+    /// listed.
     pub fn parts_not_listed(&self) -> Option<String> {
         let more = TrialCard::from_payload(&self.payload).map_or(0, TrialCard::parts_not_shown);
         match more {
@@ -82,8 +85,8 @@ impl Interrupt {
         }
     }
 
-    /// Describes the changes that the card does not show but that take effect if this option is chosen. `edit` is the
-    /// edit of the decision. If the option keeps only some changes, describes only the kept changes.
+    /// Describes the changes that the card does not show and that would still be made with this option. `edit` is the
+    /// edit of the decision. If the option keeps only some changes, only those are described.
     pub fn unseen_by(&self, offer: &Offer, edit: &Value) -> Option<String> {
         if !offer.releases() {
             return None;
@@ -97,8 +100,8 @@ impl Interrupt {
         }
     }
 
-    /// Describes the risk of an option that lets risky work continue, for a confirmation prompt. Returns `None` for
-    /// every other option.
+    /// Describes the risk of an option that lets risky work continue. Used to ask for a confirmation. Returns `None`
+    /// for every other option.
     pub fn stakes(&self, offer: &Offer) -> Option<String> {
         if !offer.releases() || !self.risk.level.is_risky() {
             return None;
@@ -110,14 +113,14 @@ impl Interrupt {
         Some(format!("the risk is {level}{why}"))
     }
 
-    /// Returns true if a person writes the edit as plain text. Returns false if the edit is written as JSON.
+    /// Returns true if a person writes the edit as plain text, and false if as JSON.
     pub fn edits_text(&self) -> bool {
         self.response_schema.as_ref().map_or_else(|| self.replaced().is_string(), is_of_text)
     }
 
-    /// Returns true if a typed number may be an answer. This is the case if the answer is structured data or free
-    /// text without suggestions, or if a suggestion or a choice contains a number. A user interface then selects
-    /// options by name, because `2` does not mean the second option.
+    /// Returns true if a typed number may be an answer. This is so if the answer is structured data, if it is free text
+    /// without suggestions, or if a suggestion or a choice contains a number. In these cases, a user interface selects
+    /// options by name, because `2` may not mean the second option.
     pub fn takes_a_number(&self) -> bool {
         let has_a_number = |text: &str| text.chars().any(char::is_numeric);
         match self.kind {
@@ -144,7 +147,7 @@ impl Interrupt {
     }
 }
 
-/// Parses the text of [`Interrupt::parts_as_lines`] after a person edited it. Returns the remaining parts.
+/// Parses the text of [`Interrupt::parts_as_lines`] after an edit by a person. Returns the remaining parts.
 pub fn parts_of_lines(text: &str) -> Vec<String> {
     text.split('\n').filter(|line| !line.is_empty()).map(part_of_line).collect()
 }
@@ -172,7 +175,7 @@ fn is_of_text(schema: &Value) -> bool {
         || schema.get("enum").is_some_and(all_texts)
 }
 
-/// Follows references within `root` and returns the schema that they lead to.
+/// Follows references within `root`. Returns the schema at the end of the references.
 pub(crate) fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     let mut schema = schema;
     for _ in 0..DEPTH {
@@ -185,8 +188,8 @@ pub(crate) fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     schema
 }
 
-/// Builds a draft with the required members of the schema. A value that the schema does not define is null. The
-/// person must replace each null, because an editor rejects null.
+/// Builds a draft with the required members of the schema. A value that the schema does not define is null. The person
+/// must replace each null: an editor rejects null.
 fn blank(root: &Value, schema: &Value, depth: usize) -> Value {
     let given = |schema: &Value| schema.get("default").or_else(|| schema.get("const")).cloned();
     if let Some(value) = given(schema) {

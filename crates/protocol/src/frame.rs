@@ -1,8 +1,8 @@
 //! Frames of the WebSocket `/v1/ws`. Each text message is one JSON object; its `type` names the kind of frame.
 //!
-//! The client chooses each `id`. The id of a subscription identifies the subscription until it ends. The id of any
-//! other frame is used only in the reply to this frame. A client frame with an unknown field is rejected. Server
-//! frames may get new fields in later versions.
+//! The client chooses each `id`. The id of a subscription is in use until the subscription ends. The id of any other
+//! frame is only repeated in the reply. A client frame with an unknown field is rejected. Later versions may add fields
+//! to server frames.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -30,7 +30,7 @@ pub struct Hello {
     /// Bearer token, for clients that cannot set headers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// Secret of a browser's login. The session cookie of the login must be in the request that opened the socket.
+    /// Secret of a browser's login. The request that opened the socket must contain the session cookie of this login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
 }
@@ -50,8 +50,8 @@ pub struct Subscribe {
     /// `position` of the last event that the client has. Only for the topics `inbox` and `all`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
-    /// True to receive previews, which contain unfinished text of models and commands. Defaults to true. The topic
-    /// `inbox` has no previews.
+    /// True to receive previews: unfinished text of models and unfinished output of commands. Defaults to true. The
+    /// topic `inbox` has no previews.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previews: Option<bool>,
 }
@@ -77,27 +77,27 @@ pub struct Unsubscribe {
     pub id: String,
 }
 
-/// Decides on an interrupt. The reply is `decided`. Sending the same decision again gets the same reply.
+/// Decides on an interrupt. The reply is `decided`. If you send the same decision again, you get the same reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Decide {
     pub id: String,
     pub interrupt: String,
-    /// Id of one of the interrupt's options.
+    /// Id of an option of the interrupt.
     pub option: String,
     /// An answer, a reason, or feedback, depending on the option.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Replacement for the whole arguments, plan or output. For a question whose `response_schema` accepts more than
-    /// text, the answer.
+    /// Replacement for the arguments, the plan or the output as a whole. For a question whose `response_schema` accepts
+    /// more than text: the answer.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub edit: Value,
-    /// Version of the interrupt that the person saw. If the interrupt has a different version now, the decision is
-    /// rejected with `stale`.
+    /// Version of the interrupt that the person saw. If the interrupt has another version now, the decision is rejected
+    /// with `stale`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
-    /// Id of the earlier question with this answer, if the answer was taken from `suggestions_from_history`.
+    /// Id of the earlier question if the answer was taken from `suggestions_from_history`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Milliseconds for which your client showed the card. The value is recorded with your decision and is not
@@ -105,13 +105,14 @@ pub struct Decide {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
     /// Ids from `also_covers` that the person saw and left selected. The grant of the decision also approves these
-    /// interrupts. If the list is empty, `approve_session` approves only the interrupt that is decided. If an
-    /// interrupt in the list is not open, is not covered, or may not be decided by you, the decision is rejected and
-    /// no interrupt is approved.
+    /// interrupts. If the list is empty, `approve_session` approves only the interrupt of this decision. If an
+    /// interrupt in the list is not open, is not covered by the grant, or may not be decided by you, the decision is
+    /// rejected and nothing is approved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also: Vec<String>,
-    /// Ids that your client listed before the decision, selected or not. They are recorded with your decision.
+    /// Ids from `also_covers` that your client listed before the decision, selected or not. They are recorded with your
+    /// decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also_shown: Vec<String>,
@@ -152,13 +153,13 @@ pub enum ServerFrame {
         role: Role,
         /// Version of the server.
         version: String,
-        /// Interval of the server's pings, in milliseconds. The server disconnects a client that is silent for four
-        /// intervals.
+        /// Interval between the server's pings, in milliseconds. A client that is silent for four intervals is
+        /// disconnected.
         ping_ms: u64,
-        /// Current end of the journal. To miss no event, read lists after this frame and subscribe from this position.
+        /// Current end of the journal. To miss no event, read lists after this frame, and subscribe with this position.
         position: String,
     },
-    /// Reply to `subscribe`. The events after this position follow.
+    /// Reply to `subscribe`. The subscription sends the events after its start position.
     Subscribed {
         id: String,
         /// Start position of the subscription. Only for the topics `inbox` and `all`.
@@ -172,8 +173,8 @@ pub enum ServerFrame {
     Event { id: String, event: Event },
     /// Unfinished text of a model or a command. A slow client may miss previews, but never events.
     Preview { id: String, preview: Preview },
-    /// The subscription has ended: the run ended and its last event was sent, the client unsubscribed, or the `error`
-    /// frame before this frame names the reason.
+    /// The subscription has ended. Reasons: the run ended and its last event was sent, or the client unsubscribed. For
+    /// any other reason, an `error` frame was sent before this frame.
     Ended { id: String },
     /// Reply to `decide`: the interrupt after the decision.
     Decided { id: String, interrupt: Box<Interrupt> },
@@ -191,8 +192,8 @@ pub enum ServerFrame {
         id: Option<String>,
         problem: Box<Problem>,
     },
-    /// The server is about to close the connection. No event is lost if the client reconnects and subscribes after the
-    /// last event that it received.
+    /// The server is about to close the connection. To lose no event, reconnect and subscribe after the last event that
+    /// you received.
     Closing { reason: Reason },
 }
 

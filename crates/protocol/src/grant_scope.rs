@@ -1,4 +1,5 @@
-//! Text that describes what a grant covers. The card that offers a grant and the list of grants show the same text.
+//! Text that describes which calls a grant covers. The card that offers a grant and the list of grants show the same
+//! text.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -6,20 +7,20 @@ use serde_json::Value;
 use crate::plain;
 use crate::session::GrantCommand;
 
-/// Scope of a grant, from `payload.grant` of a card or from the list of grants of a session.
+/// Scope of a grant, as in `payload.grant` of a card or in the list of grants of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct GrantScope {
     pub tool: String,
     pub workspace: String,
     #[serde(default)]
     commands: Vec<GrantCommand>,
-    /// Text of the scope. The crate `core` writes this text.
+    /// Text of the scope, as the crate `core` wrote it.
     #[serde(default)]
     words: Option<String>,
-    /// Latest commands of the run that the grant would have covered if it had existed then.
+    /// Latest commands of the run that the grant would have covered.
     #[serde(default)]
     past: Vec<String>,
-    /// Refused calls. The grant does not cover these calls.
+    /// Refused calls. The grant never covers them.
     #[serde(default)]
     refused: Vec<String>,
 }
@@ -42,8 +43,8 @@ impl GrantScope {
         format!("every {}", commands.join(", "))
     }
 
-    /// Describes the covered calls and the directory in which they run. `here` is a directory that the user interface
-    /// already shows.
+    /// Describes the covered calls and the directory in which they run. `here` is the directory that the user interface
+    /// shows anyway.
     pub fn sentence(&self, here: Option<&str>) -> String {
         // The text from `core` already names the directory.
         if self.words.is_some() {
@@ -56,14 +57,14 @@ impl GrantScope {
         format!("{} in {place}", self.describe())
     }
 
-    /// Returns the latest commands of the run that the grant would have covered, each formatted as code. `None` if
-    /// there are no such commands.
+    /// Returns the latest commands of the run that the grant would have covered, formatted as code. Returns `None` if
+    /// there is none.
     pub fn past(&self) -> Option<String> {
         let past: Vec<String> = self.past.iter().map(|line| format!("`{}`", plain::line(line))).collect();
         (!past.is_empty()).then(|| past.join(", "))
     }
 
-    /// Returns the refused calls that the grant does not cover, on one line. `None` if there are no such calls.
+    /// Returns the refused calls, which the grant does not cover, on one line. Returns `None` if there is none.
     pub fn refused(&self) -> Option<String> {
         let refused: Vec<_> = self.refused.iter().map(|line| plain::line(line)).collect();
         (!refused.is_empty()).then(|| refused.join(", "))

@@ -1,4 +1,4 @@
-//! Interrupts, requests of agents of other frameworks, and decisions of people.
+//! Interrupts, requests of external agents, and decisions of people.
 
 use std::collections::BTreeMap;
 
@@ -51,24 +51,25 @@ pub struct Interrupt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     pub kind: Kind,
-    /// Place in the run at which the interrupt was opened: `before_step`, `after_step`, `phase`, `on_error`, `plan`
-    /// (the plan of a phase), or a mandatory checkpoint: `after_planning`, `before_file_edit`, `before_execution`,
-    /// `before_deploy`.
+    /// Position in the run at which the interrupt was opened: `before_step`, `after_step`, `phase`, `on_error`, or
+    /// `plan` (the plan of a phase). For a mandatory checkpoint: `after_planning`, `before_file_edit`,
+    /// `before_execution`, `before_deploy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
     pub origin: Origin,
     pub status: InterruptStatus,
     pub title: String,
     pub message: String,
-    /// Data to decide on. The shape of the data depends on `kind`. Agents write this data: show it as plain data, never
-    /// as markup.
+    /// Data on which to decide. Its shape depends on `kind`. Agents write this data: show it as plain data, never as
+    /// markup.
     #[schema(value_type = Value)]
     pub payload: Value,
-    /// Effects that the sandbox allows the command to have after approval. Present for a command that Holdshort runs.
+    /// Effects that the command may have inside the sandbox after an approval. Present for a command that Holdshort
+    /// runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_effect: Option<CommandEffect>,
-    /// Description of the parts of a change that no card shows. Show this description before a person approves. Absent
-    /// if a card shows the complete change.
+    /// Description of the parts of a change that no card shows. Show it before a person approves. Absent if a card
+    /// shows the complete change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(example = "Not shown here: 2762 more lines that are added, 2762 that are removed.")]
     pub unseen: Option<String>,
@@ -79,7 +80,7 @@ pub struct Interrupt {
     #[schema(value_type = Option<Object>)]
     pub response_schema: Option<Value>,
     pub risk: Risk,
-    /// Expected changes, as far as the tool can predict them.
+    /// Expected changes, if the tool can predict them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Value>)]
     pub impact: Option<Value>,
@@ -91,8 +92,8 @@ pub struct Interrupt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub you: Option<You>,
     /// Freeze that covers the work of this interrupt. Absent if the work is not frozen or the interrupt is resolved.
-    /// During a freeze a decision is accepted, but no work starts until the freeze is lifted. Exception: if the agent
-    /// runs outside Holdshort, only a decision that stops the agent is accepted.
+    /// During a freeze, a decision is accepted, but no work starts until the freeze is lifted. If the agent runs
+    /// outside Holdshort, only a decision that stops the agent is accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frozen: Option<Frozen>,
     /// SHA-256 of the action that an approval permits.
@@ -103,57 +104,56 @@ pub struct Interrupt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,
-    /// Option that is applied at `expires_at` if no decision was made. The value `expired` means that the interrupt
-    /// expires without a decision.
+    /// Option that is applied at `expires_at` if no decision was made. With the value `expired`, the interrupt expires
+    /// without a decision.
     pub on_expiry: String,
-    /// Time of the next reminder. Present on an open interrupt that has a further reminder.
+    /// Time of the next reminder. Present on an open interrupt that has another reminder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub remind_at: Option<String>,
-    /// Next escalation step. Present on an open interrupt that has a further escalation step.
+    /// Next escalation step. Present on an open interrupt that has another escalation step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escalates: Option<NextEscalation>,
-    /// Earlier answers about the same subject, best match first, at most three. Present on an open question that is
-    /// requested by its id, not in a list.
+    /// Earlier answers about the same subject, best match first, at most three. Present on an open question if it is
+    /// requested by its id and not in a list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions_from_history: Vec<Suggestion>,
     /// Open interrupts of the same run that the offered grant would cover and that you may approve, oldest first, at
-    /// most 100. Present on an open interrupt that offers a grant and is requested by its id, not in a list. Show these
-    /// interrupts before you send their ids as `also` of a decision.
+    /// most 100. Present on an open interrupt that offers a grant, if it is requested by its id and not in a list. Show
+    /// these interrupts before you send their ids as `also` of a decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_covers: Vec<AlsoCovered>,
     /// Texts that could deceive the person who decides. Show them next to the options.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
     /// JSON pointers to the values of the payload that are withheld from the reader. In the payload, the mark
-    /// `{"withheld": POINTER}` replaces each such value; an edit sends the mark back unchanged. Data derived from a
-    /// withheld value, such as a diff or a digest, is absent.
+    /// `{"withheld": POINTER}` stands for each such value. An edit must contain the mark unchanged. Data that is
+    /// derived from a withheld value, such as a diff or a digest, is absent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(example = json!(["/arguments/customer/email"]))]
     pub withheld: Vec<String>,
-    /// Record of the erasure of the run's content. Present if the content is erased: the title, message and payload,
+    /// Record of the erasure of the run's content. Present if the content was erased: the title, message and payload,
     /// and everything in the decision except its author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased: Option<Box<ErasedContent>>,
     /// Id of the person who claimed the interrupt. Other approvers may still decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<String>,
-    /// Version number that increases with each change of the interrupt. A decision may name the version that the person
-    /// saw.
+    /// Version of the interrupt. It increases with each change. A decision may contain the version that the person saw.
     pub version: u64,
     /// Id of the earlier interrupt that this interrupt replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution: Option<Resolution>,
-    /// Approval and the record of its use. Present after approval if an agent of another framework sent the request.
+    /// Approval and the record of its use. Present after an approval if an external agent sent the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
     #[schema(format = DateTime)]
     pub created_at: String,
 }
 
-/// An open interrupt that a grant would cover.
+/// An open interrupt that the offered grant would cover.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"interrupt": "int_01k6f0000000000000000000cd", "title": "edit_file: src/b.rs"}))]
 pub struct AlsoCovered {
@@ -194,12 +194,12 @@ pub enum Kind {
     UnknownOutcome,
 }
 
-/// Tells which system runs the agent that waits for the decision.
+/// Origin of the agent that waits for the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     Native,
-    /// An agent of another framework. Holdshort runs no work of this agent.
+    /// An external agent. Holdshort runs no work of this agent.
     External,
 }
 
@@ -217,7 +217,8 @@ pub struct Offer {
     pub label: String,
     /// Effect of the option: `proceed`, `proceed_with_edit`, `proceed_with_some`, `respond`, `grant`, `refuse` …
     pub effect: String,
-    /// Phrase that follows the label of the option: `runs it, exactly as shown, this once`.
+    /// Phrase that follows the label of the option and says what the option does: `runs it, exactly as shown, this
+    /// once`.
     #[serde(default)]
     #[schema(required)]
     pub does: String,
@@ -225,13 +226,13 @@ pub struct Offer {
     #[serde(default = "approved")]
     #[schema(required)]
     pub outcome: Outcome,
-    /// Effect of this option on the work that waits for the decision. `ended` is known in advance: such as for another
-    /// plan after the last one that the workflow allows.
+    /// Effect of this option on the work that waits for the decision. `ended` may be known in advance. An example is a
+    /// request for another plan if the workflow allows no further plan.
     #[serde(default)]
     #[schema(required)]
     pub work: HeldWork,
-    /// True if a user interface should ask for confirmation before it sends the option, because the option skips or
-    /// cancels the request, or because it unexpectedly ends the run.
+    /// True if a user interface should ask for confirmation before it sends the option. The option skips or cancels the
+    /// request, or ends the run unexpectedly.
     #[serde(default, skip_serializing_if = "is_false")]
     pub asks_again: bool,
     /// True if a decision for the option must contain a text.
@@ -253,12 +254,12 @@ impl Offer {
         self.work == HeldWork::Ended
     }
 
-    /// Returns true if the edit of the option lists the paths whose changes are kept.
+    /// Returns true if the edit of the option is a list of the paths whose changes are kept.
     pub fn keeps_some(&self) -> bool {
         self.effect == "proceed_with_some"
     }
 
-    /// Returns true if the option also allows similar calls of the session.
+    /// Returns true if the option also allows similar calls in the session.
     pub fn gives_grant(&self) -> bool {
         self.effect == "grant"
     }
@@ -272,12 +273,12 @@ fn approved() -> Outcome {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldWork {
-    /// The work continues. A client must also assume this value if the server does not send the field.
+    /// The work continues. If the server does not send the field, a client must assume this value.
     #[default]
     Continues,
-    /// The work is done again, and a person decides on the new result.
+    /// The work is repeated, and a person decides on the new result.
     Repeats,
-    /// The waiting work does not continue, or different work replaces it.
+    /// The waiting work does not continue, or other work replaces it.
     Held,
     /// The waiting work does not continue, and the run ends.
     Ended,
@@ -305,7 +306,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// Returns true if the person who decides must sign in. A link in a message does not prove who opened it.
+    /// Returns true if the person who decides must sign in, because a link in a message does not prove who opened it.
     pub fn is_risky(self) -> bool {
         self >= Self::High
     }
@@ -342,7 +343,7 @@ pub struct Policy {
 }))]
 pub struct Resolution {
     pub outcome: Outcome,
-    /// Option that was chosen by a person, or applied on expiry.
+    /// Option that a person chose, or that was applied on expiry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub option: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -354,12 +355,12 @@ pub struct Resolution {
     pub edit: Value,
     /// Ids of the people who decided.
     pub by: Vec<String>,
-    /// Map from the id of a decider to the person on whose behalf the decider acted, as reported by the decider's
-    /// client. Not verified.
+    /// Map from the id of a decider to the person on whose behalf the decider acted. The client of the decider reports
+    /// this, and it is not verified.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub on_behalf_of: BTreeMap<String, String>,
-    /// Map from the id of a decider to the creator of the login link that the decider used. Contains only deciders
-    /// whose link another person created.
+    /// Map from the id of a decider to the person who created the decider's login link. Contains only deciders with a
+    /// link of another person.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub let_in_by: BTreeMap<String, String>,
     /// Ids of other open interrupts that the grant of this decision also approved.
@@ -367,7 +368,8 @@ pub struct Resolution {
     pub also: Vec<String>,
     /// `decision`, `expiry`, `grant`, `rule`, `reused`, `superseded`, `withdrawn` or `run_ended`.
     pub cause: String,
-    /// Id of the earlier question whose answer was reused: by a person, or automatically if `cause` is `reused`.
+    /// Id of the earlier question whose answer was reused. If `cause` is `reused`, it was reused automatically.
+    /// Otherwise a person chose it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     #[schema(format = DateTime)]
@@ -380,14 +382,14 @@ pub enum Outcome {
     Approved,
     Rejected,
     Answered,
-    /// No decision was made in time. Never reported as `rejected`.
+    /// No decision was made in time. An expired interrupt is never reported as `rejected`.
     Expired,
     Cancelled,
     /// Another interrupt replaced this interrupt, or a decision became unnecessary.
     Superseded,
 }
 
-/// Request of an agent of another framework for a decision.
+/// Request of an external agent for a decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -404,8 +406,8 @@ pub struct Ask {
     #[serde(default)]
     #[schema(value_type = Option<Value>)]
     pub payload: Value,
-    /// Options that the person can choose: ids that the kind defines, with optional new labels. For the kind `choice`,
-    /// use ids of your own; the option `custom` is appended. Defaults to all options that the kind defines.
+    /// Options that the person can choose. Each is an id that the kind defines, with an optional new label. For the
+    /// kind `choice`, use ids of your own: the option `custom` is added. Defaults to all options that the kind defines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<AskChoice>,
     /// Id of a run of the workflow `external`. If absent, a new run is started that completes when the interrupt is
@@ -415,8 +417,8 @@ pub struct Ask {
     /// Id of the session in which a new run is started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Person or thing that the request is about. Stored as `input.subject` of the new run. An erasure request selects
-    /// runs by this subject.
+    /// Person or thing that the request is about. It is stored as `input.subject` of the new run. An erasure request
+    /// can select runs by subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 256)]
     pub subject: Option<String>,
@@ -427,15 +429,16 @@ pub struct Ask {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub expires_in_ms: Option<u64>,
-    /// Call of a `tool_approval` to check against rules, risk and grants. A rule or a grant may allow or refuse the
-    /// call at once.
+    /// Call of a `tool_approval`. The call is checked against rules, risk and grants. A rule or a grant may allow or
+    /// refuse it at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<ForeignCall>,
-    /// Requests a trial of the `call` before a person is asked. The call must have a `command`, and its `workspace` must
-    /// be the folder of the agent's key. If the command cannot be tried, the card gives the reason.
+    /// Requests a trial of `call` before a person is asked. The call must have a `command`, and its `workspace` must be
+    /// the folder of the agent's key. If the command cannot be tried, the card says why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<AskTrial>,
-    /// Milliseconds after the decision during which an approval can be used. If absent, the approval does not expire.
+    /// Time in milliseconds after the decision in which an approval can be used. If absent, the approval does not
+    /// expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub usable_ms: Option<u64>,
@@ -455,7 +458,7 @@ pub struct Ask {
     /// Fields of the payload to withhold from some roles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withhold: Vec<Withhold>,
-    /// Endpoint that receives the resolution. The resolution is sent at least once, and each attempt has the same
+    /// Endpoint to which the resolution is sent. The resolution is sent at least once, and each attempt has the same
     /// `webhook-id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<AskCallback>,
@@ -468,7 +471,8 @@ pub struct Ask {
     "exec_digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "timeout_ms": 60_000
 }))]
 pub struct AskTrial {
-    /// SHA-256 of the secret with which the agent uses the approval (`exec` of the request to use it).
+    /// SHA-256 of the secret with which the agent will use the approval. The secret is the field `exec` of that
+    /// request.
     #[schema(pattern = "^[0-9a-f]{64}$")]
     pub exec_digest: String,
     /// Maximum time of the trial in milliseconds.
@@ -476,7 +480,7 @@ pub struct AskTrial {
     pub timeout_ms: u64,
 }
 
-/// Endpoint and signing secret of an agent. Both may grant access, so no response contains them.
+/// Endpoint and signing secret of an agent. Both may give access, so no response contains them.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -510,21 +514,21 @@ pub struct AskChoice {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"option": "approve"}))]
 pub struct Decision {
-    /// Id of one of the interrupt's options.
+    /// Id of an option of the interrupt.
     pub option: String,
     /// An answer, a reason, or feedback, depending on the option.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Replacement for the whole arguments, plan or output. For a question whose `response_schema` accepts more than
-    /// text, the answer.
+    /// Replacement for the arguments, the plan or the output as a whole. For a question whose `response_schema` accepts
+    /// more than text: the answer.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub edit: Value,
-    /// Version of the interrupt that the person saw. If the interrupt has a different version now, the decision is
-    /// rejected with `stale`.
+    /// Version of the interrupt that the person saw. If the interrupt has another version now, the decision is rejected
+    /// with `stale`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
-    /// Id of the earlier question with this answer, if the answer was taken from `suggestions_from_history`.
+    /// Id of the earlier question if the answer was taken from `suggestions_from_history`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Milliseconds for which your client showed the card. The value is recorded with your decision and is not
@@ -532,13 +536,14 @@ pub struct Decision {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
     /// Ids from `also_covers` that the person saw and left selected. The grant of the decision also approves these
-    /// interrupts. If the list is empty, `approve_session` approves only the interrupt that is decided. If an
-    /// interrupt in the list is not open, is not covered, or may not be decided by you, the decision is rejected and
-    /// no interrupt is approved.
+    /// interrupts. If the list is empty, `approve_session` approves only the interrupt of this decision. If an
+    /// interrupt in the list is not open, is not covered by the grant, or may not be decided by you, the decision is
+    /// rejected and nothing is approved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also: Vec<String>,
-    /// Ids that your client listed before the decision, selected or not. They are recorded with your decision.
+    /// Ids from `also_covers` that your client listed before the decision, selected or not. They are recorded with your
+    /// decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also_shown: Vec<String>,

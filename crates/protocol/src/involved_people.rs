@@ -1,5 +1,5 @@
-//! Lines of a card about people: the sender of the request, the approvers, the votes so far and the missing votes.
-//! The terminal, the pages and the browser show the same lines.
+//! Lines of a card about people: who sent the request, who may decide, the votes so far, and the missing votes. The
+//! terminal, the pages and the browser show the same lines.
 
 use crate::interrupt::{Interrupt, InterruptStatus, Offer, Origin, Resolution};
 use crate::plain;
@@ -15,7 +15,7 @@ pub enum PeopleLine {
     Asked,
     /// One of several approval stages.
     Stage,
-    /// A delegate, and the person that the delegate represents.
+    /// A delegate, and the person whom the delegate represents.
     StandsIn,
     /// A vote that a person cast.
     Voted,
@@ -61,8 +61,8 @@ impl<'a> From<&'a Interrupt> for InvolvedPeople<'a> {
 }
 
 impl InvolvedPeople<'_> {
-    /// Returns the lines. The result is empty if the assignment is the default (any one operator decides) and the
-    /// reader may decide. `time` formats a timestamp for display.
+    /// Returns the lines. `time` formats a timestamp for display. Returns no lines if the assignment is the default
+    /// (any one operator decides) and the reader may decide.
     pub fn lines(&self, time: impl Fn(&str) -> String) -> Vec<(PeopleLine, String)> {
         let assigned = self.assignment;
         let mut out = Vec::new();
@@ -100,7 +100,7 @@ impl InvolvedPeople<'_> {
         out
     }
 
-    /// Returns true for a question that several people must answer but that one person can skip for all of them.
+    /// Returns true for a question that several people must answer, but that each of them can skip for all.
     fn one_skips_for_all(&self) -> bool {
         let offers = |id: &str| self.options.iter().any(|option| option.id == id);
         let Assignment { quorum, stages, .. } = self.assignment;
@@ -121,13 +121,13 @@ impl InvolvedPeople<'_> {
     }
 }
 
-/// Returns the phrase that follows the name of a decider and names the person on whose behalf the decider acted. The
-/// decider's client states this person, and the server does not verify the statement.
+/// Returns the phrase that follows the name of a decider. It names the person on whose behalf the decider acted. The
+/// client of the decider states this person, and the server does not verify it.
 fn on_behalf_of(name: &str) -> String {
     format!(" (on behalf of {}, according to their client)", plain::line(name))
 }
 
-/// Returns the phrase that follows the name of a person who used a login link, and names the creator of the link.
+/// Returns the phrase that follows the name of a person who used a login link. It names the creator of the link.
 fn let_in_by(name: &str) -> String {
     format!(" (signed in with a link of {})", plain::line(name))
 }
@@ -151,8 +151,8 @@ impl Interrupt {
 }
 
 impl Resolution {
-    /// Returns a sentence with the number of other open calls that the grant of the decision released. `None` if the
-    /// decision released no other call.
+    /// Returns a sentence with the number of other open calls that the grant of the decision released. Returns `None`
+    /// if it released no other call.
     pub fn also_words(&self) -> Option<String> {
         match self.also.len() {
             0 => None,
@@ -161,9 +161,9 @@ impl Resolution {
         }
     }
 
-    /// Returns the deciders. After each name follow the person on whose behalf the decider acted, as reported by the
-    /// client, and the creator of the decider's login link. If there are no deciders, returns the cause of the
-    /// resolution.
+    /// Returns the deciders. After each name follows the person on whose behalf the decider acted, as the decider's
+    /// client reports it, and the creator of the decider's login link. If there are no deciders, returns the cause of
+    /// the resolution.
     pub fn describe_deciders(&self) -> String {
         if self.by.is_empty() {
             return self.cause.replace('_', " ");

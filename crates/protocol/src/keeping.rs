@@ -8,8 +8,8 @@ use utoipa::ToSchema;
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"reason": "Case 2026-114 is open."}))]
 pub struct PlaceHold {
-    /// Reason of the hold, 1 to 2,000 bytes. The journal stores the reason as content of the run: after the hold is
-    /// lifted, the reason is erased together with the other content.
+    /// Reason of the hold, 1 to 2,000 bytes. The reason is part of the run's content. After the hold is lifted, it can
+    /// be erased together with the other content.
     pub reason: String,
 }
 
@@ -20,15 +20,15 @@ pub struct Keeping {
     /// Legal hold that prevents the erasure of the content. Absent if there is no hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<Hold>,
-    /// Sequence number of the last event whose content is erased. The content of all earlier events is erased too. 0 if
-    /// no content is erased.
+    /// Sequence number of the last event whose content is erased. The content of all events before it is erased too. 0
+    /// if no content is erased.
     pub erased_to: u64,
     /// Record of the erasure. Present if all content of the run is erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased: Option<ErasedContent>,
 }
 
-/// Record of an erasure. The input, texts, arguments and results of the run are deleted. The events remain, with their
+/// Record of an erasure. The input, texts, arguments and results of the run are deleted. The events stay, with their
 /// times and actors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"by": "anna", "at": "2026-02-28T09:30:00.000Z", "because": "request"}))]
@@ -42,7 +42,7 @@ pub struct ErasedContent {
 }
 
 impl ErasedContent {
-    /// Returns the cause of the erasure: the name of a person, or the end of the retention period.
+    /// Returns the cause of the erasure: the person who requested it, or the end of the retention period.
     pub fn why(&self) -> String {
         match &*self.because {
             "retention" => "the retention period has ended".to_owned(),
@@ -67,7 +67,7 @@ pub struct Hold {
 pub struct Erase {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Subject of the runs to erase: the value of their `input.subject`.
+    /// Subject of the runs whose content is erased: the value of their `input.subject`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
 }
@@ -75,12 +75,11 @@ pub struct Erase {
 /// Result of an erasure request. The journal does not record the subject of the request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Erasure {
-    /// Ids of the runs whose content is erased. Their events remain.
+    /// Ids of the runs whose content is erased. Their events stay.
     pub erased: Vec<String>,
-    /// Ids of the runs that are not erased because they have not ended. Repeat the request after these runs have
-    /// ended.
+    /// Ids of the runs that were not erased because they have not ended. Repeat the request after they have ended.
     pub not_ended: Vec<String>,
-    /// Ids of the runs that are not erased because they are under a legal hold.
+    /// Ids of the runs that were not erased because they are under a legal hold.
     pub held: Vec<String>,
     /// Ids of the runs that could not be erased because of an error, such as unreadable events. The server's log
     /// contains the error.

@@ -31,7 +31,7 @@ pub struct MakeKey {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"overlap_ms": 3_600_000}))]
 pub struct RotateKey {
-    /// Milliseconds for which the previous secret stays valid together with the new one. Defaults to 0; the maximum is
+    /// Milliseconds for which the previous secret stays valid in addition to the new one. Defaults to 0. The maximum is
     /// 30 days.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 2_592_000_000u64)]
@@ -63,7 +63,7 @@ pub struct Key {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub rotated_at: Option<String>,
-    /// Time until which the previous secret is also valid. Absent if the previous secret is not valid any more.
+    /// Time until which the previous secret is still valid. Absent if it is no longer valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub previous_until: Option<String>,
@@ -89,7 +89,7 @@ pub enum KeyStatus {
 pub struct KeyWithSecret {
     #[serde(flatten)]
     pub key: Key,
-    /// Secret to send as `Authorization: Bearer SECRET`. It is returned only once, because the server stores only its
+    /// Secret, to send as `Authorization: Bearer SECRET`. No other response contains it: the server stores only its
     /// SHA-256.
     #[schema(example = "hs_key_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef")]
     pub secret: String,

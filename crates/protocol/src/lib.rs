@@ -1,6 +1,6 @@
 //! Wire types of the native API: requests and responses of `/v1`, and the table of error codes.
 //!
-//! PURE: no I/O and no engine logic. None of these types is stored. The journal has its own types, and the crate
+//! PURE: no I/O and no engine logic. None of these types is stored: the journal has its own types, and the crate
 //! `server` converts them. Clients in Rust can use these types too. Later versions may add fields to every response
 //! object. A request body with an unknown field is rejected.
 
@@ -107,9 +107,10 @@ pub use warning::{Warning, WarningKind, warnings};
 pub use withhold::{Withhold, withheld_words};
 pub use work::{Work, WorkState};
 
-/// Names of HTTP headers of the native API. Some of these headers are specific to Holdshort.
+/// Names of the HTTP headers of the native API, some of which are specific to Holdshort.
 pub mod header {
-    /// Idempotency key that the client chooses. Several requests with the same key are carried out once.
+    /// Idempotency key, which the client chooses. If several requests have the same key, only one of them is carried
+    /// out.
     pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
     /// `true` if the server returned the stored response of an earlier request with the same key.
     pub const IDEMPOTENCY_REPLAYED: &str = "idempotency-replayed";

@@ -21,7 +21,7 @@ pub struct Link {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"person": "anna"}))]
 pub struct LoginLinkRequest {
-    /// Id of the person that the link signs in. Defaults to the caller.
+    /// Id of the person whom the link signs in. Defaults to the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
 }
@@ -41,8 +41,8 @@ pub struct Redeem {
     "secret": "b41d…", "person": "operator", "role": "operator", "expires_at": "2026-03-02T09:30:00.000Z"
 }))]
 pub struct Login {
-    /// Secret that the page stores in the storage of its origin and sends as `X-Holdshort-Secret` together with the
-    /// session cookie.
+    /// Secret of the login. The page stores it in the storage of its origin, and sends it as `X-Holdshort-Secret`
+    /// together with the session cookie.
     pub secret: String,
     pub person: String,
     pub role: Role,
@@ -75,7 +75,7 @@ pub struct LoginProvider {
 }))]
 pub struct DeviceLogin {
     /// Handle of the sign-in, to send with each poll. After the person has signed in, anyone with the handle can get
-    /// the login: keep the handle secret.
+    /// the login. Therefore keep the handle secret.
     pub device: String,
     /// Code that the person types on the provider's page.
     pub user_code: String,
@@ -125,8 +125,7 @@ pub struct DeviceProgress {
     "token": "hs_login_0c1f…", "person": "anna", "role": "operator", "expires_at": "2026-02-01T21:30:00.000Z"
 }))]
 pub struct TokenLogin {
-    /// Token to send as `Authorization: Bearer TOKEN`. Store the token with permissions that let only its person read
-    /// it.
+    /// Token, to send as `Authorization: Bearer TOKEN`. Store it so that only its person can read it.
     pub token: String,
     pub person: String,
     pub role: Role,
@@ -139,14 +138,14 @@ pub struct TokenLogin {
 #[schema(example = json!({"person": "operator", "role": "operator", "roles": ["admin", "operator"]}))]
 pub struct Identity {
     pub person: String,
-    /// Display name. Absent unless the issuer of the caller's token provides a name.
+    /// Display name. Absent if the issuer of the caller's token provides none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Role of the caller for read requests.
     pub role: Role,
     /// All roles of the caller. An action is allowed if one of the roles permits it.
     pub roles: Vec<Role>,
-    /// Groups that the issuer of the caller's token provides.
+    /// Groups of the caller, as the issuer of the caller's token provides them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
     /// Time at which the caller's login, key or token expires. Absent if it does not expire.

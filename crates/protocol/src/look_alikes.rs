@@ -1,5 +1,5 @@
-//! Marks look-alike letters in the texts of an interrupt. A warning contains only the deceptive word; this module
-//! finds the word in each text. PURE. `warning/alike.rs` determines which words are deceptive.
+//! Marks look-alike letters in the texts of an interrupt. A warning contains only the deceptive word, and this module
+//! finds the word in each text. PURE. `warning/alike.rs` decides which words are deceptive.
 
 use std::fmt::Write;
 
@@ -53,8 +53,9 @@ impl LookAlikes {
         pieces
     }
 
-    /// Returns the interrupt for a user interface that cannot mark letters: foreign letters are written as `\u{…}`,
-    /// like hidden characters. Use the result for display only. An edit must start from the original interrupt.
+    /// Returns the interrupt for a user interface that cannot mark letters. Foreign letters are written as `\u{…}`, in
+    /// the same way as hidden characters. Use the result for display only. An edit must start from the original
+    /// interrupt.
     pub fn written(interrupt: &Interrupt) -> Interrupt {
         let mut shown = interrupt.clone();
         let words = Self::from_interrupt(interrupt);

@@ -1,5 +1,5 @@
-//! Forms for structured answers whose members are plain values. Pages without scripts show one field per member, and
-//! this module parses the typed text. Answers with any other schema are typed as JSON.
+//! Forms for structured answers whose members are plain values. A page without scripts shows one field per member, and
+//! this module parses the typed text. An answer with any other schema is typed as JSON.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -39,7 +39,7 @@ pub enum Input {
     Choice(Vec<String>),
 }
 
-/// Keywords that the schema of an object may contain. If the schema contains any other keyword, no form is shown.
+/// Keywords that the schema of an object may contain. If it contains any other keyword, no form is shown.
 const OF_OBJECTS: [&str; 12] = [
     "$comment",
     "$defs",
@@ -55,11 +55,11 @@ const OF_OBJECTS: [&str; 12] = [
     "type",
 ];
 
-/// Schema keywords that combine or reference schemas, so that the value is not a plain value.
+/// Keywords of schemas that combine or reference other schemas. The value is then not a plain value.
 const COMPOSED: [&str; 9] = ["$dynamicRef", "$ref", "allOf", "anyOf", "else", "if", "not", "oneOf", "then"];
 
 impl<'s> Member<'s> {
-    /// Returns the members of an object of plain values, required members first. `None` for any other schema.
+    /// Returns the members of an object of plain values, required members first. Returns `None` for any other schema.
     pub fn all(schema: &'s Value) -> Option<Vec<Self>> {
         let object = followed(schema, schema).as_object()?;
         let is_plain = object.keys().all(|key| OF_OBJECTS.contains(&key.as_str()));
@@ -71,7 +71,7 @@ impl<'s> Member<'s> {
         let required = object.get("required").and_then(Value::as_array);
         let required: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
         let properties = object.get("properties")?.as_object()?;
-        // No form is possible if a required member has no schema, because the member would accept any value.
+        // A required member without a schema would accept any value. In this case, no form is possible.
         if properties.is_empty() || required.iter().any(|name| !properties.contains_key(*name)) {
             return None;
         }
@@ -99,7 +99,7 @@ impl<'s> Member<'s> {
         }
     }
 
-    /// Returns true if an error at this JSON pointer into a decision is about this member.
+    /// Returns true if a JSON pointer into a decision points to this member.
     pub fn is_meant_by(&self, pointer: &str) -> bool {
         is_within(pointer, &self.pointer())
     }
@@ -150,7 +150,7 @@ impl ValueKind {
         }
         if let Some(values) = schema.get("enum") {
             let values = values.as_array().filter(|values| !values.is_empty())?;
-            // A person cannot distinguish two values that are displayed as the same text (`1` and `"1"`).
+            // If two values are displayed as the same text (`1` and `"1"`), a person cannot tell them apart.
             let words: BTreeSet<String> = values.iter().map(render_value).collect();
             return (words.len() == values.len()).then(|| Self::OneOf(values.clone()));
         }
@@ -164,7 +164,7 @@ impl ValueKind {
     }
 }
 
-/// Builds the answer from the text that was typed for each member. An error is a pair of JSON pointer and message.
+/// Builds the answer from the text that was typed for each member. An error is a JSON pointer with a message.
 pub fn answer_of(
     members: &[Member<'_>],
     typed: impl Fn(usize) -> String,

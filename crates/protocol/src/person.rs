@@ -20,7 +20,7 @@ pub struct Person {
     pub name: Option<String>,
     pub roles: Vec<PersonRole>,
     pub groups: Vec<String>,
-    /// Map from the type of a channel (`email`, `slack` …) to the person's address.
+    /// Map from the type of a channel (`email`, `slack` …) to the address of the person.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub addresses: BTreeMap<String, String>,
     /// IANA time zone of the person.
@@ -33,7 +33,7 @@ pub struct Person {
     pub away: Option<Away>,
     /// Source that created the person. Only this source can change or remove the person.
     pub source: PersonSource,
-    /// True if the person may decide on interrupts that are assigned to the person.
+    /// True if the person may decide on interrupts that are assigned to them.
     pub may_decide: bool,
 }
 
@@ -66,11 +66,11 @@ pub enum PersonSource {
     File,
     Provider,
     Api,
-    /// The operator of this machine, whom a local start of the server created.
+    /// The operator of this machine, who was created when a server was started on it.
     Local,
 }
 
-/// New state of a person, which replaces all previous fields.
+/// New state of a person. It replaces all previous fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"name": "Anna Berg", "roles": ["reviewer"], "groups": ["legal"]}))]
@@ -94,7 +94,7 @@ pub struct SetPerson {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"until": "2026-02-07T00:00:00Z", "delegate": "ben"}))]
 pub struct Away {
-    /// End of the absence. If absent, the absence lasts until it is deleted.
+    /// End of the absence. If missing, the absence lasts until it is deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub until: Option<String>,
@@ -115,7 +115,7 @@ pub struct RemovedPerson {
     /// Open interrupts that were assigned to the person, sorted by risk (highest first) and then by age (oldest
     /// first). At most 100 open interrupts are examined.
     pub interrupts: Vec<LeftInterrupt>,
-    /// True if the list may be incomplete, because there were too many open interrupts or one of them was unreadable.
+    /// True if the list may be incomplete: there were too many open interrupts, or one of them was unreadable.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
 }

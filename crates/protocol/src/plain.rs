@@ -1,9 +1,9 @@
 //! Makes text from agents safe to display in a terminal, a page, a chat message or a mail.
 //!
 //! Control characters, escape sequences, bidirectional overrides, zero-width and other invisible characters are shown
-//! as `\u{…}`. The only removed character is a carriage return before a line feed, in prose. Only this module
-//! determines which characters are shown. Choose the function by the kind of field: [`text`] for prose, [`line()`]
-//! for an exact value on one line, [`lines`] for an exact value on several lines.
+//! as `\u{…}`. Only one character is removed: in prose, a carriage return before a line feed. No other module decides
+//! which characters are shown. Choose the function by the kind of field: [`text`] for prose, [`line()`] for an exact
+//! value on one line, [`lines`] for an exact value on several lines.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -31,8 +31,8 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     escape(text, Keep::Breaks)
 }
 
-/// Returns at most `most` characters of an exact value, escaped as in [`line()`]. `…` marks a value that was cut. A
-/// `\u{…}` is never cut in its middle.
+/// Returns at most `most` characters of an exact value, escaped as in [`line()`]. A value that was cut ends with `…`. A
+/// `\u{…}` is never cut in the middle.
 pub fn excerpt(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut left = most;
@@ -75,7 +75,7 @@ enum Fate {
     Escaped,
 }
 
-/// Returns true if the text contains only printable ASCII, line feeds and tabs. The loop has no early exit so that the
+/// Returns true if the text contains only printable ASCII, line feeds and tabs. The loop has no early exit, so that the
 /// compiler can vectorize it.
 pub fn is_bare(text: &str) -> bool {
     text.bytes().fold(true, |is_bare, byte| is_bare & matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
@@ -141,12 +141,12 @@ fn fates(text: &str, keep: Keep) -> impl Iterator<Item = (usize, char, Fate)> {
     })
 }
 
-/// Returns true for an invisible character that is valid between its neighbours: a variation selector or joiner of an
-/// emoji, or a joiner between letters of prose.
+/// Returns true if an invisible character is valid between its neighbours. Valid are a variation selector or joiner of
+/// an emoji, and a joiner between letters of prose.
 fn is_of_its_neighbours(c: char, previous: char, next: char, keep: Keep) -> bool {
     match c {
-        // A variation selector is valid after a symbol, which it displays as emoji or as text, and before the keycap
-        // mark.
+        // A variation selector is valid after a symbol, where it chooses between emoji and text. It is also valid
+        // before the keycap mark.
         '\u{fe0e}' | '\u{fe0f}' => is_symbol(previous) || next == '\u{20e3}',
         '\u{200d}' if is_symbol(next) => is_symbol(previous) || previous == '\u{fe0f}',
         '\u{200c}' | '\u{200d}' => keep == Keep::Lines && joins(previous) && joins(next),
@@ -189,7 +189,7 @@ fn is_mark(category: GeneralCategory) -> bool {
     matches!(category, GeneralCategory::NonspacingMark | GeneralCategory::EnclosingMark)
 }
 
-/// Returns true for a category of visible characters. Unknown categories are treated as invisible.
+/// Returns true for a category of visible characters. An unknown category is treated as invisible.
 fn is_visible(category: GeneralCategory) -> bool {
     !matches!(
         category,
@@ -203,7 +203,7 @@ fn is_visible(category: GeneralCategory) -> bool {
     )
 }
 
-/// Returns true for a character that is blank although its category is visible.
+/// Returns true for a character that is blank, although its category says that it is visible.
 fn is_blank(c: char) -> bool {
     matches!(
         c,

@@ -1,21 +1,21 @@
-//! Plans of runs, and the requests of runs to models.
+//! Plans of runs, and requests of runs to models.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Plan of one phase of a run: the shown version as a graph, and the list of all versions.
+/// Plan of one phase of a run: one version as a graph, and a list of all versions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Plan {
     pub run: String,
     /// Id of the planning phase.
     pub phase: String,
-    /// Version whose subtasks are in `subtasks`: the version that is carried out or, if no version is carried out,
+    /// Version whose subtasks are in `subtasks`. This is the version that is carried out. If none is carried out, it is
     /// the newest version.
     pub version: u64,
     /// True if the version in `version` is carried out.
     pub settled: bool,
-    /// True if a newer version waits for approval. Until a person decides on that version, no further subtask starts.
+    /// True if a newer version waits for approval. No further subtask starts until a person has decided on it.
     pub held: bool,
     /// Agents to which a subtask can be assigned.
     #[serde(default)]
@@ -48,7 +48,7 @@ pub struct Subtask {
     /// Id of the step that carries out the subtask. Absent if the subtask has not started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// Column in the drawing, to the right of the columns of all dependencies.
+    /// Column in the drawing. It is to the right of the columns of all dependencies.
     pub layer: u64,
     pub row: u64,
 }
@@ -102,31 +102,30 @@ pub struct DraftSubtask {
 /// Positions in the drawing for the subtasks of a draft.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PlanLayout {
-    /// One position per subtask, in the order of the subtasks. All positions are different.
+    /// One position per subtask, in the order of the subtasks. No two positions are equal.
     pub places: Vec<NodePosition>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NodePosition {
-    /// Column in the drawing, to the right of the columns of all dependencies.
+    /// Column in the drawing. It is to the right of the columns of all dependencies.
     pub layer: u64,
     pub row: u64,
 }
 
-/// Request to replace the plan that is carried out. Subtasks that have started must appear unchanged in the new plan.
+/// Request to replace the plan that is carried out. The new plan must contain the subtasks that have started unchanged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Replan {
     /// `{subtasks: [{id, description, agent?, depends_on?, estimated_time?}]}`
     #[schema(value_type = Object, example = json!({"subtasks": [{"id": "s1", "description": "Read the data"}]}))]
     pub plan: Value,
-    /// Version on which the new plan is based. If a different version is carried out now, the request fails with
-    /// `stale`.
+    /// Version on which the new plan is based. If another version is carried out now, the request fails with `stale`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
 }
 
-/// Request that was sent to a model. It is rebuilt from the journal for each response.
+/// Request that was sent to a model. It is rebuilt from the journal each time that it is read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ModelRequest {
     pub run: String,

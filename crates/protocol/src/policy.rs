@@ -1,4 +1,4 @@
-//! Policy checks for calls of agents that run outside Holdshort: the call, and the verdict of the gates.
+//! Checks of calls of external agents against the policy: the call, and the verdict of the gates.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::interrupt::{Policy, Risk};
 
-/// A tool call that an agent runs itself. An approval is bound to exactly this call.
+/// A tool call that an agent runs itself. An approval is valid for exactly this call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -15,11 +15,11 @@ use crate::interrupt::{Policy, Risk};
 pub struct ForeignCall {
     /// Full name of the tool. Rules and grants are matched against this name.
     pub tool: String,
-    /// Arguments of the call, as an object. Rules read the members `command`, `path` and `url`. A call that sends a
-    /// command, path or URL under another name always needs a decision.
+    /// Arguments of the call, as an object. Rules read the members `command`, `path` and `url`. If a call has a
+    /// command, path or URL under another name, it always needs a decision.
     #[schema(value_type = Object)]
     pub arguments: Value,
-    /// Absolute path of the workspace of the call. A grant covers calls in one workspace only.
+    /// Absolute path of the workspace of the call. A grant covers only calls in one workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
     /// Absolute path of the working directory of the command. Defaults to the workspace.
@@ -41,7 +41,7 @@ pub struct PolicyCheck {
     /// Id of the session whose grants apply. If absent, no grant applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Name of the agent that would make the call. Defaults to the caller. An agent may only name itself.
+    /// Name of the agent that would make the call. Defaults to the caller. An agent may name only itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }
@@ -52,7 +52,7 @@ pub struct PolicyVerdict {
     pub verdict: VerdictWord,
     /// Risk of the call, with the reasons why the call needs a decision or is forbidden.
     pub risk: Risk,
-    /// Source of the permission: `rule` or `grant`. Absent if the call is not allowed.
+    /// Source of the permission: `rule` or `grant`. Absent if the verdict is not `allow`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed_by: Option<String>,
     pub policy: Policy,

@@ -31,7 +31,7 @@ pub struct Problem {
     /// Errors in the request body, each with its JSON pointer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<FieldError>,
-    /// Valid values. Present if the request contained an unknown value.
+    /// Valid values. Present if a value in the request was unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<String>,
     /// Resolution of the interrupt. Present for `already_resolved` and `expired`.

@@ -32,8 +32,8 @@ pub struct PushSubscription {
     pub id: String,
     /// Host of the push service.
     pub host: String,
-    /// SHA-256 of the endpoint, in hexadecimal. A browser compares this hash with the hash of its own endpoint to find
-    /// its subscription.
+    /// SHA-256 of the endpoint, in hexadecimal. To find its subscription, a browser compares this hash with the hash of
+    /// its endpoint.
     pub endpoint_sha256: String,
     #[schema(format = DateTime)]
     pub since: String,

@@ -29,7 +29,7 @@ pub struct Run {
     /// ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_reason: Option<String>,
-    /// Error message of a failed run, or reason of a cancellation. Absent if the run has neither.
+    /// Error message of a failed run, or reason of a cancellation. Otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_message: Option<String>,
     /// Task of the run: the `task` of its input, cut to 300 characters.
@@ -49,18 +49,18 @@ pub struct Run {
     pub seq: u64,
     /// Ids of the interrupts that wait for a decision.
     pub open_interrupts: Vec<String>,
-    /// Token usage. Absent if an old version of Holdshort, which did not record usage, wrote the run's last event. In
-    /// that case, `holdshort rebuild` computes the usage.
+    /// Token usage. Absent if an old version of Holdshort wrote the run's last event, because it did not record usage.
+    /// To compute the usage in this case, run `holdshort rebuild`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// Cost. Absent if the workflow defines no prices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
-    /// Record of the erasure of the run's content. Absent if the content is kept.
+    /// Record of the erasure of the run's content. Absent if the content was not erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased: Option<ErasedContent>,
-    /// Milliseconds from the start of the run to its end, or to its last event. Includes the time in which the run
-    /// waited for people.
+    /// Milliseconds from the start of the run to its end. If the run has not ended, milliseconds to its last event. The
+    /// time in which the run waited for people is included.
     #[serde(default)]
     pub duration_ms: u64,
     #[schema(format = DateTime)]
@@ -141,8 +141,8 @@ pub struct RunConfig {
     /// Name of a configured model. A URL is not accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// True if the run has no person who can decide. Checkpoints with `when_no_channel: auto` in the workflow are then
-    /// approved automatically, and the journal records that no person approved them. All other interrupts wait for a
+    /// True if no person can decide for the run. Checkpoints with `when_no_channel: auto` in the workflow are then
+    /// approved automatically. The journal records that no person approved them. All other interrupts still wait for a
     /// person.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unattended: bool,
@@ -156,22 +156,22 @@ pub struct RunConfig {
     pub without_tools: Vec<String>,
 }
 
-/// Permission of a run's agents to ask people. A run can switch the permission off, but not on.
+/// Permission of a run's agents to ask people. A run can only turn the permission off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskingConfig {
     pub enabled: bool,
 }
 
-/// Gates of a run in addition to the gates of its workflow. The gates of a run cannot weaken the rules of the
-/// workflow: an `allow` has an effect only for calls that no rule of the workflow matches.
+/// Gates of a run in addition to the gates of its workflow. They cannot weaken the rules of the workflow: an `allow`
+/// has an effect only for calls that match no rule of the workflow.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GateConfig {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
-    /// Checkpoints at which a person must decide even if rules and grants allow the call. These checkpoints are added
-    /// to the mandatory checkpoints of the workflow.
+    /// Checkpoints at which a person must decide, even if rules and grants allow the call. They are added to the
+    /// mandatory checkpoints of the workflow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mandatory: Vec<Checkpoint>,
     /// Settings of smart approval that are added to those of the workflow.
@@ -187,7 +187,7 @@ pub struct GateConfig {
     pub on_error: Option<Gate>,
 }
 
-/// Settings of smart approval, which uses keywords and a model to find risky calls among the calls that the gates
+/// Settings of smart approval. Smart approval uses keywords and a model to find risky calls among those that the gates
 /// would allow.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -210,8 +210,7 @@ pub enum Checkpoint {
     BeforeDeploy,
 }
 
-/// Setting of a gate for one run. The only value is `ask`: a run can make a gate ask a person, but cannot switch a gate
-/// off.
+/// Setting of a gate for one run. The only value is `ask`: a run can turn a gate on, but cannot turn it off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
@@ -239,12 +238,12 @@ pub struct Rule {
     pub categories: Vec<Category>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<String>,
-    /// Scope of the changes that a trial of the call found. `allow` matches if all changes are in this scope; `ask` and
-    /// `forbid` match if at least one change is in this scope.
+    /// Scope of the changes that a trial of the call found. `allow` matches if all changes are in this scope. `ask` and
+    /// `forbid` match if at least one change is in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<ChangeScope>,
-    /// Number of files that the call deletes. `ask` and `forbid` match if the call deletes at least this number of
-    /// files, `allow` if it deletes at most this number. An `allow` with `changes` but without `deletes` matches only a
+    /// Number of files that the call deletes. `ask` and `forbid` match if the call deletes at least so many files.
+    /// `allow` matches if it deletes at most so many. An `allow` with `changes` and without `deletes` matches only a
     /// call that deletes no files. Files that git ignores are not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletes: Option<u32>,
@@ -267,7 +266,7 @@ pub enum ChangeScope {
 pub enum ChangeWord {
     /// The call changes nothing.
     None,
-    /// The call changes nothing in the workspace. Git-ignored files that the call writes are stored outside the
+    /// The call changes nothing in the workspace. It may write Git-ignored files: they are stored outside the
     /// workspace, for this run only.
     Ignored,
 }
@@ -308,7 +307,7 @@ pub struct Note {
     pub text: Option<String>,
 }
 
-/// Request to undo changes of a run. Without a request body, all changes are undone.
+/// Request to undo changes of a run. A request without a body undoes all changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"to": 17}))]
@@ -318,8 +317,8 @@ pub struct UndoChanges {
     pub to: u64,
 }
 
-/// Request to merge files and directories of a run's layer into the workspace. Without a request body, the whole layer
-/// is merged.
+/// Request to merge files and directories of a run's layer into the workspace. A request without a body merges the
+/// whole layer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"paths": ["dist"]}))]
@@ -333,8 +332,8 @@ pub struct MergeChanges {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"files": 2}))]
 pub struct RunLayer {
-    /// Number of files and links that are missing in the workspace, or that have another size or an earlier
-    /// modification time there.
+    /// Number of files and links that a merge would write. They are missing in the workspace, or have another size or
+    /// an earlier modification time there.
     pub files: usize,
 }
 

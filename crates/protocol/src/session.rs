@@ -19,10 +19,10 @@ pub struct Session {
     /// Name of the session. Absent if the session was opened without a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Workflow of the runs that messages of the session start. The session can also contain runs of other workflows.
+    /// Workflow of the runs that messages in the session start. The session can also contain runs of other workflows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
-    /// Latest run that a message of the session started. This run may have ended. Absent if no message started a run.
+    /// Latest run that a message in the session started, even if it has ended. Absent if no message has started a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front_run: Option<String>,
     pub state: SessionState,
@@ -43,7 +43,7 @@ pub struct Session {
     /// Total cost per currency, for the runs whose workflow defines prices.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub costs: Vec<Cost>,
-    /// Sum of the durations of all runs, in milliseconds. The duration of a run ends at the run's end, or at its last
+    /// Sum of the durations of all runs, in milliseconds. If a run has not ended, its duration is the time to its last
     /// event.
     #[serde(default)]
     pub duration_ms: u64,
@@ -73,12 +73,12 @@ pub struct OpenSession {
     /// Name of the session, 1 to 500 bytes.
     #[serde(default)]
     pub name: Option<String>,
-    /// Workflow of the runs that messages of the session start. Runs of other workflows can be started in the session
-    /// too.
+    /// Workflow of the runs that messages in the session start. Runs of other workflows can also be started in the
+    /// session.
     #[serde(default)]
     pub workflow: Option<String>,
-    /// Configuration of the runs that messages of the session start. It is checked against `workflow`, so `workflow`
-    /// must be given too.
+    /// Configuration of the runs that messages in the session start. It requires `workflow`, because it is checked
+    /// against the workflow.
     #[serde(default)]
     pub config: Option<RunConfig>,
     /// Idle time in milliseconds after which the session is closed, at most one year. If absent, the session never
@@ -90,8 +90,8 @@ pub struct OpenSession {
 
 /// Message of a person to a session.
 ///
-/// A message with `to` answers that question. A message without `to` goes to the front run; if no front run is live,
-/// the message starts the next run. A message can answer only interrupts of the kind `question`.
+/// If `to` names a question, the message answers it. Otherwise the message goes to the front run. If there is no live
+/// front run, the message starts the next run. A message can answer only interrupts of the kind `question`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"text": "Now add the tests."}))]
@@ -101,8 +101,8 @@ pub struct SessionMessage {
     /// Id of the interrupt of kind `question` that the message answers.
     #[serde(default)]
     pub to: Option<String>,
-    /// Name of the agent that receives the message and becomes the front agent. If a different agent was the front
-    /// agent, the run of that agent is cancelled first.
+    /// Name of the agent that receives the message and becomes the front agent. If another agent was the front agent,
+    /// its run is cancelled first.
     #[serde(default)]
     pub agent: Option<String>,
 }
@@ -136,9 +136,9 @@ pub struct Utterance {
     /// Text of the message. Absent if the text was erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Run that the message belongs to, or that the message started.
+    /// Run to which the message belongs, or that the message started.
     pub run: String,
-    /// Id of the interrupt that the message opens, answers or comments on. Absent if the message concerns no interrupt.
+    /// Id of the interrupt that the message opens, answers or comments on. Absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<String>,
 }
@@ -150,7 +150,7 @@ pub enum Speaker {
     Agent,
 }
 
-/// A remembered approval. Calls of its session that the grant covers need no further decision.
+/// A remembered approval. Calls of its session that it covers need no further decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Grant {
     pub id: String,
@@ -159,8 +159,8 @@ pub struct Grant {
     pub workspace: String,
     /// Description of the covered calls for people.
     pub words: String,
-    /// Category of the covered calls, for a grant that covers all tools of a category: `file_write`, `bash`,
-    /// `code_exec`, `install` or `web`. Absent if the grant covers a single tool.
+    /// Category of the covered calls if the grant covers all tools of a category: `file_write`, `bash`, `code_exec`,
+    /// `install` or `web`. Absent if the grant covers a single tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// Covered programs, for a grant about commands.
@@ -182,8 +182,8 @@ pub struct Grant {
     pub revoked_at: Option<String>,
 }
 
-/// A remembered refusal. A person must decide on the refused call again in the same session, even if a grant or a rule
-/// allows the call.
+/// A remembered refusal. If the refused call is repeated in the same session, a person must decide on it, even if a
+/// grant or a rule allows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "interrupt": "int_01k6f0000000000000000000cc", "session": "ses_01k6f0000000000000000000bb",
@@ -208,7 +208,7 @@ pub struct Refusal {
     pub revoked_at: Option<String>,
 }
 
-/// Filter for grants. Neither value matches an expired grant.
+/// Filter for grants. An expired grant matches neither value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GrantStatus {
@@ -221,16 +221,17 @@ pub struct GrantCommand {
     pub program: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subcommand: Option<String>,
-    /// True if the grant covers the command even if the command writes files.
+    /// True if the grant also covers the command when it writes files.
     pub writes: bool,
     /// Absolute paths of the files to and from which the command may be redirected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Permitted options of the command. An option whose value changes the effect of the command includes the value. If
-    /// absent, the grant covers the command only when it writes nothing.
+    /// Permitted options of the command. If the value of an option changes the effect of the command, the option
+    /// includes its value. If the field is absent, the grant covers the command only if it writes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<String>>,
-    /// Directory in which the command runs. If absent, the grant covers the command only when it writes nothing.
+    /// Directory in which the command runs. If the field is absent, the grant covers the command only if it writes
+    /// nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
 }

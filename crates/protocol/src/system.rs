@@ -20,7 +20,7 @@ pub struct System {
     pub seq: u64,
 }
 
-/// Target of a freeze: one run, one workflow or one agent. Without any field, the whole installation.
+/// Target of a freeze: one run, one workflow or one agent. Without any field, the target is the whole installation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"workflow": "deploy"}))]
@@ -30,14 +30,14 @@ pub struct FreezeOf {
     /// Name of a workflow. The freeze covers all runs of this workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
-    /// Name of an agent. The freeze covers the work of this agent in every run, and requests from an agent of this name
-    /// that runs outside Holdshort.
+    /// Name of an agent. The freeze covers the work of this agent in every run. It also covers requests of an external
+    /// agent with this name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }
 
-/// Request to freeze a run, a workflow or an agent, or the whole installation if no target is given. During a freeze no
-/// work of the target starts.
+/// Request to freeze a run, a workflow or an agent. If no target is given, freezes the whole installation. During a
+/// freeze, no work of the target starts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"workflow": "deploy", "reason": "The release is broken."}))]
@@ -48,7 +48,7 @@ pub struct Freeze {
     pub workflow: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Reason of the freeze. It is shown to people who try to continue frozen work.
+    /// Reason of the freeze. People who try to continue frozen work see it.
     pub reason: String,
 }
 
@@ -61,7 +61,7 @@ pub struct Frozen {
     pub workflow: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Reason of the freeze. Absent if a version without reasons created the freeze.
+    /// Reason of the freeze. Absent if the freeze was created by a version that had no reasons.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub by: String,
@@ -70,7 +70,7 @@ pub struct Frozen {
 }
 
 impl Frozen {
-    /// Describes the freeze for a card: its target, its author, and the effect that a decision has during the freeze.
+    /// Describes the freeze for a card: its target, its author, and the effect of a decision during the freeze.
     pub fn describe(&self, origin: Origin) -> String {
         let part = match (&self.run, &self.workflow, &self.agent) {
             (Some(_), _, _) => "the run".to_owned(),
@@ -95,7 +95,7 @@ impl Frozen {
 }))]
 pub struct Info {
     pub version: String,
-    /// True if no model is configured. Agents then play recorded scripts, and every user interface labels such a run as
+    /// True if no model is configured. Agents then replay recorded scripts, and every user interface labels the run as
     /// a rehearsal.
     pub rehearsal: bool,
     /// Default model of the agents.
@@ -107,15 +107,15 @@ pub struct Info {
     /// Base URL of the server for other machines. Absent if none is configured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_url: Option<String>,
-    /// Error because of which the server cannot use a renewed certificate file and still uses the previous
-    /// certificate. Absent if there is no error.
+    /// Reason why the server cannot use a renewed certificate file. It then still uses the previous certificate. Absent
+    /// if there is no problem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate_problem: Option<String>,
     /// Warnings about the installation, such as people with equal names or a clock that is behind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Known problems of the journal: missing events, or the reason why the journal is not writable. An audit can find
-    /// further problems.
+    /// Known problems of the journal: missing events, or the reason why the journal cannot be written. An audit can
+    /// find further problems.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub journal_problems: Vec<String>,
 }
@@ -135,17 +135,16 @@ pub struct Model {
     "alive_until": "2026-11-01T10:42:15Z", "driving": 1, "runs": ["run_01k6f0000000000000000000aa"]
 }))]
 pub struct Node {
-    /// Identifies the server process. Each start of a server gets a larger number than all earlier starts.
+    /// Number of the server process. Each start of a server gets a larger number than all starts before.
     pub node: u64,
     pub name: String,
     /// True if this node is the server that sends the response.
     pub here: bool,
-    /// True if the node renewed its leases before their deadline. If false, other nodes take over the runs of this
-    /// node.
+    /// True if the node has renewed its leases in time. If false, other nodes take over its runs.
     pub alive: bool,
     pub opened_at: String,
-    /// Deadline of the node's leases. The node renews them before this time. Absent if no other node can use the
-    /// journal.
+    /// Time until which the leases of the node are valid. The node renews them before that. Absent if only one node can
+    /// use the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alive_until: Option<String>,
     /// Number of runs that the node executes. Runs that wait for a person are not counted.
@@ -165,9 +164,9 @@ pub struct Workflow {
     pub agents: Vec<String>,
     pub phases: Vec<String>,
     pub tools: Vec<String>,
-    /// SHA-256 of the workflow definition. A run keeps using the definition with which it started.
+    /// SHA-256 of the workflow definition. A run keeps the definition with which it was started.
     pub digest: String,
-    /// True if the workflow contains a script, so that it can run on its sample data without a model.
+    /// True if the workflow contains a script with which it can run on its sample data without a model.
     pub rehearsal: bool,
 }
 
@@ -178,37 +177,37 @@ pub struct Verification {
     pub intact: bool,
     pub streams: u64,
     pub events: u64,
-    /// Head that was computed from the stored events: `1042:3f2a91b0c4d5e6f708192a3b`.
+    /// Head of the journal, computed from the stored events: `1042:3f2a91b0c4d5e6f708192a3b`.
     pub head: String,
-    /// Number of events that the hash chain does not include yet. Always 0 if the journal is in a data folder. If it
-    /// is in a database, these are the events of the last second.
+    /// Number of events that are not in the hash chain yet. If the journal is in a data folder, always 0. If it is in a
+    /// database, these are the events of about the last second.
     pub unsealed: u64,
-    /// Heads that were compared with the journal. Absent if the request contained no head.
+    /// Results of the comparison with earlier heads. Absent if the request contained no head.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub against: Vec<ComparedHead>,
     /// Damages that the audit found, at most one per stream. A damage of the whole journal has the stream `journal`.
     pub damages: Vec<Damage>,
 }
 
-/// A head that was stored earlier, and the result of comparing it with the journal.
+/// A head that was noted earlier, and the result of the comparison with the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ComparedHead {
     pub head: String,
-    /// True if the journal still contains, unchanged, all events that this head covers.
+    /// True if the journal still contains all events that this head covers, unchanged.
     pub holds: bool,
 }
 
 /// Maximum heads that one request compares with the journal. A request with more is refused with `invalid_query` (400).
 pub const MAX_HEADS: usize = 100;
 
-/// Head of the chain over all events of the journal.
+/// Head of the hash chain over all events of the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "head": "1042:3f2a91b0c4d5e6f708192a3b", "events": 1042,
     "hash": "3f2a91b0c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f"
 }))]
 pub struct JournalHead {
-    /// Number of events and first digits of the hash, in a form that a person can write down.
+    /// Number of events, and the first digits of the hash, short enough for a person to write down.
     pub head: String,
     pub events: u64,
     /// SHA-256 of the head, as 64 hexadecimal digits.

@@ -15,7 +15,7 @@ pub struct AskReminders {
     /// Milliseconds from the request to the first reminder.
     #[schema(minimum = 1)]
     pub after_ms: u64,
-    /// Milliseconds between two later reminders. If absent, there is only one reminder.
+    /// Milliseconds between two later reminders. If absent, only one reminder is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub every_ms: Option<u64>,
@@ -25,12 +25,12 @@ pub struct AskReminders {
     pub limit: Option<u32>,
 }
 
-/// One step of an escalation, after which additional people may decide.
+/// One step of an escalation. After the step, more people may decide.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"after_ms": 86_400_000, "groups": ["finance"]}))]
 pub struct AskEscalation {
-    /// Milliseconds since the previous step. For the first step, since the interrupt was opened.
+    /// Milliseconds after the previous step. For the first step, milliseconds after the opening of the interrupt.
     #[schema(minimum = 1)]
     pub after_ms: u64,
     /// Ids of people who may decide after this step. The id `starter` means the person who started the run.
@@ -38,8 +38,8 @@ pub struct AskEscalation {
     pub approvers: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// True if the people of this step replace the previous approvers. False if the previous approvers may still decide
-    /// too.
+    /// True if the people of this step replace the previous approvers. If false, the previous approvers may still
+    /// decide.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replace: bool,
 }
@@ -58,7 +58,7 @@ pub struct NextEscalation {
     pub replace: bool,
 }
 
-/// Request to hide an interrupt for some time from the inbox of the caller only.
+/// Request to hide an interrupt for some time. It is hidden only from the inbox of the caller.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"until": "2026-01-31T14:00:00Z"}))]

@@ -1,19 +1,19 @@
-//! Describes the trial in `payload.trial`. A trial runs a command without effect on the workspace and collects its
+//! Describes a trial, from `payload.trial`. A trial runs a command without changing the workspace, and collects the
 //! changes. The terminal and the pages show the same text.
 
 use serde_json::Value;
 
 use crate::diff::Diff;
 
-/// Label of a changed file that is not among the paths in the task. Not used if the task contains no paths.
+/// Label of a changed file whose path is not in the task. If the task contains no paths, the label is not used.
 pub const OUTSIDE: &str = "outside what the task names";
 
-/// Returns true if the task names files and none of them is the file of the card.
+/// Returns true if the task names files and the file of the card is not one of them.
 pub fn is_outside(payload: &Value) -> bool {
     payload.get("outside").and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// A trial on whose changes a person decides.
+/// A trial. A person decides on its changes.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialCard<'a>(&'a Value);
 
@@ -91,7 +91,7 @@ impl<'a> TrialCard<'a> {
         self.0.get("git").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// Returns the heading of the trial or undo.
+    /// Returns the heading for the trial or the undo.
     pub fn head(self) -> &'static str {
         if self.is_undo() {
             "Undo"
@@ -107,8 +107,8 @@ impl<'a> TrialCard<'a> {
         self.0.get("undo").is_some()
     }
 
-    /// Returns one line per path that an undo leaves unchanged, with the reason. The last line counts the paths that
-    /// the card does not list.
+    /// Returns one line with the reason for each path that an undo leaves unchanged. The last line counts the paths for
+    /// which the card has no room.
     pub fn left(self) -> Vec<String> {
         let items = |key: &str| self.0.get(key).and_then(Value::as_array).into_iter().flatten();
         let of_path = |each: &Value| {
@@ -139,27 +139,27 @@ impl<'a> TrialCard<'a> {
         self.0.get("changes").and_then(Value::as_array).into_iter().flatten().map(TrialChange)
     }
 
-    /// Returns the parts of the changes that a person can keep or drop separately. Empty if a person can only keep or
-    /// drop all changes together.
+    /// Returns the parts of the changes that a person can keep or drop one by one. Returns none if a person can only
+    /// keep or drop all changes together.
     pub fn parts(self) -> impl Iterator<Item = &'a str> {
         let parts = self.0.pointer("/keep/parts").and_then(Value::as_array);
         parts.into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// Returns the number of parts that the card does not list. If a person keeps only some parts, the parts that are
-    /// not listed are dropped.
+    /// Returns the number of parts that the card does not list. If a person keeps only some parts, these parts are
+    /// dropped.
     pub fn parts_not_shown(self) -> u64 {
         self.0.pointer("/keep/not_shown").and_then(Value::as_u64).unwrap_or(0)
     }
 
-    /// Describes the changes that the card does not show. Returns `None` if the card shows all changes. The card shows
-    /// only the name of a file that is not text or that is below `.git`.
+    /// Describes the changes that the card does not show. Returns `None` if the card shows all of them. For a file that
+    /// is not text or that is below `.git`, the card shows only the name.
     pub fn unseen(self) -> Option<String> {
         self.unseen_among(self.count("not_shown"), |_| true)
     }
 
-    /// Describes the kept changes that the card does not show. `kept` contains the parts that a person keeps; all
-    /// other parts are dropped.
+    /// Describes the kept changes that the card does not show. `kept` contains the parts that a person keeps. All other
+    /// parts are dropped.
     pub fn unseen_of(self, kept: &[String]) -> Option<String> {
         let parts = || self.parts().chain(kept.iter().map(String::as_str));
         let is_kept = |path: &str| {
@@ -167,8 +167,8 @@ impl<'a> TrialCard<'a> {
             part.is_some_and(|part| kept.iter().any(|kept| kept == part))
         };
         let at = |part: &str| self.changes().find(|change: &TrialChange<'_>| change.path() == part);
-        // A part below `.git`, or a part that replaced a path, contains all paths below it, even paths that are not
-        // listed.
+        // A part below `.git`, or a part that replaced a path, also contains all paths below it, even those that are
+        // not listed.
         let holds_others = |part: &String| {
             is_of_git(part) || at(part).is_some_and(|change| change.text("does") == Some("replaced"))
         };
@@ -226,7 +226,7 @@ impl<'a> TrialChange<'a> {
         self.0.get("ignored").and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// Returns true if the task names paths and none of them is the path of this change.
+    /// Returns true if the task names paths and the path of this change is not one of them.
     pub fn is_outside(self) -> bool {
         is_outside(self.0)
     }
@@ -235,7 +235,7 @@ impl<'a> TrialChange<'a> {
         Diff::from_payload(self.0)
     }
 
-    /// Returns true for a text file whose diff did not fit on the card.
+    /// Returns true for a text file whose diff has no room on the card.
     fn is_undrawn(self) -> bool {
         let has_text = self.text("kind") == Some("file")
             && matches!(self.text("does"), Some("created" | "changed" | "replaced" | "deleted"))

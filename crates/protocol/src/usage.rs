@@ -20,7 +20,7 @@ pub struct Cost {
     /// Decimal number, rounded up to a millionth of the currency unit.
     pub amount: String,
     pub currency: String,
-    /// Number of replies from models for which the workflow defines no price. `amount` does not include these replies.
+    /// Number of replies for which the workflow defines no price. `amount` does not include them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unpriced_requests: u64,
 }
@@ -30,7 +30,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// One model call of a run. `GET /v1/runs/{id}/model-requests/{n}` returns the request that was sent.
+/// One model call of a run. `GET /v1/runs/{id}/model-requests/{n}` returns its request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "n": 3, "step": "work", "agent": "pair", "model": "gpt-4o", "at": "2026-01-31T09:30:07.120Z", "status": "replied",
@@ -48,7 +48,7 @@ pub struct ModelCall {
     #[schema(format = DateTime)]
     pub at: String,
     pub status: ModelCallStatus,
-    /// True if tool results were omitted from the request because the request would exceed the model's context window.
+    /// True if tool results were left out of the request, because the request would exceed the model's context window.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shortened: bool,
     /// Name of the model according to the provider's reply.

@@ -1,4 +1,4 @@
-//! Current work of a run: the active and the waiting steps, what each step waits for, and since when.
+//! Current work of a run: the active and waiting steps, the reason for which each step waits, and the time since when.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -10,8 +10,8 @@ pub struct Work {
     /// Id of the step. Absent if the phase has no step yet or needs no step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// Name of the agent. Absent if the phase has no step, or if it has not begun and does not begin with a single
-    /// agent.
+    /// Name of the agent. Absent if the phase has no step. Also absent if the phase has not begun and does not begin
+    /// with exactly one agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     pub state: WorkState,
@@ -33,7 +33,7 @@ pub struct Work {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkState {
-    /// The step will continue without a person, either immediately or as soon as its model can be called again.
+    /// The step will continue without a person: immediately, or as soon as its model can be called again.
     Beginning,
     /// The step has sent a request to its model.
     Thinking,
@@ -41,11 +41,11 @@ pub enum WorkState {
     Acting,
     /// The step waits for a decision or an answer of a person.
     WaitingForPeople,
-    /// The step has questions, which are shown to people only when all agents in `waits_for` are waiting too.
+    /// The step has questions. They are shown to people when all agents in `waits_for` are waiting too.
     WaitingForAgents,
-    /// Another agent has an open question. Until that question is resolved, all other agents start no new work.
+    /// Another agent has an open question. All other agents start no new work until it is resolved.
     Held,
-    /// The phase starts after the phases in `waits_for`.
+    /// The phase starts after all phases in `waits_for`.
     WaitingForPhases,
     /// The run is paused, or a person has interrupted the run.
     Resting,

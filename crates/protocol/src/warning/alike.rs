@@ -1,7 +1,7 @@
 //! Finds words with letters of other scripts that look like ASCII letters (UTS 39).
 //!
-//! A word that is entirely in another script gets no warning. A word of another script that resembles an ASCII word by
-//! chance gets no warning either if the surrounding text is in that script.
+//! A word that is entirely in another script gets no warning. It may resemble an ASCII word by chance: if the text
+//! around it is in the same script, it gets no warning either.
 
 use unicode_script::{Script, UnicodeScript};
 use unicode_security::{GeneralSecurityProfile, skeleton};
@@ -11,8 +11,8 @@ use crate::warning::field::{Field, Reading};
 /// Separators in addresses and paths.
 const MARKS: [char; 6] = ['/', '\\', '.', ':', ';', '@'];
 
-/// Returns the scripts in which the texts are written: the scripts of words that contain a letter without an ASCII
-/// look-alike. Other words could be imitations of ASCII words.
+/// Returns the scripts in which the texts are written. Only words that contain a letter without an ASCII look-alike are
+/// counted, because all other words could imitate ASCII words.
 pub(super) fn spoken(places: &[Field<'_>]) -> Vec<Script> {
     let mut spoken = Vec::new();
     for place in places.iter().filter(|place| place.reading != Reading::Exact) {
@@ -26,8 +26,8 @@ pub(super) fn spoken(places: &[Field<'_>]) -> Vec<Script> {
     spoken
 }
 
-/// Returns each deceptive word and the ASCII word that it imitates. In an exact field a word is deceptive even if the
-/// interrupt contains texts in the same script.
+/// Returns each deceptive word and the ASCII word that it imitates. In an exact field, a word is deceptive even if
+/// other texts of the interrupt are in its script.
 pub(super) fn find_look_alikes<'a>(
     place: &'a Field<'a>,
     spoken: &'a [Script],
@@ -53,9 +53,9 @@ fn parts<'a>(place: &'a Field<'a>) -> impl Iterator<Item = &'a str> {
 struct WordScripts {
     looks: String,
     has_latin: bool,
-    /// Script of a letter that looks like no ASCII letter.
+    /// Script of a letter that resembles no ASCII letter.
     own: Option<Script>,
-    /// Script of a letter that looks like an ASCII letter.
+    /// Script of a letter that resembles an ASCII letter.
     alike: Option<Script>,
 }
 
@@ -74,7 +74,7 @@ fn read(word: &str, reading: Reading) -> WordScripts {
     seen
 }
 
-/// Returns the ASCII character that looks like `c`. `c` is a character of another script.
+/// Returns the ASCII character that `c`, a character of another script, resembles.
 fn twin(c: char, reading: Reading) -> Option<char> {
     if c.is_ascii() || !is_foreign(c, reading) {
         return None;
@@ -95,12 +95,12 @@ fn twin(c: char, reading: Reading) -> Option<char> {
 /// Returns true if letters of the script of `c` can be mistaken for ASCII letters.
 fn is_foreign(c: char, reading: Reading) -> bool {
     match c.script() {
-        // These scripts contain characters that no ordinary word uses, such as mathematical letters. Full-width letters
-        // are excluded because they are visibly wide.
+        // These scripts also contain characters that no ordinary word uses, such as mathematical letters. Full-width
+        // letters are left out, because they are visibly wide.
         Script::Latin | Script::Common | Script::Inherited => {
             reading == Reading::Exact && !c.identifier_allowed() && !matches!(c, '\u{ff00}'..='\u{ffef}')
         }
-        // These scripts are often mixed with Latin and look different, or they are written from right to left.
+        // These scripts are often mixed with Latin and look different from it, or they are written from right to left.
         Script::Han
         | Script::Hiragana
         | Script::Katakana

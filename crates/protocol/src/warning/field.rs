@@ -1,4 +1,4 @@
-//! Fields of an interrupt that contain text from an agent, and how each field is displayed.
+//! Fields of an interrupt with text that an agent wrote, and how each field is displayed.
 //!
 //! The depth, the number of values and the number of bytes are limited. A text of printable ASCII is skipped after one
 //! scan.
@@ -12,7 +12,7 @@ use crate::warning::link;
 /// Maximum number of values of a payload that are visited.
 const VALUES: usize = 50_000;
 const DEPTH: usize = 64;
-/// Maximum number of bytes of examined text. Text of printable ASCII does not count.
+/// Maximum number of bytes of examined text. Text of printable ASCII is not counted.
 const BYTES: usize = 256 * 1024;
 
 /// Names of fields with exact values, at any depth.
@@ -26,7 +26,7 @@ pub(super) enum Reading {
     Prose,
     /// Text that is displayed unchanged.
     Data,
-    /// A command, a path or a name, in which each letter matters.
+    /// A command, a path or a name. Each letter of it matters.
     Exact,
 }
 
@@ -50,7 +50,7 @@ impl Field<'_> {
     }
 }
 
-/// Returns the texts to examine. The second value is true if all texts are included, false if a limit omitted some.
+/// Returns the texts to examine. The flag is true if all texts are included, and false if a limit left some out.
 pub(super) fn collect_fields(interrupt: &Interrupt) -> (Vec<Field<'_>>, bool) {
     let mut walk = Walk::default();
     walk.path.push(Step::Name("payload"));
@@ -67,7 +67,7 @@ pub(super) fn collect_fields(interrupt: &Interrupt) -> (Vec<Field<'_>>, bool) {
     (walk.found, !walk.is_cut)
 }
 
-/// One step of a JSON pointer. Most texts get no warning, so a pointer is formatted only when a warning needs it.
+/// One step of a JSON pointer. Most texts get no warning, so a pointer is written only for a warning.
 enum Step<'a> {
     Name(&'a str),
     Index(usize),
@@ -141,7 +141,7 @@ impl Step<'_> {
     }
 }
 
-/// Returns how a field with this name is displayed inside a field with the given reading.
+/// Returns how a field with this name is displayed. `reading` is how the field that contains it is displayed.
 fn below(reading: Reading, name: &str) -> Reading {
     match reading {
         Reading::Exact => Reading::Exact,

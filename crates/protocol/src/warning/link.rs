@@ -1,4 +1,4 @@
-//! Compares the address in the text of a Markdown link or image with the target of the link.
+//! Compares the address in the text of a Markdown link or image with the target.
 
 /// Maximum number of characters of an address that are examined.
 const TARGET: usize = 256;
@@ -36,7 +36,7 @@ pub(super) fn is_elsewhere(target: &str) -> bool {
     scheme(target).is_some() || target.starts_with("//") || target.starts_with("\\\\")
 }
 
-/// Returns true if the target is no page, or is on another host than the link text names.
+/// Returns true if the target is not a page, or if its host differs from the host in the link text.
 pub(super) fn misleads(text: &str, target: &str) -> bool {
     let opens_a_page = scheme(target).is_none_or(|scheme| ["http", "https", "mailto"].contains(&&*scheme));
     !opens_a_page || host(text).is_some_and(|named| host(target) != Some(named))

@@ -1,8 +1,8 @@
 //! Finds text that could deceive the person who decides. Terminal and browser show the same warnings.
 //!
-//! PURE. The work is limited, because an agent may send a payload of any length. A warning does not mean that a text
-//! is dangerous, only that the text differs from what it looks like. `field.rs` collects the texts of an interrupt,
-//! `alike.rs` examines words, `link.rs` examines links.
+//! PURE. The work is limited, because the payload of an agent may have any length. A warning does not mean that a text
+//! is dangerous. It means that the text differs from what it looks like. `field.rs` collects the texts of an interrupt,
+//! `alike.rs` examines words, and `link.rs` examines links.
 
 mod alike;
 mod field;
@@ -34,8 +34,7 @@ pub struct Warning {
     pub at: String,
     /// The deceptive text, escaped for display and shortened.
     pub text: String,
-    /// Word that a `look_alike` imitates, or address that the text of a `misleading_link` shows. Absent for other kinds
-    /// of warnings.
+    /// Word that a `look_alike` imitates, or address in the text of a `misleading_link`. Absent for all other kinds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looks_like: Option<String>,
 }
@@ -43,14 +42,14 @@ pub struct Warning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WarningKind {
-    /// Characters that are invisible or that change the display of other characters: invisible, bidirectional and
+    /// Characters that are invisible or that change how other characters are displayed: invisible, bidirectional and
     /// control characters.
     HiddenCharacters,
     /// A word with letters of another script that look like ASCII letters.
     LookAlike,
     /// A Markdown image that is loaded from another server.
     ExternalImage,
-    /// A Markdown link whose text names one address but whose target is a different address, or no page.
+    /// A Markdown link whose text is one address, but whose target is another address or no page.
     MisleadingLink,
     /// Some warnings are not listed, or a limit left a part of the interrupt unexamined.
     More,
