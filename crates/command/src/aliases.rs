@@ -1,10 +1,10 @@
-//! Aliases: one command with several names, such as `npm i`, `git send-pack`, `pip3` and `python3 -m pip`.
+//! Aliases. An alias is another name of the same command, such as `npm i`, `git send-pack`, `pip3` or `python3 -m pip`.
 //!
-//! Rules that ask or forbid check every name. No function in this module allows a command.
+//! A rule that asks or forbids is compared with every name of a command. No function in this module allows a command.
 
 use crate::{Part, programs};
 
-/// Program names that are aliases. Each entry contains the alias and the words that replace it.
+/// Program names that are aliases. Each entry has the alias, and the words for which it stands.
 const PROGRAMS: &[(&str, &[&str])] = &[
     ("docker-compose", &["docker", "compose"]),
     ("podman-compose", &["podman", "compose"]),
@@ -63,8 +63,8 @@ const SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("bun", &["rm"], &["remove"]),
 ];
 
-/// Subcommand that stands for a different subcommand if its arguments pass a test. The fields are the programs, the
-/// subcommand, the test, and the subcommand for which it stands.
+/// Subcommand that stands for another subcommand if its arguments pass a test. The fields are the programs, the
+/// subcommand, the test, and the other subcommand.
 type Form = (&'static [&'static str], &'static str, fn(&[String]) -> bool, &'static [&'static str]);
 
 const FORMS: &[Form] = &[
@@ -104,10 +104,10 @@ fn has(words: &[String], letter: char, long: &str) -> bool {
     words.iter().any(|word| word == long || short(word))
 }
 
-/// Programs whose subcommand may be the name of a script: `yarn deploy` means `yarn run deploy`.
+/// Programs in which a script can be called like a subcommand: `yarn deploy` means `yarn run deploy`.
 const SCRIPTS: [&str; 3] = ["yarn", "pnpm", "bun"];
 
-/// Returns the aliases of the command, each as a list of words.
+/// Returns all other names of the command, each as a list of words.
 pub(crate) fn find_aliases(part: &Part) -> Vec<Vec<String>> {
     let all = &part.arguments;
     let words =

@@ -1,12 +1,11 @@
-//! awk programs that only print: an allow-list of tokens.
+//! awk programs that only print, recognised by an allow-list of tokens.
 //!
-//! An accepted program writes no file, runs no command and reads no second program. The reader parses only as much of
-//! awk's grammar as it needs to find the tokens. A program that awk implementations may read differently is not
-//! accepted.
+//! An accepted program writes no file, runs no command and reads no second program. The grammar is parsed only as far
+//! as needed to find the tokens. If awk implementations may read a program differently, it is not accepted.
 
 use crate::sed::until;
 
-/// Functions that only compute. `system`, `close`, `fflush` and functions that the program defines are not in the list.
+/// Functions that only compute. `system`, `close`, `fflush` and functions that the program itself defines are missing.
 const FUNCTIONS: &[&str] = &[
     "length", "substr", "index", "split", "sub", "gsub", "match", "sprintf", "tolower", "toupper", "int",
     "sqrt", "exp", "log", "sin", "cos", "atan2", "rand", "srand", "gensub", "strftime", "systime", "mktime",
@@ -18,7 +17,7 @@ const KEYWORDS: &[&str] = &[
     "continue", "delete",
 ];
 
-/// Reserved words of awk that may have effects. A program cannot use them as names.
+/// Reserved words of awk that may have effects. An accepted program contains none of them.
 const RESERVED: &[&str] = &[
     "getline",
     "system",
@@ -38,7 +37,7 @@ const RESERVED: &[&str] = &[
     "eval",
 ];
 
-/// Variables of awk that only control how text is split. `ARGV` and the special arrays of gawk are not in the list.
+/// Variables of awk that only control how text is split. `ARGV` and the special arrays of gawk are missing.
 const VARIABLES: &[&str] = &[
     "NR",
     "NF",
@@ -60,9 +59,9 @@ const VARIABLES: &[&str] = &[
     "FIELDWIDTHS",
 ];
 
-/// Returns true if the words of an awk command are harmless options, a program that only prints, and files.
-/// Harmless options set fields and variables. The flag of a word is true if the shell expands the word. Words after
-/// the program are never options.
+/// Returns true if the words of an awk command are harmless options, a program that only prints, and files. Harmless
+/// options set fields and variables. The flag of a word is true if the shell expands the word. A word after the program
+/// is never an option.
 pub(crate) fn only_prints<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -> bool {
     let program = loop {
         let Some((word, expands)) = words.next() else { return false };
@@ -81,7 +80,7 @@ pub(crate) fn only_prints<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) 
             return false;
         }
     };
-    // gawk opens network connections for names below `/inet`.
+    // gawk opens a network connection for a name below `/inet`.
     let is_file = |word: &str| !word.starts_with(['-', '+']) && !word.contains("/inet");
     words.all(|(word, _)| is_file(word)) && Reader::read_program(program).is_some()
 }
@@ -98,14 +97,15 @@ fn is_name(name: &str) -> bool {
         && (VARIABLES.contains(&name) || (is_chosen && !is_word))
 }
 
-/// Kind of the previous token. After a value, a `/` divides. After an operator, a `/` begins a pattern.
+/// Kind of the previous token. It decides what a `/` means: after a value it divides, and after an operator it begins a
+/// pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PreviousToken {
     /// An operator, or the start of the program. A value must follow.
     Operator,
     /// A name, a number or `]`.
     Value,
-    /// The previous token may be either kind, or awk implementations differ.
+    /// The previous token may be of either kind, or awk implementations differ.
     Unsure,
 }
 
@@ -117,7 +117,7 @@ struct Reader<'p> {
 }
 
 impl<'p> Reader<'p> {
-    /// Parses a complete program. None if a token may do more than compute and print.
+    /// Parses a complete program. Returns None if a token may do more than compute and print.
     fn read_program(program: &'p str) -> Option<()> {
         let mut reader = Self { rest: program, before: PreviousToken::Operator, parentheses: 0, braces: 0 };
         while let Some(c) = reader.rest.chars().next() {

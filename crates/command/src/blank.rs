@@ -1,9 +1,9 @@
-//! Blank lines and comments: lines of a command that contain nothing to run.
+//! Blank lines and comments: lines of a command that run nothing.
 
 use std::ops::RangeInclusive;
 
-/// Invisible characters: the default ignorable characters of Unicode, and two blank characters that a shell reads as
-/// letters.
+/// Invisible characters. They are the default ignorable characters of Unicode, and two blank characters that a shell
+/// reads as letters.
 const UNSEEN: [RangeInclusive<char>; 18] = [
     '\u{ad}'..='\u{ad}',
     '\u{34f}'..='\u{34f}',

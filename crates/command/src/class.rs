@@ -1,5 +1,5 @@
-//! Class of a command: the most severe effect of its parts, from reading to installing software. The table
-//! `tables/classes.rs` contains the effects of programs.
+//! Class of a command: the most severe effect of its parts. The classes go from reading to installing software. The
+//! table `tables/classes.rs` contains the effects of programs.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::{Command, Part, aliases};
 pub enum Class {
     /// Changes nothing.
     Reads,
-    /// Runs a program that belongs to no other class.
+    /// Runs a program that is in no other class.
     Runs,
     /// Runs code: an interpreter, a file that is called by its path, or an unknown program.
     RunsCode,
@@ -24,8 +24,8 @@ pub enum Class {
 }
 
 impl Command {
-    /// Returns the most severe class of the parts. An opaque command may do anything, so its class is
-    /// [`Class::RunsCode`] unless the command is known to only read.
+    /// Returns the most severe class of the parts. If the command is known to only read, its class is [`Class::Reads`].
+    /// Any other opaque command may do anything, so its class is [`Class::RunsCode`].
     pub fn class(&self) -> Class {
         match self.opaque {
             Some(_) if self.computes_and_reads => Class::Reads,
@@ -34,8 +34,8 @@ impl Command {
         }
     }
 
-    /// Returns all classes that the command has or may have, for rules that ask or forbid. [`Class::Reads`] is included
-    /// only if the command does nothing else.
+    /// Returns all classes that the command has or may have, for rules that ask or forbid. [`Class::Reads`] is in the
+    /// result only if it is the only class.
     pub fn classes(&self) -> BTreeSet<Class> {
         if self.computes_and_reads {
             return BTreeSet::from([Class::Reads]);
@@ -54,7 +54,7 @@ impl Part {
         if self.is_read_only() {
             return Class::Reads;
         }
-        // `pip3` and `python3 -m pip` have the class of `pip`, and `git-push` has the class of `git push`.
+        // `pip3` and `python3 -m pip` have the class of `pip`. `git-push` has the class of `git push`.
         let mut class = self.class_by_name();
         for words in aliases::find_aliases(self) {
             if let Some((program, arguments)) = words.split_first() {
@@ -90,7 +90,7 @@ impl Part {
         by_words.chain(by_options).chain(by_address).max().unwrap_or(least).max(least)
     }
 
-    /// Returns true if a script on the line does more than print text and edit text. Redirections are ignored.
+    /// Returns true if the line contains a script that does more than print or edit text. Redirections are ignored.
     fn gives_code(&self) -> bool {
         self.is_inline_code() && self.table_verdict() != TableVerdict::Reads && !self.only_edits()
     }
@@ -106,28 +106,28 @@ impl Part {
             ("-", _) => self.arguments.is_empty(),
             (_, Some((first, "*"))) => words.first() == Some(&first) && words.len() > 1,
             (_, Some((first, second))) => words.windows(2).any(|pair| pair == [first, second]),
-            // After an unknown option, any word may be the subcommand.
+            // Behind an unknown option, any word may be the subcommand.
             (wanted, None) => {
                 words.first() == Some(&wanted) || (wanted == "install" && words.contains(&"install"))
             }
         }) || (self.hides_its_subcommand() && row.words.split(' ').any(|wanted| words.contains(&wanted)))
     }
 
-    /// Returns the words that begin with the subcommand, without options.
+    /// Returns the subcommand and the words after it, without options.
     fn words_that_name(&self) -> Vec<&str> {
         let known = with_subcommands(&self.program).and_then(|known| known.after_options(&self.arguments));
         let words = known.unwrap_or(&self.arguments).iter().map(String::as_str);
         words.filter(|word| !word.starts_with('-')).collect()
     }
 
-    /// Returns true if the first option may take the next word as its value, so the subcommand is uncertain.
+    /// Returns true if the first option may take the next word as its value. The subcommand is then uncertain.
     fn hides_its_subcommand(&self) -> bool {
         self.arguments.first().is_some_and(|word| word.starts_with('-'))
             && with_subcommands(&self.program)
                 .is_none_or(|known| known.after_options(&self.arguments).is_none())
     }
 
-    /// Returns true if the program gets an address as an argument, and may connect to that address. Programs with
+    /// Returns true if an argument of the program is an address to which the program may connect. Programs with
     /// subcommands are in the table instead.
     fn names_an_address(&self) -> bool {
         const SCHEMES: [&str; 5] = ["http://", "https://", "ftp://", "ssh://", "ws://"];

@@ -1,7 +1,7 @@
-//! Clarity of a line: finds lines that may run a different command than their words say.
+//! Clarity of a line. Finds lines that may run another command than their words say.
 //!
-//! A line is unclear if it contains code, if its first word may be an alias, or if the tables do not contain one of its
-//! options. An unclear line may run a command that a rule forbids. No function in this module allows a command.
+//! A line is unclear if it contains code, if its first word may be an alias, or if it has an option that is in no
+//! table. An unclear line may run a command that a rule forbids. No function in this module allows a command.
 //! `tables/subcommands.rs` and `tables/plain.rs` list the known programs.
 
 use crate::launch::{Launched, launched};
@@ -11,8 +11,8 @@ use crate::tables::{self, Parser, classes, plain, subcommands, writes};
 use crate::{Expansion, InnerCommand, Part, SYSTEM_FOLDERS, find_inner_command, is_assignment, options};
 
 impl Part {
-    /// Returns the reason why it is unclear which command the part runs. The gates use the reason if a rule forbids
-    /// commands or deployments.
+    /// Returns the reason why it is unclear which command the part runs. If a rule forbids commands or deployments, the
+    /// gates use this reason.
     pub(crate) fn unclear(&self) -> Option<&'static str> {
         let program = self.program.as_str();
         let holds_a_line = || self.arguments.iter().any(|word| word.contains(' '));
@@ -33,8 +33,7 @@ impl Part {
         }
     }
 
-    /// Returns true if the tables do not contain the subcommand. An unknown subcommand may be an alias, a program on
-    /// `PATH`, a script or code.
+    /// Returns true if the subcommand is in no table. It may then be an alias, a program on `PATH`, a script or code.
     pub(crate) fn may_be_an_alias(&self) -> bool {
         let sub = self.subcommand();
         let name = sub.as_deref().and_then(|sub| sub.split(' ').next()).unwrap_or_default();
@@ -52,14 +51,14 @@ impl Part {
             })
     }
 
-    /// Returns true if an option may name a program to run. An option may do so if no row lists the option, and the
-    /// program is not harmless with every option.
+    /// Returns true if an option may name a program to run. This is possible if no row lists the option, except for
+    /// programs that are harmless with every option.
     pub(crate) fn has_unknown_options(&self) -> bool {
         let program = self.program.as_str();
         if self.table_verdict() == TableVerdict::Reads
             || plain::RUNS_NOTHING.contains(&program)
             || programs::is_build_tool(program)
-            // The command that the program runs is a separate part of the line.
+            // The command that the program runs is checked as a separate part of the line.
             || matches!(find_inner_command(self), InnerCommand::Words(_) | InnerCommand::Line)
             || matches!(launched(self), Launched::At(_))
             || self.only_edits()
@@ -68,8 +67,7 @@ impl Part {
         }
         if programs::is_interpreter(program) {
             return match self.arguments.as_slice() {
-                // Words after `-m MODULE` are arguments of the module, and words after a script are arguments of the
-                // script.
+                // In `-m MODULE ARGS` and in `SCRIPT ARGS`, the words after the module or the script are its arguments.
                 [flag, module, ..] if flag == "-m" => {
                     self.with(module.clone(), 2..self.arguments.len()).has_unknown_options()
                 }
@@ -91,7 +89,7 @@ impl Part {
         words.iter().enumerate().any(may_be_an_option) && !self.fits_a_row(words, expansions)
     }
 
-    /// Returns true if no table contains the program, and the program is not a file of the workspace.
+    /// Returns true if the program is in no table and is not a file of the workspace.
     pub(crate) fn is_in_no_table(&self) -> bool {
         let program = self.program.as_str();
         let has_class =
@@ -118,7 +116,7 @@ impl Part {
             *first = format!("-{first}");
         }
         let rows = [plain::find_row(&self.program, &words), writes::find_row(&self.program, &words)];
-        // `yarn install` may run a script named `install`. The row for `yarn install` applies to the script too.
+        // `yarn install` may also run a script named `install`. The row for `yarn install` applies to this script too.
         let script = words.split_first().filter(|(first, _)| *first == "run").map(|(_, rest)| rest);
         let as_script = script.and_then(|rest| plain::find_row(&self.program, rest));
         let rows = rows.into_iter().chain([as_script.map(|(row, named)| (row, named + 1))]);

@@ -1,12 +1,12 @@
-//! Test counts from the last lines of test runners: reads the numbers of passed, failed and skipped tests from the
-//! output of a command.
+//! Test counts from the output of a command. Reads the numbers of passed, failed and skipped tests in the last lines of
+//! test runners.
 //!
-//! PURE. The numbers are only as reliable as the output: any command can print such a line without running a test. The
-//! numbers are displayed as output, and no decision may depend on them. [`RUNNERS`] has one row per test runner. A line
-//! that is only partly understood is ignored.
+//! PURE. The numbers are only as reliable as the output: any command can print such a line without running a test. They
+//! are shown as output, and no decision may depend on them. [`RUNNERS`] has one row per test runner. A line that cannot
+//! be parsed completely is ignored.
 
-/// Parses one line of output. The second argument is the number of tests that an earlier line reported. The
-/// function returns `None` if the line is not the summary that a test runner prints at its end.
+/// Parses one line of output. The second argument is the number of tests in an earlier line. Returns `None` if the line
+/// is not the final summary of a test runner.
 type Reader = fn(&str, Option<u64>) -> Option<Counts>;
 
 /// Known test runners, by name.
@@ -36,7 +36,7 @@ impl Counts {
         }
     }
 
-    /// Adds a number to the counter for `word`, such as `passed`. None for an unknown word.
+    /// Adds a number to the counter for a word such as `passed`. Returns None for an unknown word.
     fn count(self, number: u64, word: &str) -> Option<Self> {
         let more = match word {
             "passed" | "pass" | "xfailed" | "xpassed" => Self { passed: number, ..Self::default() },
@@ -52,8 +52,8 @@ impl Counts {
     }
 }
 
-/// Returns a line such as `1 failed, 41 passed (cargo test)` for each test runner whose summary is in the output.
-/// The lines have the order of the table. If one test runner ends several times, the numbers are added up.
+/// Returns a line such as `1 failed, 41 passed (cargo test)` for each test runner with a summary in the output, in the
+/// order of the table. If a test runner has several summaries, their numbers are added.
 pub fn summarize_test_runs(output: &str) -> Vec<String> {
     let mut found = [None::<Counts>; RUNNERS.len()];
     let mut all = None;
@@ -65,7 +65,7 @@ pub fn summarize_test_runs(output: &str) -> Vec<String> {
                 *found = Some(found.unwrap_or_default().plus(counts));
             }
         }
-        // The number of tests from a `Ran … tests` line applies only to the next summary.
+        // The number in a line `Ran … tests` applies only to the next summary.
         all = ran(line).or(all.filter(|_| unittest(line, all).is_none()));
     }
     let told = found.into_iter().zip(RUNNERS);

@@ -1,9 +1,9 @@
-//! Coverage of commands by rules that allow.
+//! Decides which commands a rule that allows covers.
 //!
-//! A rule covers a command only if its words match the pattern, and its operands and options are harmless. Harmless
-//! means that, according to the tables, they contain no code and write no file that the command line does not name.
-//! Any other word is covered only if the pattern contains the same word. No function in this module restricts a
-//! command.
+//! A rule covers a command only if the words match the pattern and the operands and options are harmless. A word is
+//! harmless if, according to the tables, it contains no code and makes the command write no file that the line does not
+//! name. A word that is not harmless is covered only if the pattern contains the same word. No function in this module
+//! restricts a command.
 
 use crate::launch::{Launched, launched};
 use crate::programs::{self, is_interpreter, is_order, is_shell};
@@ -14,7 +14,7 @@ use crate::{Expansion, Part};
 /// Variables of make that select the program that runs each recipe.
 const RECIPE_VARIABLES: [&str; 4] = ["SHELL", ".SHELLFLAGS", "MAKE", "MAKEFLAGS"];
 
-/// Values of a variable that name neither a program nor a file.
+/// Values of a variable that are neither the name of a program nor of a file.
 const PLAIN_VALUES: [&str; 12] =
     ["yes", "no", "true", "false", "on", "off", "y", "n", "debug", "release", "Debug", "Release"];
 
@@ -34,15 +34,15 @@ impl Part {
             TableVerdict::Reads => true,
             _ if self.may_hold_code(pattern) => false,
             TableVerdict::No => self.keeps_to_its_row(pattern),
-            // Writing files is the purpose of these programs.
+            // These programs are meant to write files.
             _ if plain::RUNS_NOTHING.contains(&self.program.as_str()) => self.keeps_to_its_row(pattern),
-            // An operand that the row does not permit is a file that the program writes: `b` in `uniq a b`.
+            // If the row does not permit an operand, the program writes it as a file: `b` in `uniq a b`.
             TableVerdict::Otherwise if tables::of_program(&self.program).is_some() => false,
             TableVerdict::Otherwise | TableVerdict::Unknown => self.names_all_options(pattern),
         }
     }
 
-    /// Returns true if an operand, an option or a script of the line may be code that the pattern does not contain.
+    /// Returns true if an operand, an option or a script of the line may contain code that is not in the pattern.
     fn may_hold_code(&self, pattern: &str) -> bool {
         let program = self.program.as_str();
         if runs::TAKES_CODE.contains(&program) {
@@ -54,12 +54,12 @@ impl Part {
         if programs::is_build_tool(program) {
             return !self.orders_are_harmless(pattern);
         }
-        // A git alias stands for a command line in the configuration.
+        // A git alias stands for a command line that is in the configuration.
         let is_alias = || program == "git" && self.may_be_an_alias() && !self.names_its_subcommand(pattern);
         is_alias() || self.evaluates() || self.starts_code(pattern)
     }
 
-    /// Returns true if an interpreter gets code, or a module that the tables do not contain.
+    /// Returns true if an interpreter gets code, or a module that is in no table.
     fn holds_a_script(&self, pattern: &str) -> bool {
         match self.arguments.as_slice() {
             [flag, module, ..] if flag == "-m" => {
@@ -69,7 +69,7 @@ impl Part {
                     || programs::with_subcommands(module).is_some();
                 !is_known && !pattern.split_whitespace().any(|word| word == module)
             }
-            // A pattern such as `python3 -c *` contains the option that takes the code.
+            // A pattern such as `python3 -c *` contains the option that is followed by code.
             [option, ..] if option.len() > 1 && option.starts_with('-') => !self.names_all_options(pattern),
             [..] => self.is_inline_code(),
         }
@@ -80,8 +80,8 @@ impl Part {
             || writes::find_row(&self.program, &self.arguments).is_some()
     }
 
-    /// Returns true if each option, and each variable for a build tool, is in the row of the program or in the
-    /// pattern.
+    /// Returns true if each option of the command, and each variable for a build tool, is in the row of the program or
+    /// in the pattern.
     fn orders_are_harmless(&self, pattern: &str) -> bool {
         let is_plain = |word: &str| {
             word.split_once('=').is_some_and(|(name, value)| {
@@ -99,14 +99,14 @@ impl Part {
             && (options.iter().all(|word| named(word)) || self.fits_a_row(&self.arguments, &self.expansions))
     }
 
-    /// Returns true if the subcommand takes code, as `deno eval` does.
+    /// Returns true if the subcommand runs code from the line, as `deno eval` does.
     fn evaluates(&self) -> bool {
         self.subcommand().is_some_and(|sub| {
             matches!(sub.split(' ').next(), Some("eval" | "repl" | "fsi" | "foreach" | "filter-branch"))
         })
     }
 
-    /// Returns true if a program that starts other programs may start a program with code on the line: `npx sh -c x`.
+    /// Returns true if a program that starts other programs may start one with code from the line: `npx sh -c x`.
     fn starts_code(&self, pattern: &str) -> bool {
         if matches!(launched(self), Launched::No) {
             return false;
@@ -146,8 +146,8 @@ impl Part {
             && options.all(|option| pattern.split_whitespace().any(|it| it == option))
     }
 
-    /// Returns true if the command has no row, if the row lists all options of the line, or if the pattern contains the
-    /// unlisted options.
+    /// Returns true if the command has no row, if its row lists all options of the line, or if the pattern contains the
+    /// options that the row does not list.
     fn keeps_to_its_row(&self, pattern: &str) -> bool {
         let words = &self.arguments[self.subcommand_index()..];
         let has_row = plain::find_row(&self.program, words).is_some()
@@ -155,8 +155,8 @@ impl Part {
         !has_row || !self.has_unknown_options() || self.names_all_options(pattern)
     }
 
-    /// Returns true if the pattern contains each host of an archive, because `tar xf host:file` runs a program to
-    /// connect to the host.
+    /// Returns true if the pattern contains each host of an archive. `tar xf host:file` runs a program to connect to
+    /// the host.
     fn names_all_hosts(&self, pattern: &str) -> bool {
         let mut hosts = self.arguments.iter().filter(|word| word.contains(':'));
         !plain::TAKES_OLD_BUNDLES.contains(&self.program.as_str())

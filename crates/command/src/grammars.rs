@@ -1,19 +1,19 @@
-//! Programs that only read and whose grammar does not fit a row of the tables, such as `find`.
+//! Programs that only read but whose grammar does not fit into a row of the tables, such as `find`.
 //!
-//! A command in a form that this file does not accept is not treated as read-only.
+//! A form of a command that this file does not accept is not read-only.
 
 use crate::reads::TableVerdict;
 use crate::shell::{COMPUTED, Expansion};
 use crate::tables::{self, Row, one_by_one, part_of_a_grammar};
 use crate::{InnerCommand, Part, awk, find_inner_command, limits, options, programs};
 
-/// Returns true if a program with a grammar in this file only reads. None if the file has no grammar for the program.
+/// Returns true if a program with a grammar in this file only reads. Returns None if the program has no grammar here.
 pub(crate) fn reads(part: &Part) -> Option<bool> {
     let words: Vec<&str> = part.arguments.iter().map(String::as_str).collect();
     let plain = part.expansion() == Expansion::None;
     Some(match part.program.as_str() {
         "test" | "[" => plain && tests(&part.program, &words),
-        // Only the first argument, the format, could become an option.
+        // Only the first argument, which is the format, could become an option.
         "printf" => !part.expands(0) && !programs::changes_the_shell("printf", &part.arguments),
         // `echo` has only options that affect how it prints.
         "echo" => true,
@@ -33,7 +33,8 @@ pub(crate) fn reads(part: &Part) -> Option<bool> {
                 })
         }
         "command" if matches!(words.first(), Some(&"-v" | &"-V")) => true,
-        // The command that `xargs` runs is a separate part of the line. The arguments that `xargs` adds are unknown.
+        // The command of `xargs` is checked as a separate part of the line. The arguments that `xargs` adds are
+        // unknown.
         "xargs" => {
             let options = xargs_options(&words).unwrap_or_default();
             (0..=options).all(|at| !part.expands(at))
@@ -49,12 +50,12 @@ pub(crate) fn reads(part: &Part) -> Option<bool> {
 
 const UNZIP: Row = one_by_one(&["unzip"], "-l -lv -ql -qql -v -Z -Z1 -t -q -qq -p -1 -C");
 
-/// Returns the program after the options of `xargs`. None if an option is unknown.
+/// Returns the program after the options of `xargs`. Returns None if an option is unknown.
 pub(crate) fn xargs_program<'w>(words: &[&'w str]) -> Option<&'w str> {
     words.get(xargs_options(words)?).copied()
 }
 
-/// Returns the number of words that are options of `xargs` itself. None if an option is unknown.
+/// Returns the number of words that are options of `xargs` itself. Returns None if an option is unknown.
 pub(crate) fn xargs_options(words: &[&str]) -> Option<usize> {
     let mut at = 0;
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
@@ -79,7 +80,7 @@ pub(crate) fn xargs_options(words: &[&str]) -> Option<usize> {
 }
 
 /// Returns true if `test` checks only files and texts. With `-v` and `-R`, bash runs code in the brackets of a variable
-/// name, and some shells evaluate the operands of numeric comparisons.
+/// name. Some shells also evaluate the operands of numeric comparisons.
 fn tests(program: &str, words: &[&str]) -> bool {
     const KNOWN: [&str; 38] = [
         "-a", "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-p", "-r", "-s", "-t", "-u", "-w", "-x", "-G",
@@ -97,14 +98,14 @@ fn tests(program: &str, words: &[&str]) -> bool {
     })
 }
 
-/// Returns true if the word names a folder, except the previous folder (`-`) and a home folder. Reading in the folder
-/// has the same effect as reading its files by their full names.
+/// Returns true if the word names a folder, but not the previous folder (`-`) or a home folder. A command that reads in
+/// this folder has the same effect as one that reads its files by their full names.
 fn names_a_folder(folder: &str) -> bool {
     !folder.is_empty() && !folder.starts_with(['-', '~'])
 }
 
-/// Returns true if a file pattern cannot expand to a predicate of find. In `find . -name *.rs` the pattern contains a
-/// dot, and no predicate contains a dot. If several files match, find reports an error.
+/// Returns true if a file pattern cannot expand to a predicate of find. In `find . -name *.rs`, the pattern contains a
+/// dot, which no predicate contains. If several files match, find reports an error.
 fn becomes_no_predicate(part: &Part, at: usize) -> bool {
     part.expansions.get(at) != Some(&Expansion::Anything)
         || part.arguments[at].contains('.') && !part.arguments[at].contains(['[', COMPUTED])
@@ -133,7 +134,7 @@ fn finds(part: &Part) -> bool {
             expression |= !matches!(*word, "-H" | "-L" | "-P");
         } else if has(VALUED, word) || newer {
             expression = true;
-            // If the computed value is empty, find takes the next word as the value.
+            // If the computed value is empty, find uses the next word as the value.
             if words.next().is_some_and(|(_, value)| value.chars().all(|c| c == COMPUTED)) {
                 return false;
             }
@@ -166,8 +167,8 @@ fn execution_end(words: &[String], from: usize) -> Option<usize> {
     None
 }
 
-/// Returns true if find runs a program that only reads, whatever path replaces `{}`. The path begins with one of
-/// the paths on the line, so the path cannot look like an option.
+/// Returns true if find runs a program that only reads, whatever path replaces `{}`. This path begins with a path of
+/// the line, so it cannot look like an option.
 fn executes_a_reader(part: &Part, from: usize, end: usize) -> bool {
     let mut run = part.with(part.arguments[from].clone(), from + 1..end);
     run.expansions.resize(run.arguments.len(), Expansion::None);
@@ -191,7 +192,7 @@ pub(crate) fn executed(words: &[&str]) -> Vec<usize> {
     starts.map(|(at, _)| at + 1).collect()
 }
 
-/// Returns true for `tar xOf x f`, which prints a file of the archive and writes no file.
+/// Returns true for `tar xOf x f`. It prints a file of the archive and writes no file.
 fn shows_archive(part: &Part) -> bool {
     const TAR: Row = part_of_a_grammar(
         &["tar"],
@@ -216,8 +217,8 @@ fn shows_archive(part: &Part) -> bool {
     })
 }
 
-/// Returns true for `tar tf x` and `tar -tvzf x`. If the archive name contains a colon, the archive is on a different
-/// machine, so the result is false.
+/// Returns true for `tar tf x` and `tar -tvzf x`. Returns false if the archive name contains a colon, because the
+/// archive is then on another machine.
 fn lists_archive(part: &Part) -> bool {
     const TAR: Row = part_of_a_grammar(
         &["tar"],
@@ -225,8 +226,7 @@ fn lists_archive(part: &Part) -> bool {
     );
     let mut words = part.arguments.clone();
     if let Some(first) = words.first_mut().filter(|first| !first.starts_with('-')) {
-        // In the form without a dash, `f` must be the last letter, so that the forms with and without a dash have the
-        // same meaning.
+        // Without a dash, `f` must be the last letter. The forms with and without a dash then have the same meaning.
         if !first.ends_with('f')
             || !first.chars().all(|c| "tvzjJf".contains(c))
             || first.matches('f').count() > 1

@@ -1,14 +1,14 @@
-//! Programs such as `npx` and `poetry run` that run a second program, and the words that name it.
+//! Programs such as `npx` and `poetry run` that run a second program, and the words that name the second program.
 
 use crate::programs::with_subcommands;
 use crate::{Expansion, Part};
 
-/// Position of the command that a package manager or environment tool runs.
+/// Position of the command that a package manager or an environment tool runs.
 pub(crate) enum Launched {
     No,
     /// The command begins at this argument index.
     At(usize),
-    /// The command follows options that may take values, so its position is uncertain.
+    /// The command is after options that may take values. Therefore its position is uncertain.
     Somewhere,
 }
 

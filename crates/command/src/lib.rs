@@ -1,9 +1,10 @@
-//! Reads a command line as the shell would: the programs, files and hosts that it runs, reads, writes and reaches.
+//! Reads a command line as the shell would. Finds the programs that it runs, the files that it reads and writes, and
+//! the hosts that it reaches.
 //!
-//! PURE. Parses the shell's grammar but is not a shell: this crate expands nothing, executes nothing and reads no file.
-//! A line whose meaning is uncertain is *opaque*. A person is always asked about an opaque command, and no grant covers
-//! it (fail closed). The gates (`core/src/gate`) decide on a line. This table lists the files of the crate in the order
-//! in which a line passes through them:
+//! PURE. Parses the grammar of the shell but is not a shell: this crate expands nothing, executes nothing and reads no
+//! file. A line whose meaning is uncertain is *opaque*. A person is always asked about an opaque command, and no grant
+//! covers it (fail closed). The gates (`core/src/gate`) decide about a line. The table lists the files of the crate in
+//! the order in which they process a line:
 //!
 //! | question | file |
 //! |---|---|
@@ -71,33 +72,33 @@ use self::working_directory::Folders;
 /// Parsed command line, the input of the gates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Command {
-    /// All simple commands of the line, in order. Commands after `&&` and `|`, and in `sh -c` and similar, are
-    /// included.
+    /// All simple commands of the line, in order. Commands after `&&` and `|` are included, and so are the commands in
+    /// `sh -c` and similar.
     pub parts: Vec<Part>,
-    /// Commands that the line may run in addition to `parts`. Rules that ask or forbid are also compared with these
-    /// guesses; rules that allow are not.
+    /// Commands that the line may run in addition to `parts`. Only rules that ask or forbid are compared with these
+    /// guesses.
     pub guesses: Vec<Part>,
-    /// Reason why the meaning of the line is uncertain. `None`: the meaning is certain.
+    /// Reason why the meaning of the line is uncertain. `None` if the meaning is certain.
     pub opaque: Option<&'static str>,
-    /// True if the line is opaque only because the shell computes some words, and every command in the line is
-    /// known to read. Rules and grants cannot check the computed words.
+    /// True if the line is opaque only because the shell computes some words, and all its commands are known to read.
+    /// Rules and grants cannot be compared with computed words.
     pub computes_and_reads: bool,
-    /// Reason why the line may run a different command than its words say: an alias, code, or an unknown option. A
-    /// person is asked about an unclear line if a rule forbids commands or deploying.
+    /// Reason why the line may run another command than its words say: an alias, code, or an unknown option. If a rule
+    /// forbids commands or deploying, a person is asked about such a line.
     pub unclear: Option<&'static str>,
-    /// True if a program that is in no table has an unknown option, which may name a program to run. A person is asked
-    /// about such a line if a rule forbids commands. A grant may cover the line, because a grant for such a program
-    /// covers only lines with the same words.
+    /// True if a program that is in no table has an unknown option. The option may name a program to run. If a rule
+    /// forbids commands, a person is asked about such a line. A grant may cover the line: for a program in no table, it
+    /// covers only lines with equal words.
     pub unknown_option: bool,
-    /// True if a word begins with a home folder (`~`, `~name`). Only the shell can resolve the path of a home
-    /// folder.
+    /// True if a word begins with a home folder (`~`, `~name`). Only the shell knows the path of a home folder.
     pub names_home: bool,
 }
 
 /// One simple command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// Base name of a system program. Any other program keeps its path as written, because `./test` is not `test`.
+    /// Base name of a system program. Any other program keeps its path as written, because `./test` is another program
+    /// than `test`.
     pub program: String,
     /// Words after the program name.
     pub arguments: Vec<String>,
@@ -109,10 +110,10 @@ pub struct Part {
     pub inputs: Vec<String>,
     /// Redirection files, from `files`, to which output is appended.
     pub appended: Vec<String>,
-    /// For each argument, the possible result of its file patterns.
+    /// Possible result of the file patterns in each argument.
     pub expansions: Vec<Expansion>,
     /// Folders in which the part may run, relative to the working directory of the call. The empty string is the
-    /// working directory. Empty list: the folder is unknown.
+    /// working directory itself. If the list is empty, the folder is unknown.
     pub folders: Vec<String>,
 }
 
@@ -150,7 +151,7 @@ pub(crate) fn reads_alone(words: Vec<ShellWord>) -> bool {
 const CONNECTS: &str = "it opens a connection";
 const TOO_DEEP: &str = "it is nested too deep";
 
-/// Folders of system programs. An agent cannot write programs to these folders.
+/// Folders of system programs. An agent cannot write to them.
 const SYSTEM_FOLDERS: [&str; 6] =
     ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"];
 
@@ -162,7 +163,7 @@ const KEYWORDS: [&str; 18] = [
 
 struct Reading {
     command: Command,
-    /// True while the parser reads a command that the line may or may not run.
+    /// True while the parser reads a command that the line may run, but does not certainly run.
     guessing: bool,
     lines: usize,
     folders: Folders,
@@ -364,7 +365,7 @@ impl Reading {
         }
     }
 
-    /// Adds a guessed command. A guess does not make the line itself opaque.
+    /// Adds a guessed command. The guess does not make the line opaque.
     fn guess_words(&mut self, words: Vec<ShellWord>, depth: u8) {
         if depth >= limits::NESTED_LINES {
             return self.opaque(TOO_DEEP);
@@ -374,8 +375,8 @@ impl Reading {
         self.command.opaque = opaque;
     }
 
-    /// Guesses commands in the texts of a line that runs code: text that is written into a script, piped to a program,
-    /// or quoted within code. The guesses do not make the line opaque.
+    /// Guesses commands in the texts of a line that runs code. Such a text is written into a script, piped to a
+    /// program, or quoted within code. The guesses do not make the line opaque.
     fn guess_texts(&mut self) {
         let (opaque, lines) = (self.command.opaque, self.lines);
         for text in self.command.texts_that_may_run() {
@@ -384,7 +385,7 @@ impl Reading {
         (self.command.opaque, self.lines) = (opaque, lines);
     }
 
-    /// Guesses commands that the shell runs at a later time: `trap 'rm x' EXIT`, `alias ls='rm x'`.
+    /// Guesses commands that the shell runs later: `trap 'rm x' EXIT`, `alias ls='rm x'`.
     fn guess_later(&mut self, part: &Part, depth: u8) {
         if programs::runs_later(&part.program) {
             for word in part.arguments.iter().take(limits::GUESSED_STARTS) {
@@ -396,7 +397,8 @@ impl Reading {
         }
     }
 
-    /// Guesses commands from every argument: each one may be the first word of a command, or a complete command line.
+    /// Guesses commands from every argument. Each argument may be the first word of a command, or a complete command
+    /// line.
     fn guess_suffixes(&mut self, part: &Part, depth: u8) {
         if part.arguments.len() > limits::GUESSED_STARTS {
             self.opaque("it contains too many words");
@@ -445,15 +447,15 @@ enum InnerCommand {
     None,
     /// The command begins at this argument index.
     Words(usize),
-    /// Several commands that only read. Each command begins at one of these argument indexes and consists of all
-    /// words from there on.
+    /// Several commands that only read. Each of them begins at one of these argument indexes and consists of all words
+    /// from that index on.
     Readers(Vec<usize>),
-    /// A command may begin at this argument index, or at an unknown index. The first word of the command may also be
-    /// the name of a package.
+    /// A command may begin at this argument index. If the index is `None`, it is unknown. The first word of the command
+    /// may also be the name of a package.
     Perhaps(Option<usize>),
     /// The second argument is a command line.
     Line,
-    /// The command cannot be determined with certainty.
+    /// The command cannot be determined.
     Unsure,
 }
 
@@ -470,7 +472,7 @@ fn find_inner_command(part: &Part) -> InnerCommand {
         "nohup" | "command" | "exec" | "builtin" | "time" | "setsid" | "env" | "nice" | "ionice" | "sudo"
         | "doas" | "chronic" | "unbuffer" | "fakeroot" | "strace" | "ltrace" => match words.first() {
             None => InnerCommand::None,
-            // Options may take values, so the first word of the command is uncertain.
+            // An option may take a value. Therefore the first word of the command is uncertain.
             Some(first) if is_option(first) || is_assignment(first) => InnerCommand::Unsure,
             Some(_) => InnerCommand::Words(0),
         },
@@ -478,8 +480,7 @@ fn find_inner_command(part: &Part) -> InnerCommand {
             Some(first) if !is_option(first) && !part.expands(0) => InnerCommand::Words(1),
             Some(_) | None => InnerCommand::Unsure,
         },
-        // `xargs` adds arguments from standard input. Added arguments are harmless if the program only reads, whatever
-        // its arguments are.
+        // `xargs` adds arguments from standard input. They are harmless if the program only reads with any arguments.
         "xargs" => match grammars::xargs_options(&words).map(|at| (at, words.get(at))) {
             Some((at, Some(program))) if programs::only_reads(program) => InnerCommand::Words(at),
             Some(_) | None => InnerCommand::Unsure,
@@ -490,14 +491,13 @@ fn find_inner_command(part: &Part) -> InnerCommand {
             // Shells other than these have different grammars.
             ["-c", _] if matches!(program, "sh" | "bash" | "dash") => InnerCommand::Line,
             ["--version"] => InnerCommand::None,
-            // With a script name, the shell runs that script. Without one, the shell reads commands from standard
-            // input.
+            // If there is a script name, the shell runs this script. Otherwise it reads commands from standard input.
             [script, ..] if !script.starts_with(['-', '+']) && !programs::is_device(script) => {
                 InnerCommand::None
             }
             [..] => InnerCommand::Unsure,
         },
-        // These version managers run programs, except in the following subcommands.
+        // These version managers run programs. The following subcommands of them do not.
         "mise" | "asdf" | "pyenv" | "rbenv" | "nodenv" => match words.first() {
             Some(
                 &"versions" | &"version" | &"ls" | &"list" | &"current" | &"which" | &"where" | &"whence",
@@ -510,7 +510,7 @@ fn find_inner_command(part: &Part) -> InnerCommand {
         },
         _ if part.table_verdict() == TableVerdict::Reads => InnerCommand::None,
         program if programs::runs_arguments(program, &part.arguments) => InnerCommand::Unsure,
-        // An unknown option may name a program.
+        // An unknown option may name a program to run.
         _ if part.table_verdict() == TableVerdict::Unknown && holds_a_line(&words) => {
             InnerCommand::Perhaps(None)
         }
@@ -528,7 +528,7 @@ fn holds_a_line(words: &[&str]) -> bool {
     words.iter().any(|word| word.contains(' '))
 }
 
-/// Returns true if the word after the keyword is a name that the line defines: `function f {`, `coproc NAME {`.
+/// Returns true if the keyword is followed by a name that the line defines: `function f {`, `coproc NAME {`.
 fn names_what_follows(keyword: &str, rest: &[ShellWord]) -> bool {
     keyword == "function" || (keyword == "coproc" && rest.get(1).is_some_and(|word| word.text == "{"))
 }

@@ -1,4 +1,4 @@
-//! Limits on parsing a command line. A line beyond such a limit needs an approval, and no grant covers the line.
+//! Limits on the parser of command lines. A line that exceeds one of them needs an approval, and no grant covers it.
 
 /// Maximum bytes of a command line. A longer line always needs an approval, and no grant for the session is offered.
 pub(crate) const LINE_BYTES: usize = 32 * 1024;
@@ -11,12 +11,11 @@ pub(crate) const PARTS: usize = 256;
 /// Maximum number of command lines that one line contains as arguments, as in `sh -c …`. A line with more of them
 /// always needs an approval, and no grant for the session is offered.
 pub(crate) const LINES: usize = 16;
-/// Maximum number of arguments of an unknown program that are checked as possible starts of a command. A line with
-/// more words always needs an approval, and no grant for the session is offered.
+/// Maximum number of arguments of an unknown program that are checked as possible starts of a command. A line with more
+/// arguments always needs an approval, and no grant for the session is offered.
 pub(crate) const GUESSED_STARTS: usize = 16;
-/// Maximum number of words in a guessed command. Commands are guessed from the arguments of an unknown program.
-/// Further words are ignored.
-pub(crate) const GUESSED_WORDS: usize = 32;
-/// Maximum number of `=` in one word for which the text after the `=` is checked as a command. Any further `=` is
+/// Maximum number of words in a command that is guessed from the arguments of an unknown program. Further words are
 /// ignored.
+pub(crate) const GUESSED_WORDS: usize = 32;
+/// Maximum number of `=` in one word after which the text is checked as a command. Further `=` are ignored.
 pub(crate) const GUESSED_VALUES: usize = 2;

@@ -1,7 +1,7 @@
-//! Words of a line that may be paths. The inspection looks up which of these paths exist.
+//! Words of a line that may be paths. The inspection of a call looks up which of these paths exist.
 //!
-//! A part on the allow-list executes none of the files that it names, so its words are not listed. For every other
-//! part, each word is listed, because the tables do not state which word names a file to execute.
+//! A part on the allow-list executes none of the files that it names, so its words are not listed. For any other part,
+//! all words are listed: the tables do not say which word names a file to execute.
 
 use crate::reads::TableVerdict;
 use crate::scripts::{looked_for, values};
@@ -11,7 +11,7 @@ use crate::{Command, Part, programs};
 /// Maximum number of texts of one line that are looked up.
 const MAX_TEXTS: usize = 1024;
 
-/// Maximum number of positions at which a word is split. A word is split at each `=`, and a module name at each
+/// Maximum number of positions at which a word is split. A word is split at each `=`, and the name of a module at each
 /// dot.
 const MAX_ENDS: usize = 16;
 
@@ -22,18 +22,18 @@ const MAX_PATH: usize = 4096;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedPaths {
     /// Folders in which the part looks for its texts, relative to the working directory of the call. The empty string
-    /// is the working directory. Empty list: the folder is unknown.
+    /// is the working directory itself. If the list is empty, the folder is unknown.
     pub folders: Vec<String>,
-    /// Folders to which the line changes before the part, or to which options of the part change (`-C sub`).
+    /// Folders to which the line changes before the part, and folders to which options of the part change (`-C sub`).
     pub entered: Vec<String>,
     /// Texts that may be files or folders. Empty if the part executes no file that it names.
     pub texts: Vec<String>,
-    /// Names of files that the program executes if a text names the folder that contains them.
+    /// Names of files that the program executes in a folder if a text is the name of this folder.
     pub looked_for: &'static [&'static str],
 }
 
 /// Programs that execute none of their arguments, in addition to the programs that are known to only read.
-/// [`programs::runs_arguments`] lists the options by which these programs do execute an argument.
+/// [`programs::runs_arguments`] lists the options with which they do execute an argument.
 const RUNS_NOTHING: [&str; 31] = [
     "rm", "cp", "mv", "mkdir", "rmdir", "touch", "chmod", "chown", "chgrp", "ln", "tee", "dd", "truncate",
     "mktemp", "install", "shred", "sync", "kill", "cd", "pushd", "popd", "tar", "gzip", "gunzip", "bzip2",
@@ -74,8 +74,7 @@ const GIT_RUNS_NOTHING: [&str; 30] = [
     "tag",
 ];
 
-/// Options by which a program changes its folder before it does anything else. Each entry is a list of programs with
-/// the options of these programs.
+/// Options with which a program first changes its folder. Each entry is a list of programs with their options.
 const ENTERS: &[(&[&str], &[&str])] = &[
     (&["git", "go", "cargo", "ninja", "meson", "samu"], &["-C"]),
     (&["make", "gmake", "bmake"], &["-C", "--directory"]),
@@ -85,7 +84,8 @@ const ENTERS: &[(&[&str], &[&str])] = &[
 ];
 
 impl Command {
-    /// Returns the texts of each part, in the order of the parts. None if the line has more than `MAX_TEXTS` texts.
+    /// Returns the texts of each part, in the order of the parts. Returns None if the line has more than `MAX_TEXTS`
+    /// texts.
     pub fn named_paths(&self) -> Option<Vec<NamedPaths>> {
         let mut left = MAX_TEXTS;
         let parts = self.parts.iter().chain(&self.guesses);
@@ -102,8 +102,8 @@ impl Command {
 impl Part {
     fn named_paths(&self) -> NamedPaths {
         let entered = self.entered();
-        // make reads no file before it changes its folder. In other programs, an option of the same name may have a
-        // different meaning: `git apply -C1`.
+        // make changes its folder before it reads any file. In other programs, the same option may have another
+        // meaning: `git apply -C1`.
         let folders = match entered.last() {
             Some(last) if is_make(self.base()) => self.located(last),
             Some(_) | None => self.folders.clone(),
@@ -137,7 +137,7 @@ impl Part {
                 && !programs::runs_arguments(&self.program, &self.arguments))
     }
 
-    /// Returns the folders to which the options change, each relative to the previous folder.
+    /// Returns the folders to which the options change, each relative to the one before.
     pub(crate) fn entered(&self) -> Vec<String> {
         let words: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         let mut entered: Vec<String> = Vec::new();
@@ -148,7 +148,7 @@ impl Part {
         entered
     }
 
-    /// Returns true if a file pattern names the folder to which an option changes.
+    /// Returns true if the folder to which an option changes is given by a file pattern.
     pub(crate) fn enters_unnamed(&self) -> bool {
         let words: Vec<_> = self.words_and_expansions().collect();
         words.iter().enumerate().any(|(at, (word, expands))| {
@@ -170,9 +170,8 @@ impl Part {
         self.program.rsplit('/').next().unwrap_or_default()
     }
 
-    /// Returns each text that may be a path: words, and values after `=` or joined to an option. A word that is code,
-    /// or that contains several names, is also split into pieces: `--exec=sh a.sh`, `tests/t.py::test_a`,
-    /// `open('x.py')`.
+    /// Returns each text that may be a path: words, and values after `=` or joined to an option. A word with code or
+    /// with several names is also split into pieces: `--exec=sh a.sh`, `tests/t.py::test_a`, `open('x.py')`.
     fn all_texts(&self) -> Vec<String> {
         let mut texts: Vec<String> = self.inputs.clone();
         for word in &self.arguments {
@@ -195,7 +194,7 @@ impl Part {
         texts
     }
 
-    /// Returns the files that may be executed if a word names a Python module, or an item in a module:
+    /// Returns the files that are executed if a word names a Python module, or an item in a module:
     /// `tests.t.Case.test_a`.
     fn modules(&self, dotted: &str) -> Vec<String> {
         if !super::scripts::is_python(self.base()) {
@@ -213,7 +212,7 @@ fn is_make(base: &str) -> bool {
     matches!(base, "make" | "gmake" | "bmake")
 }
 
-/// Returns true for a character that separates two names in one word.
+/// Returns true for a character that may separate two names in one word.
 fn is_between(c: char) -> bool {
     c.is_whitespace() || "'\"`;|&()<>,:=@[]{}".contains(c)
 }

@@ -1,4 +1,4 @@
-//! Options of a line, parsed according to a row of the tables: the options, their values and the operands.
+//! Options of a line, parsed with a row of the tables: the options, their values and the operands.
 
 use crate::shell::Expansion;
 use crate::tables::{Parser, Row};
@@ -6,8 +6,8 @@ use crate::tables::{Parser, Row};
 /// Arguments of a program, split into options and operands according to a row.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ParsedArguments<'w> {
-    /// Options by name, with their values. The name ends with `*` if the row says that the value does not change the
-    /// effect of the command.
+    /// Options by name, with their values. If the row says that the value does not change the effect of the command,
+    /// the name ends with `*`.
     pub(crate) options: Vec<(String, Option<&'w str>)>,
     /// Operands, each with its index among the arguments.
     pub(crate) operands: Vec<(usize, &'w str)>,
@@ -20,7 +20,7 @@ enum OptionArity {
     /// A value in the same word, or no value.
     Perhaps,
     One,
-    /// One value that does not change the effect of the command.
+    /// One value, which does not change the effect of the command.
     Free,
     Two,
 }
@@ -39,8 +39,8 @@ fn parse_spec(spec: &str) -> (&str, OptionArity) {
     }
 }
 
-/// Splits words into the options and operands of a row. None if the row does not list an option. Options may also
-/// follow operands, as in GNU programs.
+/// Splits words into options and operands, with a row of the tables. Returns None if the row does not list an option.
+/// As in GNU programs, options may also follow operands.
 pub(crate) fn read<'w>(
     row: &Row,
     words: &'w [String],
@@ -58,7 +58,7 @@ pub(crate) fn read<'w>(
             given.operands.extend((at..).zip(words.get(at..)?).map(|(at, word)| (at, word.as_str())));
             break;
         }
-        // A word with a file pattern may expand to several words, or to a different option.
+        // A word with a file pattern may expand to several words, or to another option.
         let is_plain = expansion == Expansion::None;
         if !word.starts_with('-') || word == "-" {
             if expansion == Expansion::Anything && !row.takes_any_name {
@@ -83,7 +83,7 @@ pub(crate) fn read<'w>(
                 }
                 (OptionArity::Two, _) => return None,
             };
-            // Some programs do not take such a word as the value (see `may_be_an_option`).
+            // Some programs do not use such a word as the value (see `may_be_an_option`).
             if value.is_some_and(may_be_an_option) {
                 return None;
             }
@@ -95,7 +95,7 @@ pub(crate) fn read<'w>(
             let plain = (at..at + many).all(|at| expansions.get(at).is_none_or(|it| *it == Expansion::None))
                 && values.is_none_or(|values| !values.iter().any(|value| may_be_an_option(value)));
             at += many;
-            // If the last option lacks its value, the program reports an error and does nothing.
+            // If the value of the last option is missing, the program reports an error and does nothing.
             (plain || row.takes_any_name)
                 .then(|| values.and_then(|values| values.first()).map(String::as_str))
         };
@@ -146,7 +146,7 @@ pub(crate) fn read<'w>(
     Some(given)
 }
 
-/// Returns true if a value may be an option, because some programs do not take such a word as the value: `git diff -U
+/// Returns true if a value may be an option. Some programs do not use such a word as the value: `git diff -U
 /// --output=x` writes `x`. A dash before a digit or a sign is harmless: `date -d '-1 day'`.
 fn may_be_an_option(value: &str) -> bool {
     let first = value.strip_prefix('-').and_then(|rest| rest.chars().next());

@@ -1,7 +1,7 @@
-//! Other spellings of a command that a rule forbids or asks about.
+//! Other spellings of a command for which a rule asks or that a rule forbids.
 //!
-//! Options may be in a different order, joined or separate, long or short, or between other words. If a spelling is
-//! uncertain, the rule applies. No function in this module allows a command.
+//! The options may be in another order, joined or separate, long or short, or between other words. If it is uncertain
+//! whether a line is such a spelling, the rule applies. No function in this module allows a command.
 
 use crate::part::fixed;
 use crate::{Part, limits, normal, word_matches};
@@ -25,14 +25,14 @@ const SAME: [(char, &str); 12] = [
 /// Letters that programs treat as the same option.
 const ALIKE: [(char, char); 1] = [('r', 'R')];
 
-/// Maximum length of a bundle of option letters. A longer word with one dash is the name of a single option: `-delete`,
+/// Maximum length of a bundle of option letters. A longer word with one dash is the name of one option: `-delete`,
 /// `-jar`.
 const MAX_LETTERS: usize = 4;
 
 impl Part {
-    /// Returns true if the line has the program, the options and the operands of a pattern, with the operands in order.
-    /// If the pattern does not end with `*`, the line must have no further operands. An option in the line may take the
-    /// next word as its value, so the line is compared with and without that word.
+    /// Returns true if the line has the program, the options and the operands of a pattern, with the operands in their
+    /// order. If the pattern does not end with `*`, the line must have no further operands. An option in the line may
+    /// take the next word as its value. Therefore the line is compared with and without that word.
     pub(crate) fn matches_any_spelling(&self, pattern: &str) -> bool {
         let pattern: Vec<&str> = pattern.split_whitespace().collect();
         let (fixed, open) = fixed(&pattern);
@@ -44,8 +44,8 @@ impl Part {
             && names(&said, fixed.iter().filter(|word| !is_option(word)).copied(), open)
     }
 
-    /// Returns true if no table contains the program and one of its arguments is the program of the pattern. The
-    /// unknown program may run that argument, together with the words after it, as a command.
+    /// Returns true if the program is in no table and one of its arguments is the program of the pattern. The unknown
+    /// program may run this argument and the words after it as a command.
     pub(crate) fn may_wrap(&self, pattern: &str) -> bool {
         if !self.is_in_no_table() {
             return false;
@@ -58,8 +58,8 @@ impl Part {
                 continue;
             }
             starts += 1;
-            // For each possible start, the rest of the line is compared, so the number of starts is limited. Beyond
-            // the limit, the rule applies.
+            // The rest of the line is compared for each possible start of a command. If there are too many starts, the
+            // rule applies.
             if starts > limits::GUESSED_STARTS {
                 return true;
             }
@@ -98,7 +98,7 @@ fn says(said: &[&str], option: &str) -> bool {
         })
 }
 
-/// Returns true if the words contain the option, possibly abbreviated.
+/// Returns true if the words contain the option, also in an abbreviated form.
 fn says_long(said: &[&str], option: &str) -> bool {
     said.iter().any(|word| {
         let name = word.split_once('=').map_or(*word, |(name, _)| name);
@@ -114,8 +114,8 @@ fn says_letter(said: &[&str], letter: char) -> bool {
         .any(|word| word.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(is_it)))
 }
 
-/// Returns true if the words begin with the words of a pattern. Options may be between them, with or without the next
-/// word as a value. If `open` is false, the words must also end with the pattern.
+/// Returns true if the words begin with the words of a pattern. There may be options between them, with or without the
+/// next word as a value. If `open` is false, the words must also end with the pattern.
 fn names<'a>(said: &[&str], wanted: impl Iterator<Item = &'a str>, open: bool) -> bool {
     let mut at = vec![0];
     for pattern in wanted {
@@ -132,7 +132,7 @@ fn names<'a>(said: &[&str], wanted: impl Iterator<Item = &'a str>, open: bool) -
     if open { !at.is_empty() } else { behind_options(said, at).iter().any(|here| *here >= said.len()) }
 }
 
-/// Returns the given indexes, and the indexes that are reached from them by skipping options.
+/// Returns the given indexes, and all indexes that can be reached from them by skipping options.
 fn behind_options(said: &[&str], mut at: Vec<usize>) -> Vec<usize> {
     let mut is_reached = vec![false; said.len() + 3];
     for here in &at {

@@ -1,5 +1,5 @@
-//! Lines that may write files which the user's own tools execute. The files have names in [`crate::guarded`], or are
-//! written by certain git commands.
+//! Finds lines that may write files which the user's own tools execute. Such a file has a name in [`crate::guarded`],
+//! or is written by certain git commands.
 //!
 //! Reading these files is not restricted.
 
@@ -11,7 +11,7 @@ const fn git(name: &'static str, why: &'static str) -> Guarded {
     guarded::guarded(name, why)
 }
 
-/// Subcommands of git that write configuration or hooks, or that fetch a repository with its own configuration.
+/// Subcommands of git that write configuration or hooks, or that fetch a repository with a configuration of its own.
 const GIT: [Guarded; 22] = [
     git("config", "it sets which programs other git commands run"),
     git("init", "it creates a repository with its own configuration and hooks"),
@@ -39,8 +39,8 @@ const GIT: [Guarded; 22] = [
 
 impl Command {
     /// Returns the guarded name that the line may write. Returns `None` if there is none. `cwd` is the working
-    /// directory, relative to the workspace or absolute. If the line changes the folder, the new folder is used for
-    /// the rest of the line, unless it is unknown.
+    /// directory, relative to the workspace or absolute. If the line changes to a known folder, this folder is used for
+    /// the rest of the line.
     pub fn own_tools(&self, cwd: &str) -> Option<Guarded> {
         self.parts.iter().chain(&self.guesses).find_map(|part| part.own_tools(cwd))
     }
@@ -78,7 +78,8 @@ impl Part {
             guarded::guards(names()).copied().or_else(below_git)
         };
         if expands {
-            // The result of a file pattern is unknown, so it is compared with every guarded name that it may become.
+            // The result of a file pattern is unknown. Therefore the pattern is compared with every guarded name to
+            // which it may expand.
             return guarded::all().iter().find(|guarded| may_become(text, guarded)).copied();
         }
         let folders = if self.folders.is_empty() { &[String::new()][..] } else { &self.folders };
@@ -86,9 +87,9 @@ impl Part {
     }
 }
 
-/// Returns true if a name in the pattern may become the first name of a guarded row: `.gi*`, `.[e]nvrc`. A pattern
-/// without a leading dot matches no hidden file, and few names without a dot are guarded. Some rows match nearly every
-/// hidden name (`.*/hooks`); the inspection of changes guards them.
+/// Returns true if a name in the pattern may expand to the first name of a guarded row: `.gi*`, `.[e]nvrc`. A pattern
+/// without a leading dot matches no hidden file, and few guarded names have no dot. Some rows match nearly every hidden
+/// name (`.*/hooks`). For them, the changes are checked when the call is inspected.
 fn may_become(text: &str, guarded: &Guarded) -> bool {
     let first = guarded.name.split('/').next().unwrap_or_default();
     if !first.starts_with('.') || first.starts_with(".*") {

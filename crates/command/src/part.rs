@@ -1,4 +1,4 @@
-//! One simple command of a line: its arguments, and the rule patterns that match it.
+//! One simple command of a line: its arguments, and the patterns of rules that match it.
 
 use crate::{Expansion, Part, Pattern, programs, word_matches};
 
@@ -10,7 +10,7 @@ impl Part {
         Self { program, arguments: self.arguments[range].to_vec(), expansions, folders, ..Self::default() }
     }
 
-    /// Returns the widest possible expansion among the arguments.
+    /// Returns the widest possible expansion of any argument.
     pub(crate) fn expansion(&self) -> Expansion {
         self.expansions.iter().copied().max().unwrap_or_default()
     }
@@ -34,7 +34,7 @@ impl Part {
         self.expansions.get(argument).is_some_and(|expansion| *expansion != Expansion::None)
     }
 
-    /// Returns the index of the subcommand. A rule pattern is compared with the words from this index on.
+    /// Returns the index of the subcommand. The pattern of a rule is compared with the words from this index on.
     pub(crate) fn subcommand_index(&self) -> usize {
         let rest = programs::with_subcommands(&self.program)
             .and_then(|known| known.after_options(&self.arguments))
@@ -42,8 +42,8 @@ impl Part {
         self.arguments.len() - rest
     }
 
-    /// Returns true if `pattern` matches the command. Words must be equal. A `*` within a word matches any characters;
-    /// a `*` as the last word matches any number of words.
+    /// Returns true if `pattern` matches the command. Words must be equal. A `*` within a word stands for any
+    /// characters. A `*` as the last word stands for any number of words.
     pub fn matches(&self, pattern: &str) -> bool {
         let pattern: Vec<&str> = pattern.split_whitespace().collect();
         let (fixed, open) = fixed(&pattern);
@@ -53,8 +53,8 @@ impl Part {
             && fixed.iter().zip(&words).all(|(pattern, word)| word_matches(pattern, word))
     }
 
-    /// Returns true if `pattern` may match the command after the shell has expanded the command. A file pattern may
-    /// expand to any number of words, so the positions of later words are uncertain.
+    /// Returns true if `pattern` may match the command after the expansion by the shell. A file pattern may expand to
+    /// any number of words, so the positions of later words are uncertain.
     pub fn may_match(&self, pattern: &str) -> bool {
         if self.matches(pattern) || self.matches_any_spelling(pattern) || self.may_wrap(pattern) {
             return true;
@@ -65,7 +65,7 @@ impl Part {
         let Some(first) = (0..self.arguments.len()).find(|at| self.expands(*at)) else { return false };
         let words: Vec<_> = self.arguments_and_patterns().collect();
         // Indexes of the words that the next word of the pattern may match. If a file pattern may expand to an option,
-        // any word may match.
+        // these may be all words.
         let begins = self.subcommand_index();
         let may_be_an_option = self.expansions.get(first) == Some(&Expansion::Anything)
             && programs::with_subcommands(&self.program).is_some();

@@ -1,22 +1,22 @@
-//! File patterns (`*.rs`) as sets of names. This module does not expand a pattern to existing files, because files come
-//! and go. A rule that asks or forbids applies if a pattern can match a name that the rule covers.
+//! File patterns (`*.rs`) as sets of names. A pattern is not expanded to existing files, because files come and go. A
+//! rule that asks or forbids applies if the pattern can match a name that the rule covers.
 
-/// Piece of a pattern.
+/// A piece of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Piece {
     One(char),
     /// Any single character of a name.
     Any,
-    /// First character of a file name, which must not be a dot. Shells do not expand patterns to names that begin with
+    /// First character of a file name. It is not a dot, because shells do not expand patterns to names that begin with
     /// a dot.
     First,
-    /// Any characters of a name, possibly none.
+    /// Any number of characters of a name, including none.
     Some,
-    /// Any text, which may contain `/`.
+    /// Any text. It may contain `/`.
     All,
 }
 
-/// Pattern that can be compared with a second pattern.
+/// A pattern that can be compared with another pattern.
 #[derive(Debug)]
 pub struct Pattern {
     pieces: Vec<Piece>,
@@ -27,12 +27,11 @@ pub struct Pattern {
 /// Maximum number of pieces of a pattern. A longer pattern is treated as matching any text.
 const MAX_PIECES: usize = 256;
 
-/// Maximum number of variants of a path in which names expand to `..`. A path with more variants is treated as a
-/// path to any place.
+/// Maximum number of variants of a path in which names expand to `..`. A path with more variants is treated as a path
+/// to any place.
 const MAX_WAYS: usize = 8;
 
-/// Maximum number of `**/` in a glob that may match no folder. For each of them, the glob is also compared without
-/// the `**/`.
+/// Maximum number of `**/` in a glob that may match no folder. The glob is also compared without each of them.
 const MAX_FOLDERS: usize = 3;
 
 impl Pattern {
@@ -41,8 +40,8 @@ impl Pattern {
         let skips_dots = Self::is_in(word.get(..1).unwrap_or_default());
         let mut found = Self::read(word, |star, _| if star { Piece::Some } else { Piece::Any });
         found.skips_dots = skips_dots;
-        // The name `*` matches neither an empty name nor a name that begins with a dot. A leading `?` does not match a
-        // dot either.
+        // The pattern `*` matches neither an empty name nor a name that begins with a dot. A leading `?` does not match
+        // a dot either.
         let mut pieces = Vec::new();
         for (at, piece) in found.pieces.iter().copied().enumerate() {
             let begins = at == 0 || found.pieces.get(at - 1) == Some(&Piece::One('/'));
@@ -77,8 +76,8 @@ impl Pattern {
         Self::is_in(name) && Self::of_shell(name).meets(&Self::of_word(".."))
     }
 
-    /// Returns the variants of a path that the shell expands: in each variant, some of the names have become `..`. None
-    /// if there are too many variants.
+    /// Returns the variants of a path that the shell expands. In each variant, other names have become `..`. Returns
+    /// None if there are too many variants.
     pub fn ways(path: &str) -> Option<Vec<String>> {
         let mut ways = vec![String::new()];
         for (at, name) in path.split('/').enumerate() {
@@ -158,7 +157,7 @@ impl Pattern {
                     let end = name.rfind(']').map_or(0, |end| end + 1);
                     let is_plain = !name.contains('[') && name.matches(']').count() == 1;
                     rest = &rest[end..];
-                    // Character classes, and nested or unclosed brackets, are treated as matching any text.
+                    // A character class, and brackets that are nested or not closed, are treated as any text.
                     if is_plain && end > 1 { wild(false, false) } else { Piece::All }
                 }
                 '{' => {
@@ -187,14 +186,15 @@ impl Pattern {
             return false;
         }
         let (ours, theirs) = (&self.pieces, &other.pieces);
-        // `meet[j]` is true if some text matches both remainders: our pattern from this piece on, and the other
-        // pattern from `j` on.
+        // `meet[j]` is true if a text matches both remainders: this pattern from the current piece on, and the other
+        // pattern from piece `j` on.
         let mut meet: Vec<bool> = Vec::new();
         for i in (0..=ours.len()).rev() {
             let mut row = vec![false; theirs.len() + 1];
             for j in (0..=theirs.len()).rev() {
                 let (our, their) = (ours.get(i).copied(), theirs.get(j).copied());
-                // Results if our next piece, the other pattern's next piece, or both are skipped.
+                // Results for three cases: the next piece of this pattern, that of the other pattern, or both are
+                // skipped.
                 let skip_ours = || meet.get(j).copied().unwrap_or_default();
                 let skip_theirs = || row.get(j + 1).copied().unwrap_or_default();
                 let skip_both = || meet.get(j + 1).copied().unwrap_or_default();

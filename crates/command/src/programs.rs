@@ -1,19 +1,19 @@
-//! Programs that take a subcommand, run another program, or take code as an argument.
+//! Programs that have subcommands, run another program, or take code as an argument.
 //!
 //! No function here allows a command. The tables (`tables`) list the programs that only read.
 
 use crate::tables::{self, git, runs};
 use crate::{Expansion, Part, sed};
 
-/// Program whose first word selects a subcommand.
+/// A program whose first word selects a subcommand.
 pub(crate) struct WithSubcommands {
     names: &'static [&'static str],
-    /// Options before the subcommand that take no value. An option in neither list makes the line opaque, because
-    /// the option might take the next word as its value. A later word would then be the subcommand.
+    /// Options before the subcommand that take no value. An option in neither list makes the line opaque: it may take
+    /// the next word as its value, and the subcommand would then be a later word.
     flags: &'static [&'static str],
     /// Options before the subcommand that take the next word as their value.
     valued: &'static [&'static str],
-    /// Subcommands that have subcommands themselves: `docker compose up`, `npm run build`. `*` stands for every
+    /// Subcommands with subcommands of their own: `docker compose up`, `npm run build`. `*` stands for every
     /// subcommand.
     groups: &'static [&'static str],
 }
@@ -96,7 +96,7 @@ pub(crate) fn with_subcommands(program: &str) -> Option<&'static WithSubcommands
 }
 
 impl WithSubcommands {
-    /// Returns the words that begin with the subcommand. None if an option before the subcommand is unknown.
+    /// Returns the words from the subcommand on. Returns None if an option before the subcommand is unknown.
     pub(crate) fn after_options<'a>(&self, arguments: &'a [String]) -> Option<&'a [String]> {
         let mut rest = arguments;
         while let Some((first, more)) = rest.split_first() {
@@ -119,7 +119,7 @@ impl WithSubcommands {
         Some(rest)
     }
 
-    /// Returns the index of the subcommand. None if a word before the subcommand may change its effect.
+    /// Returns the index of the subcommand. Returns None if a word before the subcommand may change the effect.
     pub(crate) fn after_harmless(&self, program: &str, arguments: &[String]) -> Option<usize> {
         let mut from = 0;
         while let Some(many) = self.harmless_words(program, arguments.get(from..).unwrap_or_default()) {
@@ -134,8 +134,8 @@ impl WithSubcommands {
             && matches!(words, [option, setting, ..] if option == "-c" && git::only_shapes_output(setting))
     }
 
-    /// Returns the number of leading words that form one option without influence on the effect of the subcommand. None
-    /// if the first word may have an influence.
+    /// Returns the number of leading words that form one option without influence on the effect of the subcommand.
+    /// Returns None if the first word may have an influence.
     pub(crate) fn harmless_words(&self, program: &str, words: &[String]) -> Option<usize> {
         let word = words.first()?.as_str();
         match program {
@@ -151,7 +151,7 @@ impl WithSubcommands {
     }
 }
 
-/// Build tools. The targets in the command line determine what a build tool does.
+/// Build tools. The targets in the line determine what they do.
 const BY_TARGET: [&str; 12] = [
     "make",
     "gmake",
@@ -195,7 +195,7 @@ const SHELLS: [&str; 16] = [
     "elvish", "xonsh",
 ];
 
-/// Shell built-ins that change how the shell runs later commands: they change variables, functions, or the meaning of
+/// Built-ins of the shell that change how later commands run: they change variables, functions, or the meaning of
 /// program names.
 const CHANGES_THE_SHELL: [&str; 26] = [
     "export",
@@ -245,23 +245,24 @@ pub(crate) fn is_interpreter(program: &str) -> bool {
     INTERPRETERS.contains(&program) || INTERPRETERS.contains(&name) || is_shell(program)
 }
 
-/// Returns true for package launchers that accept a command line as an option value: `npx -c`.
+/// Returns true for package launchers with an option whose value is a command line: `npx -c`.
 pub(crate) fn launches_packages(program: &str) -> bool {
     matches!(program, "npx" | "npm" | "pnpm" | "yarn" | "bun" | "bunx")
 }
 
-/// Returns true if the program only reads, whatever its arguments are.
+/// Returns true if the program only reads with any arguments.
 pub(crate) fn only_reads(program: &str) -> bool {
     program == "echo" || tables::of_program(program).is_some_and(|row| row.takes_any_name)
 }
 
-/// Returns true if the shell runs arguments of this built-in at a later time, as `trap` does.
+/// Returns true if the shell runs arguments of this built-in later, as with `trap`.
 pub(crate) fn runs_later(program: &str) -> bool {
     matches!(program, "trap" | "alias" | "complete" | "bind" | "mapfile" | "readarray")
 }
 
-/// Returns true if a built-in changes how the shell runs later commands. `set -e` and similar options do not count,
-/// because they only make the shell stricter. `set +e` and similar options count, because they make it less strict.
+/// Returns true if a built-in changes how the shell runs later commands. `set -e` and similar options are not counted,
+/// because they only make the shell stricter. `set +e` and similar options are counted, because they make it less
+/// strict.
 pub(crate) fn changes_the_shell(program: &str, arguments: &[String]) -> bool {
     let strict = |word: &String| {
         matches!(word.as_str(), "pipefail" | "errexit" | "nounset" | "xtrace")
@@ -329,7 +330,7 @@ fn bundles(word: &str, letter: char) -> bool {
     word.strip_prefix('-').is_some_and(|bundle| !bundle.starts_with('-') && bundle.contains(letter))
 }
 
-/// Returns true for programs such as `cp` and `rm`, which move or delete files and never execute them.
+/// Returns true for programs such as `cp` and `rm`. They move or delete files, and never execute them.
 fn only_moves_files(part: &Part) -> bool {
     match part.program.as_str() {
         "rm" | "cp" | "mv" | "mkdir" | "rmdir" | "touch" | "chmod" | "ln" => true,
@@ -339,8 +340,8 @@ fn only_moves_files(part: &Part) -> bool {
 }
 
 impl Part {
-    /// Returns the words that select what the program does: `push` in `git -C x push`, `run build` in `npm run build`,
-    /// `-m unittest` in `python3 -m unittest`, the targets of `make`.
+    /// Returns the words that select what the program does. Examples: `push` in `git -C x push`, `run build` in `npm
+    /// run build`, `-m unittest` in `python3 -m unittest`, the targets of `make`.
     pub fn subcommand(&self) -> Option<String> {
         let program = self.program.as_str();
         if is_interpreter(program) {
@@ -364,8 +365,8 @@ impl Part {
         }
     }
 
-    /// Returns true if the executed code is in the command line itself or comes from standard input. A grant cannot
-    /// identify such code by a name.
+    /// Returns true if the executed code is in the line itself or comes from standard input. A grant cannot name such
+    /// code.
     pub fn is_inline_code(&self) -> bool {
         let program = self.program.as_str();
         if runs::TAKES_CODE.contains(&program) {
@@ -385,28 +386,28 @@ impl Part {
         }
     }
 
-    /// Returns true if the part only reads, moves or deletes the files that it is given, whatever their names. Such a
-    /// part executes none of the files.
+    /// Returns true if the part only reads, moves or deletes its files, whatever their names. Such a part executes none
+    /// of them.
     pub fn only_handles_files(&self) -> bool {
         self.is_read_only() || only_moves_files(self)
     }
 
-    /// Returns true for `sed` if its script only edits text: the script runs no program and writes no other file.
+    /// Returns true for `sed` if its script only edits text. Such a script runs no program and writes no other file.
     pub fn only_edits(&self) -> bool {
         matches!(self.program.as_str(), "sed" | "gsed")
             && self.expansion() != Expansion::Anything
             && sed::only_edits(self.words_and_expansions())
     }
 
-    /// Returns true if a grant may identify the part by its program and its subcommand.
+    /// Returns true if a grant can describe the part by its program and its subcommand.
     pub fn is_memorable(&self) -> bool {
         let rights = matches!(self.program.as_str(), "sudo" | "su" | "doas" | "pkexec" | "run0" | "");
         let elsewhere = self.program == "cd" && !self.stays_below();
-        // `git config` writes settings by which later git commands run other programs.
+        // `git config` writes settings with which later git commands run other programs.
         let configures = self.program == "git" && self.subcommand().as_deref() == Some("config");
         let unclear = match with_subcommands(&self.program) {
-            // In `gh pr --repo x merge` an option precedes the second subcommand, so the second word is not the
-            // subcommand.
+            // In `gh pr --repo x merge`, an option precedes the second subcommand. Therefore the second word is
+            // not the subcommand.
             Some(known) => match known.after_options(&self.arguments) {
                 Some([first, second, ..]) => known.is_group(first) && second.starts_with('-'),
                 Some([_] | []) => false,

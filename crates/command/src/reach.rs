@@ -1,7 +1,7 @@
 //! Files that a part of a line reaches, for path rules that ask or forbid. A part reaches the paths that it names,
-//! everything below these paths, or any file.
+//! everything below them, or any file.
 //!
-//! If the reach is uncertain, the rule applies. No function in this module allows a command.
+//! If it is uncertain what a part reaches, the rule applies. No function in this module allows a command.
 
 use crate::reads::TableVerdict;
 use crate::tables::{self, reach};
@@ -13,18 +13,18 @@ use crate::{Command, InnerCommand, Part, find_inner_command, options};
 pub enum Reach<'p> {
     /// The part reaches only the files that it names.
     Named,
-    /// Everything below these paths. The flag of a path is true if the shell expands the path. The empty path is
-    /// the folder in which the part runs.
+    /// Everything below these paths. The flag of a path is true if the shell expands the path. The empty path is the
+    /// folder in which the part runs.
     Below(Vec<(&'p str, bool)>),
-    /// Any file: the file names come from a source outside the line, or the program follows links or reads old commits,
+    /// Any file. The names of files come from outside the line, or the program follows links or reads old commits,
     /// which may contain any file.
     Anywhere,
-    /// The reach is unknown, because no table contains the program.
+    /// The program is in no table, so the reach is unknown.
     Unknown,
 }
 
 impl Command {
-    /// Returns true if it is unknown which files some part reaches.
+    /// Returns true if it is unknown which files a part of the line reaches.
     pub fn reaches_unknown(&self) -> bool {
         self.parts.iter().any(|part| part.reach() == Reach::Unknown)
     }
@@ -36,7 +36,7 @@ impl Part {
         if program == "xargs" {
             return Reach::Anywhere;
         }
-        // A jq program can name the folders from which it reads modules and data.
+        // A jq program can name folders from which it reads modules and data.
         let brings_in = |word: &String| word.contains("import") || word.contains("include");
         if program == "jq" && self.arguments.iter().any(brings_in) {
             return Reach::Anywhere;
@@ -53,7 +53,7 @@ impl Part {
         if matches!(program, "tar" | "bsdtar" | "gtar" | "unzip") {
             return self.archive();
         }
-        // The command that the program runs is a separate part of the line. A person is always asked about code.
+        // The command of the program is checked as a separate part of the line. A person is always asked about code.
         let wraps = matches!(find_inner_command(self), InnerCommand::Words(_) | InnerCommand::Line);
         let stays = reach::STAYS.contains(&program);
         let is_known = self.table_verdict() == TableVerdict::Reads || tables::of_program(program).is_some();
@@ -85,11 +85,11 @@ impl Part {
         below(named)
     }
 
-    /// Returns the operands that may be files, for a program with this row. Empty if the row does not list one of the
-    /// options.
+    /// Returns the operands that may be files, for a program with this row. Returns none if the row does not list one
+    /// of the options.
     fn operands_of(&self, row: &tables::Row, texts: usize) -> Vec<(&str, bool)> {
         let Some(given) = options::read(row, &self.arguments, &self.expansions) else { return Vec::new() };
-        // With these options, the text to search for is not an operand.
+        // If one of these options contains the text to search for, no operand is this text.
         let by_option =
             |name: &str| matches!(name, "-e" | "-f" | "--regexp" | "--file" | "--files" | "--type-list");
         let texts = if given.options.iter().any(|(name, _)| by_option(name)) { 0 } else { texts };
@@ -105,7 +105,7 @@ impl Part {
             bundle.is_some_and(|bundle| !bundle.starts_with('-') && bundle.contains(['x', 'h', 'C']))
                 || (word.starts_with("--") && !word.starts_with("--create"))
         };
-        // Extracted files may be anywhere below the folder, and `-C` selects a different folder.
+        // The extracted files may be anywhere below the folder, and `-C` selects another folder.
         if self.program == "unzip" || self.arguments.iter().enumerate().any(is_mode) {
             return Reach::Below(vec![("", false)]);
         }
@@ -167,7 +167,7 @@ impl Part {
                 below(operands)
             };
         }
-        // `git show HEAD:a` shows a single file. Without `--`, a word may be a commit, which may contain any file.
+        // `git show HEAD:a` shows one file. Without `--`, a word may be a commit, and a commit may contain any file.
         let is_index = |word: &str| {
             word.strip_prefix(':')
                 .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || c == '.'))
@@ -185,7 +185,7 @@ impl Part {
     }
 
     /// Returns the paths that a word of a git command may name in a commit or in the index: `HEAD:a/b`, `:a/b`,
-    /// `:(top)a`, `:/a`. Such a path begins at the root of the repository, which may be any parent folder of `cwd`.
+    /// `:(top)a`, `:/a`. Such a path begins at the root of the repository. The root may be any folder above `cwd`.
     pub fn names_in_commits(&self, cwd: &str) -> Vec<String> {
         let mut found = Vec::new();
         for (word, _) in self.words_and_expansions() {
@@ -197,7 +197,7 @@ impl Part {
                     rest
                 };
                 let mut folder = cwd.trim_matches('/');
-                // The path may be relative to the working directory, or to any of its parent folders.
+                // The path may be relative to the working directory or to any folder above it.
                 for _ in 0..MAX_ABOVE {
                     found.push(join(folder, rest));
                     let Some((above, _)) = folder.rsplit_once('/') else { break };
@@ -218,7 +218,7 @@ impl Part {
 /// Maximum number of colons in a word after which a path may begin.
 const MAX_COLONS: usize = 8;
 
-/// Maximum number of parent folders that are considered as the root of a repository.
+/// Maximum number of folders above the working directory that are tried as the root of a repository.
 const MAX_ABOVE: usize = 16;
 
 fn below(named: Vec<(&str, bool)>) -> Reach<'_> {
@@ -230,7 +230,7 @@ fn is_quiet(word: &str) -> bool {
     tables::git::BEFORE.contains(&word)
 }
 
-/// Returns true if the word bundles option letters and contains this letter: `s` in `-sp`.
+/// Returns true if the word is a bundle of option letters with this letter: `s` in `-sp`.
 fn is_bundled(word: &str, letter: &str) -> bool {
     let bundle = word.strip_prefix('-').unwrap_or_default();
     let is_letters = !bundle.is_empty() && bundle.chars().all(|c| c.is_ascii_alphabetic());

@@ -1,4 +1,4 @@
-//! Commands that only read: compares the words of a command with the rows of the tables.
+//! Commands that only read. Compares the words of a command with the rows of the tables.
 
 use crate::shell::Expansion;
 use crate::tables::{self, Operands, Row};
@@ -18,7 +18,7 @@ pub(crate) enum TableVerdict {
 }
 
 impl Part {
-    /// Returns true if the part is known to change nothing. Every other part is treated as writing.
+    /// Returns true if the part is known to change nothing. Every other part is treated as one that writes.
     pub fn is_read_only(&self) -> bool {
         !self.redirected && self.table_verdict() == TableVerdict::Reads
     }
@@ -37,15 +37,15 @@ impl Part {
             Ok(found) => found,
             Err(known) => return known,
         };
-        // If a file pattern may expand to the subcommand, the subcommand is unknown.
+        // If a file pattern may expand to the subcommand, it is unknown which subcommand runs.
         if (0..from).any(|at| self.expands(at)) {
             return TableVerdict::Unknown;
         }
         match self.fits(row, from) {
             Some(true) => TableVerdict::Reads,
             Some(false) => TableVerdict::Otherwise,
-            // Forms that create a branch or a tag have options that the row does not list, but their meaning is still
-            // clear.
+            // Forms that create a branch or a tag have options that the row does not list. Their meaning is clear
+            // nevertheless.
             None if matches!(row.operands, Operands::Beside(_) | Operands::OneKey) => TableVerdict::Otherwise,
             None => TableVerdict::Unknown,
         }
@@ -58,8 +58,8 @@ impl Part {
         };
         let harmless = known.after_harmless(&self.program, &self.arguments);
         let Some(from) = harmless.or_else(|| self.after_a_folder(known)) else {
-            // An option selects a different folder or configuration. The meaning is clear, but the command may not be
-            // harmless.
+            // An option selects another folder or configuration. The meaning of the line is clear, but the command may
+            // not be harmless.
             let is_clear = known.after_options(&self.arguments).is_some();
             return Err(if is_clear { TableVerdict::Otherwise } else { TableVerdict::Unknown });
         };
@@ -68,8 +68,8 @@ impl Part {
         Ok((row, from + words))
     }
 
-    /// Returns the index of git's subcommand after `-C FOLDER`, for folders below the working directory. The
-    /// configuration of a repository elsewhere may run other programs.
+    /// Returns the index of git's subcommand after `-C FOLDER` if the folder is below the working directory. In any
+    /// other folder, the configuration of the repository may run other programs.
     fn after_a_folder(&self, known: &programs::WithSubcommands) -> Option<usize> {
         let mut from = 0;
         while let Some(word) = self.arguments.get(from).filter(|word| word.starts_with('-')) {
@@ -84,8 +84,8 @@ impl Part {
         (from < self.arguments.len()).then_some(from)
     }
 
-    /// Returns the values of the options, including values in the same word as the option. None if no row lists an
-    /// option.
+    /// Returns the values of the options, also those in the same word as the option. Returns None if an option is in no
+    /// row.
     pub(crate) fn option_values(&self) -> Option<Vec<&str>> {
         let (row, from) = self.row().ok()?;
         let expansions = self.expansions.get(from..).unwrap_or_default();
@@ -93,7 +93,7 @@ impl Part {
         Some(given.options.iter().filter_map(|(_, value)| *value).collect())
     }
 
-    /// Returns true if the row permits the operands. None if the row does not list one of the options.
+    /// Returns true if the row permits the operands. Returns None if the row does not list one of the options.
     fn fits(&self, row: &Row, from: usize) -> Option<bool> {
         let words = &self.arguments[from..];
         let expansions = self.expansions.get(from..).unwrap_or_default();

@@ -1,15 +1,15 @@
-//! Files of the workspace that a line executes. A person who approves the line also approves these files.
+//! Files of the workspace that a line executes. A person who approves the line also approves their contents.
 //!
-//! The table lists the arguments that interpreters execute, and the files that programs find by themselves. If a
-//! file that a program would find by itself does not exist, the approval is valid only while the file is absent.
-//! The results may contain names of files that do not exist. The inspection drops these names. Files that only a
-//! script reads are not found. `named_paths.rs` finds the other paths of a line.
+//! The table lists the arguments that interpreters execute, and the files that programs look for by themselves. If such
+//! a file does not exist, the approval is valid only as long as it does not exist. The results may contain names of
+//! files that do not exist: the inspection removes them. Files that only a script reads are not found. `named_paths.rs`
+//! finds all other paths of a line.
 
 use crate::working_directory::join;
 use crate::{Command, Part, programs};
 
-/// Programs that execute files which the line does not name. Each entry lists the file names that the program looks for
-/// in its working directory.
+/// Programs that execute files without naming them in the line. Each entry has the file names that the program looks
+/// for in its working directory.
 const BY_FOLDER: &[(&str, &[&str])] = &[
     ("make", MAKEFILES),
     ("gmake", MAKEFILES),
@@ -63,11 +63,11 @@ const PYTEST: &[&str] = &["conftest.py", "pytest.ini", "pyproject.toml", "setup.
 const GRADLE: &[&str] =
     &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts", "gradle.properties"];
 
-/// Options by which programs in `BY_FOLDER` look in a different folder.
+/// Options with which programs in `BY_FOLDER` look in another folder.
 const FOLDERS: [&str; 8] =
     ["-C", "--directory", "--working-directory", "--prefix", "--cwd", "--project-dir", "-p", "-d"];
 
-/// Options by which programs in `BY_FOLDER` execute a given file.
+/// Options with which programs in `BY_FOLDER` execute a given file.
 const FILES: [&str; 6] = ["-f", "--file", "--makefile", "--justfile", "-F", "--manifest-path"];
 
 impl Command {
@@ -80,14 +80,14 @@ impl Command {
         scripts
     }
 
-    /// Returns the files that the line passes to an interpreter. For a folder, the interpreter executes a file in the
-    /// folder.
+    /// Returns the files that the line passes to an interpreter. If the line passes a folder, these are the files that
+    /// the interpreter executes in it.
     pub fn interpreted(&self) -> Vec<String> {
         self.runs().flat_map(|part| part.in_its_folders(&part.interpreted())).collect()
     }
 
-    /// Returns true if the line executes something that it does not name: a file pattern, a path in a home folder,
-    /// standard input of an interpreter, or a Go package.
+    /// Returns true if the line executes something that it does not name. This is a file pattern, a path in a home
+    /// folder, the standard input of an interpreter, or a Go package.
     pub fn runs_unnamed(&self) -> bool {
         let enters = |part: &Part| part.enters_unnamed();
         self.runs().any(Part::runs_unnamed) || self.parts.iter().chain(&self.guesses).any(enters)
@@ -132,7 +132,7 @@ impl Part {
             let files: Vec<&str> = values(&words, &FILES).collect();
             let mut folders: Vec<String> = vec![String::new()];
             if let Some(folder) = self.entered().pop() {
-                // The program changes to that folder before it looks for files.
+                // The program first changes to that folder and then looks for files.
                 folders = vec![folder];
             } else {
                 folders.extend(values(&words, &FOLDERS).map(str::to_owned));
@@ -169,7 +169,7 @@ impl Part {
         words.chain(&self.inputs).cloned().collect()
     }
 
-    /// Returns the number of words of an interpreter that may be its script. After an option that may take a value, any
+    /// Returns the number of words that may be the script of an interpreter. After an option that may take a value, any
     /// word may be the script. Words after `-m module` are arguments of the module.
     fn script_words(&self, base: &str) -> usize {
         let words = &self.arguments;
@@ -199,7 +199,7 @@ impl Part {
 }
 
 impl Part {
-    /// Returns true for an interpreter that executes code from its standard input. The code is unknown.
+    /// Returns true for an interpreter that executes code from its standard input. This code is unknown.
     fn is_fed(&self) -> bool {
         let is_shell = programs::is_shell(self.base());
         let names = |word: &String| {
@@ -212,7 +212,7 @@ impl Part {
             && (!self.arguments.iter().any(names) || self.arguments.iter().any(asks_for_input))
     }
 
-    /// Returns true for the option `-m`. The words after it are arguments of a module, which may be a test runner.
+    /// Returns true for the option `-m`. The words after the module are its arguments. The module may be a test runner.
     fn runs_a_module(&self) -> bool {
         is_python(self.base()) && self.arguments.first().is_some_and(|word| word.starts_with("-m"))
     }
@@ -228,7 +228,7 @@ impl Part {
     }
 }
 
-/// Returns the names of the files that a program looks for in its folder, and executes.
+/// Returns the names of the files that a program looks for in its folder and executes.
 pub(crate) fn looked_for(base: &str) -> &'static [&'static str] {
     match base {
         "gradlew" => GRADLE,
@@ -241,7 +241,7 @@ pub(crate) fn is_python(base: &str) -> bool {
     base.starts_with("python") || base.starts_with("pypy")
 }
 
-/// Returns the files that an interpreter executes if the word is a folder, or the name of a file without its extension.
+/// Returns the files that an interpreter executes if the word is a folder, or a file name without its extension.
 fn also_run(base: &str, script: &str) -> Vec<String> {
     let script = script.trim_end_matches('/');
     let endings: &[&str] = match base {

@@ -1,11 +1,12 @@
-//! sed scripts that only edit text: an allow-list. A script that is not accepted may run commands or write files.
+//! sed scripts that only edit text, recognised by an allow-list. A script that is not accepted may run commands or
+//! write files.
 
-/// Option letters whose value is not the next word. `-i` takes a value only from its own word.
+/// Option letters that do not take the next word as their value. `-i` can take a value, but only in the same word.
 const FLAGS: &str = "nErsuz";
 
-/// Returns true if all scripts of a sed command contain only substitutions, deletions and similar edits. The flag
-/// of a word is true if the shell may expand the word to several operands. Callers must not pass words that may
-/// expand to an option.
+/// Returns true if all scripts of a sed command contain only substitutions, deletions and similar edits. The flag of a
+/// word is true if the shell may expand the word to several operands. The caller must not pass a word that may expand
+/// to an option.
 pub(crate) fn only_edits<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -> bool {
     let is_edit = |(script, expands): (&str, bool)| !expands && is_edit(script);
     let mut named = false;
@@ -18,7 +19,7 @@ pub(crate) fn only_edits<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -
         let is_plain = option.chars().all(|c| FLAGS.contains(c))
             || option.starts_with('i')
             || matches!(option, "-in-place" | "-quiet" | "-silent" | "-regexp-extended");
-        // Forms of options with a script: `-ne script`, `--expression=script`.
+        // Forms of options that contain a script: `-ne script`, `--expression=script`.
         let script = match (option.strip_suffix('e'), option.strip_prefix("-expression=")) {
             (Some(flags), _) if flags.chars().all(|c| FLAGS.contains(c)) => words.next(),
             (_, Some(script)) => Some((script, expands)),
@@ -73,7 +74,7 @@ fn address(text: &str) -> Option<&str> {
     }
 }
 
-/// Returns the text after a command that only edits. None if the command may do more.
+/// Returns the text after a command that only edits. Returns None if the command may do more.
 fn command(text: &str) -> Option<&str> {
     let mut chars = text.chars();
     let after = match chars.next()? {
@@ -95,8 +96,8 @@ fn command(text: &str) -> Option<&str> {
     Some(after.trim_start_matches([' ', '\t']))
 }
 
-/// Returns the text after the next unescaped delimiter. Rejects a delimiter within brackets, because the meaning of
-/// such a delimiter differs. A script is accepted only if it is certainly harmless.
+/// Returns the text after the next unescaped delimiter. A delimiter within brackets is rejected, because its meaning
+/// differs. A script is accepted only if it is certainly harmless.
 pub(crate) fn until(text: &str, delimiter: char) -> Option<&str> {
     let mut chars = text.chars();
     let mut in_brackets = false;

@@ -1,7 +1,7 @@
-//! Shape of a command: those of its options that a grant remembers.
+//! Shape of a command: the options that a grant remembers.
 //!
-//! Two commands have the same shape if they differ only in operands, and in option values that do not change the
-//! effect, such as a message.
+//! Two commands have the same shape if they differ only in their operands, and in values of options that do not change
+//! the effect, such as a message.
 
 use crate::reads::TableVerdict;
 use crate::tables::writes;
@@ -9,7 +9,7 @@ use crate::{Expansion, Part, options, programs};
 
 impl Part {
     /// Returns the options of the command, with the values that change its effect, and the files to which it appends.
-    /// The options are sorted if a row lists the program. Without a row, they have the order of the line. None if a
+    /// If a row lists the program, the options are sorted. Otherwise they have the order of the line. Returns None if a
     /// file pattern may expand to an option.
     pub fn shape(&self) -> Option<Vec<String>> {
         let begins = match programs::with_subcommands(&self.program) {
@@ -49,7 +49,7 @@ fn format_option(name: String, value: Option<&str>) -> String {
     }
 }
 
-/// Returns the options as written. Without a row, any option may take the next word as its value, so that word is
+/// Returns the options as written. If there is no row, any option may take the next word as its value, so that word is
 /// included.
 fn as_written(words: &[String]) -> Vec<String> {
     let pairs = words.iter().enumerate().filter(|(_, word)| is_option(word));
@@ -62,9 +62,9 @@ fn as_written(words: &[String]) -> Vec<String> {
 }
 
 impl Part {
-    /// Returns the operands, in order, if they determine what the command does: `x` in `tar x a`. Without a row,
-    /// options are included, because their meaning may depend on their position. None if the operands are files or
-    /// texts. A grant then covers any operands.
+    /// Returns the operands, in order, if they determine what the command does: `x` in `tar x a`. If there is no row,
+    /// options are included, because their meaning may depend on their position. Returns None if the operands are files
+    /// or texts. A grant then covers any operands.
     pub fn told_operands(&self) -> Option<Vec<String>> {
         let targets_are_told = programs::is_build_tool(&self.program);
         if targets_are_told || self.table_verdict() == TableVerdict::Reads {
@@ -91,7 +91,7 @@ impl Part {
         Some(operands.into_iter().take(told).collect())
     }
 
-    /// Returns the number of words up to and including the subcommand.
+    /// Returns the number of words up to the subcommand, including the subcommand.
     fn named_words(&self) -> usize {
         let Some(sub) = self.subcommand() else { return 0 };
         let many = match self.arguments.first() {

@@ -1,8 +1,8 @@
-//! Shell grammar, as far as needed to find the ends of words, commands and redirections.
+//! Grammar of the shell, as far as needed to find the ends of words, commands and redirections.
 //!
 //! `/bin/sh` is dash on some machines and bash on others. A line is opaque if dash and bash read it differently, or if
-//! the shell would compute a part of it. An opaque line is still split into words, so that rules that ask or forbid see
-//! the visible words.
+//! the shell would compute a part of it. An opaque line is still split into words, so that rules that ask or forbid can
+//! be compared with the visible words.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -13,8 +13,8 @@ pub(crate) struct ShellWord {
     pub(crate) text: String,
     pub(crate) expansion: Expansion,
     pub(crate) quoted: bool,
-    /// Number of unquoted `{` that are still open. With a comma or `..` between braces, bash splits the word into
-    /// several words.
+    /// Number of unquoted `{` that are not closed yet. If there is a comma or `..` between the braces, bash splits the
+    /// word into several words.
     braces: u32,
 }
 
@@ -24,7 +24,7 @@ impl ShellWord {
     }
 }
 
-/// Placeholder within a word for text that the shell computes.
+/// Placeholder in a word for text that the shell computes.
 pub(crate) const COMPUTED: char = '\u{fffc}';
 
 /// Possible result of the file patterns in a word.
@@ -33,7 +33,7 @@ pub enum Expansion {
     /// The word stays unchanged.
     #[default]
     None,
-    /// Several words that are operands: they cannot be options, because the pattern begins with a literal character.
+    /// Several words that are operands. They cannot be options, because the pattern begins with a literal character.
     Operands,
     /// Any file name, including a name that looks like an option.
     Anything,
@@ -44,12 +44,12 @@ pub enum Expansion {
 pub(crate) enum Separator {
     /// `&&`: the next command runs only if this one succeeds.
     And,
-    /// `|`: both commands run at once, each in its own shell.
+    /// `|`: both commands run at the same time, each in a shell of its own.
     Pipe,
     Other,
 }
 
-/// Use of a redirection's file by the command.
+/// Purpose for which the command uses the file of a redirection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Redirect {
     Reads,
@@ -106,7 +106,7 @@ struct Lexer<'l> {
     found: Tokens,
     /// True after `cmd &>file`. bash then continues the same command, but dash begins a new command.
     split_by_some: bool,
-    /// Previous character. After a continued line it is a space.
+    /// Previous character. After a continued line, it is a space.
     last: char,
 }
 
@@ -248,7 +248,7 @@ impl Lexer<'_> {
 
     fn backslash(&mut self) {
         match self.chars.next() {
-            // Backslash and line end continue the line. A continued line may even split an operator.
+            // A backslash at the end of a line continues the line. The line break may even be within an operator.
             Some('\n') => {
                 let operator = |c: char| matches!(c, '&' | '|' | '<' | '>' | ';' | '(' | ')');
                 if operator(self.last) && self.chars.peek().is_some_and(|c| operator(*c)) {
@@ -264,8 +264,8 @@ impl Lexer<'_> {
         }
     }
 
-    /// In `2>` the digit is a file descriptor, not a word. dash reads several digits as a word, but bash reads them as
-    /// a descriptor.
+    /// In `2>`, the digit is a file descriptor and not a word. dash reads several digits as a word, and bash reads them
+    /// as a descriptor.
     fn descriptor(&mut self) {
         match self.word.take() {
             Some(word) if !word.quoted && is_digit(&word.text) => {}
@@ -285,7 +285,7 @@ impl Lexer<'_> {
         self.descriptor();
         let redirect = match self.chars.peek() {
             Some('<') => {
-                // A here-document is text, but the program that reads it may execute it.
+                // A here-document is text, but the program that reads it may execute the text.
                 self.opaque(GRAMMAR);
                 while self.chars.next_if(|c| matches!(c, '<' | '-')).is_some() {}
                 Redirect::Reads
@@ -315,7 +315,7 @@ impl Lexer<'_> {
         self.found.list.push(Token::Redirect(redirect));
     }
 
-    /// Reads the target of `>&`. `2>&1` joins two streams and writes no file; in `>&file` and `>&2file`, the target is
+    /// Reads the target of `>&`. `2>&1` joins two streams and writes no file. In `>&file` and `>&2file`, the target is
     /// a file.
     fn duplicate(&mut self, redirect: Redirect) {
         let mut target = String::new();
@@ -324,7 +324,7 @@ impl Lexer<'_> {
         }
         target.extend(self.chars.next_if_eq(&'-'));
         let ends = matches!(self.chars.peek(), None | Some(' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>'));
-        // In `>& -cat`, bash closes the stream and runs `cat`, although `-cat` looks like a file.
+        // In `>& -cat`, bash closes the stream and runs `cat`. The text `-cat` only looks like a file.
         let next = self.chars.clone().find(|c| !matches!(c, ' ' | '\t'));
         if target.is_empty() && matches!(next, Some('-' | '\\')) {
             self.opaque(AMBIGUOUS);

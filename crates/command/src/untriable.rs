@@ -1,14 +1,13 @@
-//! Lines whose trial would show something else than the line does in a person's shell: lines that change this shell,
-//! that use the network or a service of the machine, that look at other processes, or that need a terminal or other
-//! rights.
+//! Finds lines whose trial would show something else than the line does in a person's shell. Such a line changes this
+//! shell, uses the network or a service of the machine, looks at other processes, or needs a terminal or other rights.
 //!
-//! This module compares words only. The sandbox enforces what a trial may do, so a line that is missed here has no
-//! effect; its trial only shows less.
+//! This module compares words only. If it misses a line, there is no harm: the sandbox limits the trial, and the trial
+//! shows less.
 
 use crate::{Class, Command, Part, programs};
 
-/// Built-ins of the shell that have an effect on its later lines. `set` has its own rule. `read` and `local` set
-/// variables only for the rest of their line.
+/// Built-ins of the shell that affect later lines. `set` has a rule of its own. `read` and `local` set variables only
+/// for the rest of their line.
 const STATE: [&str; 25] = [
     ".", "alias", "bg", "cd", "declare", "dirs", "disown", "enable", "eval", "exec", "export", "fg", "hash",
     "jobs", "popd", "pushd", "readonly", "shopt", "source", "trap", "typeset", "ulimit", "umask", "unalias",
@@ -52,7 +51,7 @@ const TERMINAL: [&str; 17] = [
 
 impl Command {
     /// Returns the reason why a trial would show something else than the line does in a person's shell. The text
-    /// completes a sentence such as "not tried: …".
+    /// continues a sentence such as "not tried: …".
     pub fn why_untriable(&self) -> Option<&'static str> {
         if self.parts.is_empty() {
             return Some("it runs no program, and may only change the shell");

@@ -1,25 +1,25 @@
-//! Folders in which each part of a line runs, and the paths that the part names.
+//! Folders in which each part of a line may run, and the paths that the part names.
 //!
 //! This module compares paths as text. The inspection resolves links.
 
 use crate::shell::Separator;
 use crate::{Command, Part, Pattern, programs};
 
-/// Maximum number of folders in which a part may run. With more folders, the folder is treated as unknown.
+/// Maximum number of folders in which a part may run. If there are more, the folder is unknown.
 const MAX_FOLDERS: usize = 8;
 
-/// Maximum number of option letters that precede a value in one word: `-xvzfpath`.
+/// Maximum number of option letters before a value in one word: `-xvzfpath`.
 const MAX_BUNDLE: usize = 5;
 
-/// Maximum number of paths of one line. A person would not read a card with more paths.
+/// Maximum number of paths of one line. A person would not read a card with more of them.
 const MAX_PATHS: usize = 256;
 
 /// Folders in which the next part may run, relative to the working directory of the call.
 #[derive(Clone, Debug)]
 pub(crate) struct Folders {
-    /// None if the folder is unknown.
+    /// Folders in which the next part may run. None if unknown.
     now: Option<Vec<String>>,
-    /// Folders in which any earlier part may have run, or to which an earlier part may have changed.
+    /// Folders in which any earlier part may have run, or to which it may have changed.
     ever: Vec<String>,
     /// True if the output of the previous part is piped into the next part.
     is_piped: bool,
@@ -36,14 +36,14 @@ impl Folders {
         self.now.as_deref().unwrap_or_default()
     }
 
-    /// Forgets the earlier folders, because they have no influence on a shell that starts here.
+    /// Forgets the earlier folders. They have no influence on a shell that starts here.
     pub(crate) fn begin_anew(&mut self) {
         self.ever = self.now().to_vec();
     }
 
-    /// Updates the folders after a part: in `cd sub && make`, make runs in `sub`. `&&` and `|` show how a change of
-    /// folder affects the next part. After any other separator, it is unknown whether the change succeeded or happened
-    /// in a subshell.
+    /// Updates the folders after a part. In `cd sub && make`, make runs in `sub`. After `&&` and `|`, it is known how a
+    /// change of the folder affects the next part. After any other separator, it is unknown whether the change
+    /// succeeded, and whether it happened in a subshell.
     pub(crate) fn after(&mut self, part: Option<&Part>, separator: Separator) {
         if let (Some(part), Some(now)) = (part.filter(|part| changes_folder(part)), &self.now) {
             match target(part) {
@@ -114,7 +114,7 @@ pub(crate) fn join(folder: &str, path: &str) -> String {
     }
 }
 
-/// Returns the path without `.`, and without `..` together with the name before it. A `..` without a name before it is
+/// Returns the path without `.`, and without each `..` together with the name before it. A `..` without such a name is
 /// dropped.
 pub fn normal(path: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
@@ -132,8 +132,8 @@ pub fn normal(path: &str) -> String {
 }
 
 impl Part {
-    /// Returns each text that may be a path, with a flag that is true if the shell expands the text. The texts are
-    /// words, option values, files of redirections, and a program that is called by its path.
+    /// Returns each text that may be a path, with a flag. The flag is true if the shell expands the text. The texts are
+    /// words, values of options, files of redirections, and a program that is called by its path.
     pub fn texts(&self) -> impl Iterator<Item = (&str, bool)> {
         // It is unknown whether a pattern in a redirection's file name was quoted.
         let files = self.files.iter().map(|file| (file.as_str(), Pattern::is_in(file)));
@@ -149,14 +149,14 @@ impl Part {
         words.chain(files).chain(program)
     }
 
-    /// Returns the texts that must all be inside the paths of a rule that allows, each with a flag that is true if
-    /// the shell expands the text. The result contains all possible paths. The subcommand, and options that have no
-    /// value, are omitted.
+    /// Returns the texts that must all be inside the paths of a rule that allows, each with a flag. The flag is true if
+    /// the shell expands the text. The result contains every possible path. The subcommand, and options without a
+    /// value, are left out.
     pub fn operands(&self) -> impl Iterator<Item = (&str, bool)> {
         let named = programs::with_subcommands(&self.program)
             .and_then(|_| self.subcommand())
             .map_or(0, |sub| self.subcommand_index() + sub.split(' ').count());
-        // If the option letters of the program are unknown, `-f.env` may mean the option `-f` with the file `.env`.
+        // If the option letters of the program are unknown, `-f.env` may be the option `-f` with the file `.env`.
         let values = self.option_values();
         let words = self.words_and_expansions().skip(named).flat_map(move |(word, expands)| {
             let value = word.split_once('=').map(|(_, value)| value);
@@ -187,8 +187,8 @@ impl Part {
 
 impl Command {
     /// Returns the paths that the line may name, relative to the working directory of the call. Every word is included,
-    /// because the file arguments of most programs are unknown. None if there are too many paths, or if the folder of a
-    /// part is unknown.
+    /// because for most programs it is unknown which arguments are files. Returns None if there are too many paths, or
+    /// if the folder of a part is unknown.
     pub fn paths(&self) -> Option<Vec<String>> {
         let mut paths = Vec::new();
         for part in self.parts.iter().chain(&self.guesses) {

@@ -1,7 +1,7 @@
-//! Wrappers: programs that run a second program. Finds the words of the second program after the options of the
-//! wrapper, all of which must be known.
+//! Wrappers: programs that run a second program. All options of the wrapper must be known. The words of the second
+//! program are those after the options.
 //!
-//! A form that no row covers is uncertain and makes the line opaque.
+//! A form of a wrapper that is in no row is uncertain, and makes the line opaque.
 
 use crate::{Part, is_assignment, script};
 
@@ -38,7 +38,7 @@ const ROWS: &[Wrapper] = &[
     wrapper(&["env"], &["-i", "-", "--ignore-environment"], &["-u", "--unset"], 0),
 ];
 
-/// Returns the index of the program that a wrapper runs. None if the part is not a wrapper, or if the index is
+/// Returns the index of the program that a wrapper runs. Returns None if the part is not a wrapper or the index is
 /// uncertain.
 pub(crate) fn program_at(part: &Part) -> Option<usize> {
     let row = ROWS.iter().find(|row| row.programs.contains(&part.program.as_str()))?;

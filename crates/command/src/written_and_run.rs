@@ -1,8 +1,7 @@
-//! Finds command lines that execute a file which they write themselves, and commands in the texts that a command line
-//! writes.
+//! Finds lines that execute a file which they write themselves. Also finds commands in the texts that a line writes.
 //!
-//! Only the last names of paths are compared, so that neither a link nor a change of folder can hide such a file. No
-//! function in this module allows a command.
+//! Only the last names of paths are compared. Therefore neither a link nor a change of the folder can hide such a file.
+//! No function in this module allows a command.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +10,8 @@ use crate::{Command, Part};
 /// Maximum number of texts of one line that are parsed as command lines.
 const MAX_TEXTS: usize = 8;
 
-/// Programs that write files with content that the command line determines. A program that is in no table is treated in
-/// the same way.
+/// Programs that write files with a content that the line determines. A program that is in no table is treated in the
+/// same way.
 const WRITES_CONTENT: [&str; 37] = [
     "tee", "cp", "mv", "ln", "install", "dd", "sed", "gsed", "patch", "curl", "wget", "tar", "bsdtar",
     "gtar", "cpio", "unzip", "zip", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd",
@@ -28,8 +27,8 @@ impl Command {
             && self.scripts().iter().any(|script| script.split('/').any(|name| written.contains(name)))
     }
 
-    /// Returns texts that the line may run as commands: texts that it writes into a script, pipes to a program, or
-    /// contains within code.
+    /// Returns the texts that the line may run as commands. A text is written into a script, piped to a program, or
+    /// part of code.
     pub(crate) fn texts_that_may_run(&self) -> Vec<String> {
         let parts = || self.parts.iter().chain(&self.guesses);
         let runs_code = |part: &Part| part.is_inline_code() && !part.only_edits();

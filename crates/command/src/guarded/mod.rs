@@ -1,8 +1,8 @@
-//! Guarded names: files that the user's own tools execute, or read configuration from, without asking.
+//! Guarded names: files that the user's own tools execute, or from which they read configuration, without asking.
 //!
-//! This module compares a path with the table of guarded names (`names`). This module never reads a file: the caller
-//! passes the names in the path. A person is always asked about a call that writes a guarded path, and sees the reason.
-//! No grant covers the call. Reading a guarded path is not restricted.
+//! This module compares a path with the table of guarded names (`names`). It never reads a file: the caller passes the
+//! names in the path. If a call writes a guarded path, a person is always asked and sees the reason, and no grant
+//! covers the call. Reading a guarded path is not restricted.
 
 mod names;
 
@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use names::NAMES;
 
-/// Guarded name in a path, and the reason why files with this name are guarded.
+/// A guarded name in a path, and the reason why a file with this name is guarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guarded {
     /// Consecutive names in a path, in lower case. `*` stands for any characters within a name.
@@ -24,15 +24,15 @@ pub struct Guarded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     Everywhere,
-    /// Everywhere except in installed packages. A linter applies the configuration of an installed package only to the
+    /// All folders except installed packages. A linter applies the configuration in an installed package only to the
     /// files of that package.
     OwnSources,
 }
 
-/// Folders in which package managers install packages.
+/// Folders into which package managers install packages.
 const PACKAGES_OF_OTHERS: [&str; 2] = ["node_modules", "site-packages"];
 
-/// Any path below `.git` that has no row in the table, such as references, the index and objects.
+/// Any path below `.git` without a row in the table, such as references, the index and objects.
 pub const BELOW_GIT: Guarded = guarded(".git/*", "git alone writes there");
 
 pub(crate) const fn guarded(name: &'static str, why: &'static str) -> Guarded {
@@ -48,15 +48,15 @@ pub const fn all() -> &'static [Guarded] {
     NAMES
 }
 
-/// Returns the guarded name that matches the path or a folder above it. `names` are the names in the path, from the
-/// workspace or the root folder. Names that are `.` or empty are skipped. Names are compared without letter case,
-/// because some file systems ignore the case.
+/// Returns the guarded name that matches the path or a folder above it. `names` are the names in the path, beginning at
+/// the workspace or at the root folder. Names that are `.` or empty are skipped. The letter case is ignored, because
+/// some file systems ignore it.
 pub fn guards<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'static Guarded> {
     let names: Vec<Forms> =
         names.into_iter().filter(|name| !matches!(*name, "" | ".")).map(Forms::from_name).collect();
     let meets = |row: &&Row| {
-        // A file named `.git` points to a repository elsewhere. The rows of the table cover paths below a folder named
-        // `.git`.
+        // A file named `.git` points to a repository in another place. The rows of the table cover the paths below a
+        // folder named `.git`.
         if row.guarded.name == ".git" {
             return names.last().is_some_and(|last| last.name() == row.guarded.name);
         }
@@ -65,8 +65,8 @@ pub fn guards<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'static G
     ROWS.iter().find(meets).map(|row| row.guarded)
 }
 
-/// Returns true if the path itself is guarded by its last name. Returns false for a path below a guarded folder,
-/// because callers check the folder separately.
+/// Returns true if the last name of the path is guarded. Returns false for a path below a guarded folder, because
+/// callers check the folder separately.
 pub fn ends_guarded(names: &[impl AsRef<str>]) -> bool {
     let Some((last, above)) = names.split_last() else { return false };
     let last = Forms::from_name(last.as_ref());
@@ -134,14 +134,14 @@ impl Part {
     }
 }
 
-/// Lower-case name, together with the names of which it is a variant: `.mise.local.toml` is a variant of `.mise.toml`
-/// and `.mise`.
+/// A name in lower case, together with the names of which it is a variant: `.mise.local.toml` is a variant of
+/// `.mise.toml` and `.mise`.
 ///
-/// Many tools read a local variant after the shared file, and read the same configuration from files in several
+/// Many tools read a local variant in addition to the shared file. Many also read the same configuration in several
 /// configuration languages.
 struct Forms(Vec<String>);
 
-/// Suffixes that mark a variant of a name. The suffix precedes the file extension.
+/// Suffixes that mark a variant of a name. They come before the file extension.
 const VARIANTS: [&str; 8] = [".local", "-local", "_local", ".override", ".private", ".user", ".d", "-2"];
 
 /// File extensions of configuration languages.
@@ -164,8 +164,8 @@ impl Forms {
         if let Some((stem, end)) = language {
             let stems = variant(stem);
             forms.extend(stems.iter().map(|stem| format!("{stem}.{end}")));
-            // A guarded hidden file without an extension also matches if the name has the extension of a configuration
-            // language.
+            // If a guarded name begins with a dot and has no extension, it also matches the same name with the
+            // extension of a configuration language.
             forms.extend(stems.into_iter().chain([stem.to_owned()]).filter(|stem| stem.starts_with('.')));
         }
         // The name `.git` has no variants.

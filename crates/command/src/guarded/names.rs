@@ -1,7 +1,7 @@
 //! Table of guarded names, grouped by the tools that read the files.
 //!
-//! A row applies at any depth of a path, and to everything below the name. Variants of a name are guarded too: `.X`
-//! also guards `.X.local`, `.X.d`, `.X.yml`, `.X.js` and similar names (`Forms`).
+//! A row applies at any depth of a path, and to everything below the name. Variants of the name are guarded too. For
+//! example, `.X` also guards `.X.local`, `.X.d`, `.X.yml` and `.X.js` (see `Forms`).
 
 use super::{Guarded, guarded, in_own_sources};
 
@@ -40,7 +40,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".git/modules", GIT_MODULES),
     guarded(".git/worktrees", GIT_POINTER),
     guarded(".git/gitdir", GIT_POINTER),
-    // A `commondir` file next to a `HEAD` file turns any folder into a repository.
+    // A `commondir` file next to a `HEAD` file makes any folder a repository.
     guarded("commondir", GIT_POINTER),
     guarded(".git/objects/info/alternates", "it tells git where to read objects from"),
     guarded(".git/rebase-merge", GIT_UNDER_WAY),
@@ -72,7 +72,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".tigrc*", VERSION_CONTROL),
     guarded(".lazygit*", VERSION_CONTROL),
     guarded(".config/lazygit", VERSION_CONTROL),
-    // Tools that git hooks run.
+    // Tools that are run by git hooks.
     guarded(".husky*", ON_COMMIT),
     guarded("husky.config.*", ON_COMMIT),
     guarded(".githooks", GIT_HOOKS),
@@ -117,7 +117,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".ondirrc", ON_ENTRY),
     guarded(".flox", ON_ENTRY),
     guarded("activate-hermit*", ON_ENTRY),
-    // Version managers. The file may point to a folder of the workspace, whose programs are then executed.
+    // Version managers. Their file may point to a folder of the workspace from which programs are then executed.
     guarded(".*-version", VERSIONS),
     guarded(".*-versions", VERSIONS),
     guarded(".nvmrc", VERSIONS),
@@ -201,7 +201,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".deno/bin", PLACE),
     guarded(".bun/bin", PLACE),
     guarded(".npm-global", PLACE),
-    // Editors and language servers. An editor starts language servers when a user opens the folder.
+    // Editors and language servers. When a user opens the folder, the editor starts the language servers.
     guarded(".vscode", EDITOR),
     guarded(".vscode-*", EDITOR),
     guarded("*.code-workspace", EDITOR),
@@ -266,7 +266,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded("pyrightconfig*", EDITOR),
     guarded(".formatter.exs", EDITOR),
     guarded(".elixir*ls", EDITOR),
-    // Linters and formatters whose configuration is code, or names code to run.
+    // Linters and formatters whose configuration is code or names code to run.
     in_own_sources("*pylintrc", LINTER),
     in_own_sources(".pylintrc*", LINTER),
     in_own_sources(".flake8", LINTER),

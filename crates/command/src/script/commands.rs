@@ -1,4 +1,4 @@
-//! Simple commands: variables, words and redirections, and the kind of value that a command may print.
+//! Simple commands in a script: variables, words and redirections, and the kind of value that a command may print.
 
 use super::values::{Value, is_free, only_shapes_output};
 use super::word_parser::{ScriptWord, is_name};
@@ -9,12 +9,12 @@ use crate::shell::{COMPUTED, Expansion, ShellWord};
 const NOWHERE: &str = "/dev/null";
 
 impl Parser<'_> {
-    /// Sets a variable. None if the name has a special meaning.
+    /// Sets a variable. Returns None if the name has a special meaning.
     pub(super) fn assign(&mut self, name: &str, value: Value) -> Option<()> {
         is_free(name).then(|| self.assigned.set(name, value))
     }
 
-    /// Parses the `NAME=` of an assignment. None if no assignment follows.
+    /// Parses the `NAME=` of an assignment. Returns None if there is no assignment.
     fn assigned_name(&mut self) -> Option<String> {
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest.len());
         let (name, rest) = self.rest.split_at(end);
@@ -119,7 +119,7 @@ impl Parser<'_> {
         Some(Value::Unknown)
     }
 
-    /// Parses one redirection. Returns false if no redirection follows.
+    /// Parses one redirection. Returns false if there is none.
     pub(super) fn redirect(&mut self) -> Option<bool> {
         let digit = self.rest.strip_prefix(|c: char| c.is_ascii_digit());
         let behind = digit.filter(|rest| rest.starts_with(['<', '>'])).unwrap_or(self.rest);
@@ -190,7 +190,7 @@ impl Parser<'_> {
     }
 }
 
-/// Returns true for a folder that the line names, or a quoted variable whose value is not an option.
+/// Returns true for a folder that the line names, and for a quoted variable whose value is not an option.
 fn changes_folder(word: &ScriptWord) -> bool {
     let text = word.word.text.as_str();
     !text.is_empty()
@@ -220,7 +220,7 @@ fn printed(program: &str, arguments: &[ScriptWord]) -> Value {
         ("git", ["rev-list", "--count", ..]) if is_literal => Value::Count,
         ("git", ["rev-parse" | "merge-base" | "rev-list", rest @ ..]) if is_literal => {
             const KNOWN: [&str; 6] = ["--verify", "--short", "--abbrev-ref", "-q", "--all", "--fork-point"];
-            // If git does not know a word, git prints the word unchanged.
+            // If git does not know a word, it prints the word unchanged.
             let is_name = |word: &str| Value::of_text(word) <= Value::Word && !word.starts_with('/');
             let is_plain = |word: &&str| match word.strip_prefix('-') {
                 Some(option) => KNOWN.contains(word) || Value::of_text(option) == Value::Number,

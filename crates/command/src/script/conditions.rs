@@ -1,7 +1,7 @@
 //! Conditions: `[[ … ]]`, and `test` with computed words.
 //!
 //! Some shells evaluate the operands of numeric comparisons, and run code in the brackets of a variable name. dash does
-//! not support `[[`: it runs the word after an `&&` in `[[ … ]]` as a program.
+//! not support `[[`: in `[[ … && x ]]`, it runs `x` as a program.
 
 use super::Parser;
 use super::values::Value;
@@ -48,7 +48,7 @@ fn is_unary(clause: &[ScriptWord]) -> bool {
     matches!(clause, [operator, _] if operator.is_literal && OF_ONE.contains(&operator.word.text.as_str()))
 }
 
-/// Returns true if the words are a single condition that runs nothing. In `[[ ]]` the shell does not split words.
+/// Returns true if the words are one condition that runs nothing. In `[[ ]]`, the shell does not split words.
 fn is_condition(words: &[ScriptWord], in_brackets: bool) -> bool {
     let is_whole = |word: &ScriptWord| {
         in_brackets || (word.is_one && (word.is_literal || word.word.quoted || word.value <= Value::Word))

@@ -1,10 +1,10 @@
-//! Lines with the shell's own grammar that only read: loops, conditions, groups, variables, substitutions.
+//! Lines that use the grammar of the shell and only read: loops, conditions, groups, variables, substitutions.
 //!
-//! The parser is an allow-list: it accepts grammar that bash and dash read in the same way, or that dash rejects
-//! before it runs any command. Every command of the line, also in substitutions, is compared with the tables. A
-//! computed word is treated as the most harmful word that it may become. For rules and grants the line stays
-//! opaque, because its words are unknown. `word_parser.rs` parses words, `values.rs` computes the values of
-//! variables, and `conditions.rs` parses conditions.
+//! The parser is an allow-list. It accepts grammar that bash and dash read in the same way, or that dash rejects before
+//! it runs any command. Every command of the line, also in substitutions, is compared with the tables. A computed word
+//! is treated as the most harmful word that it may become. For rules and grants, the line stays opaque, because its
+//! words are unknown. `word_parser.rs` parses words, `values.rs` computes the values of variables, and `conditions.rs`
+//! parses conditions.
 
 mod commands;
 mod conditions;
@@ -20,14 +20,14 @@ use crate::limits;
 /// Maximum nesting of groups and substitutions.
 const MAX_DEPTH: u8 = 12;
 
-/// Maximum number of passes over a line. Passes end when a pass finds no new values of variables.
+/// Maximum number of passes over a line. The passes end when one of them finds no new value of a variable.
 const MAX_PASSES: usize = 8;
 
 /// Words that end a list of commands.
 const CLOSERS: [&str; 8] = ["then", "else", "elif", "fi", "do", "done", "esac", "}"];
 
-/// Maximum number of lines of nested shells that are parsed, over all passes. Each level of nesting multiplies the
-/// number of passes.
+/// Maximum number of lines of nested shells that are parsed in all passes together. Each level of nesting multiplies
+/// the number of passes.
 const MAX_NESTED: usize = 64;
 
 /// Returns true if the parser accepts the complete line and every command in it only reads.
@@ -55,7 +55,7 @@ fn reads_within(line: &str, nested: &Cell<usize>) -> bool {
     false
 }
 
-/// Here-document whose text begins on the next line.
+/// A here-document. Its text begins on the next line.
 struct Document {
     end: String,
     is_quoted: bool,
@@ -96,7 +96,7 @@ impl<'l> Parser<'l> {
         }
     }
 
-    /// Parses a text within the line, such as a here-document, with a new parser.
+    /// Parses a text within the line, such as a here-document, with another parser.
     fn within<T>(&mut self, text: &str, read: impl FnOnce(&mut Parser<'_>) -> Option<T>) -> Option<T> {
         let mut inner = Parser::new(text, self.known, self.nested, self.depth + 1);
         inner.left = self.left;
@@ -182,7 +182,7 @@ impl<'l> Parser<'l> {
         Some(())
     }
 
-    /// Returns the next word if it has no quotes or substitutions, as keywords do: `done`.
+    /// Returns the next word if it has no quotes and no substitutions, as a keyword has: `done`.
     fn keyword(&self) -> &'l str {
         let is_end = |c: char| c.is_whitespace() || ";&|<>()".contains(c);
         let end = self.rest.find(is_end).unwrap_or(self.rest.len());
@@ -201,7 +201,7 @@ impl<'l> Parser<'l> {
         self.rest.is_empty() || self.rest.starts_with([')', ';']) || CLOSERS.contains(&self.keyword())
     }
 
-    /// Parses consecutive commands. Returns the value that these commands may print.
+    /// Parses a list of commands. Returns the kind of value that they may print.
     fn list(&mut self, may_be_empty: MayBeEmpty) -> Option<Value> {
         let mut printed = None;
         loop {

@@ -28,7 +28,7 @@ impl Value {
         } else if text.starts_with("/dev/")
             || !text.starts_with(|c: char| c.is_ascii_alphanumeric() || "./_".contains(c))
         {
-            // bash opens network connections for names below `/dev/tcp`.
+            // bash opens a network connection for a name below `/dev/tcp`.
             Self::Unknown
         } else if text.contains(|c: char| c.is_whitespace() || "*?[".contains(c)) {
             Self::Path
@@ -42,13 +42,13 @@ impl Value {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Values {
     set: BTreeMap<String, Value>,
-    /// Value of a variable that the line does not set.
+    /// Kind of the value of any variable that the line does not set.
     otherwise: Value,
 }
 
 impl Values {
-    /// Returns the values before the first pass. Each variable has the most harmless kind until a pass finds a less
-    /// certain kind.
+    /// Returns the values before the first pass. Each variable has the most harmless kind. A pass may find a less
+    /// certain one.
     pub(super) fn hopeful() -> Self {
         Self { set: BTreeMap::new(), otherwise: Value::Number }
     }
@@ -68,7 +68,7 @@ impl Values {
         self.set.insert(name.to_owned(), value.join(before));
     }
 
-    /// Returns the kind of a variable's value. A variable that the line does not set comes from the environment.
+    /// Returns the kind of a variable's value. If the line does not set the variable, it comes from the environment.
     pub(super) fn lookup(&self, name: &str) -> Value {
         match (self.set.get(name), name) {
             (Some(value), _) => *value,
@@ -78,7 +78,7 @@ impl Values {
     }
 }
 
-/// Returns true if no shell and no program gives a special meaning to a variable with this name.
+/// Returns true if a variable with this name has no special meaning for any shell or program.
 pub(super) fn is_free(name: &str) -> bool {
     const CAPITAL: [&str; 20] = [
         "F", "I", "J", "N", "X", "S", "D", "FILE", "FILES", "DIR", "DIRS", "BRANCH", "COMMIT", "HASH", "REV",
@@ -92,7 +92,7 @@ pub(super) fn is_free(name: &str) -> bool {
     (is_lower && name != "_" && !name.ends_with("proxy") && !TAKEN.contains(&name)) || CAPITAL.contains(&name)
 }
 
-/// Returns true if the variable affects only how a program prints.
+/// Returns true if the variable only changes how a program prints.
 pub(crate) fn only_shapes_output(name: &str, value: &str) -> bool {
     let is_plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "_.@:+-".contains(c));
     let is_zone =

@@ -4,7 +4,7 @@ use super::values::Value;
 use super::{MayBeEmpty, Parser};
 use crate::shell::{COMPUTED, Expansion, ShellWord};
 
-/// Word of a line, as the shell would read it.
+/// A word of a line, as the shell would read it.
 pub(super) struct ScriptWord {
     pub(super) word: ShellWord,
     /// True if the shell turns the text into exactly one word.
@@ -41,7 +41,7 @@ struct Building {
     word: ShellWord,
     is_one: bool,
     is_literal: bool,
-    /// Kind of the computed piece, if the word consists only of this piece.
+    /// Kind of the computed piece if the word has no other piece.
     only: Option<Value>,
     pieces: usize,
     braces: u32,
@@ -206,8 +206,8 @@ impl Parser<'_> {
         self.quoted(None, &mut found)
     }
 
-    /// Parses the commands of a substitution. Rejects a here-document that is still open at the end of the
-    /// substitution, because shells differ in where the text of the here-document begins.
+    /// Parses the commands of a substitution. If a here-document is still open at its end, the substitution is
+    /// rejected: shells do not agree where the text of the here-document begins.
     fn substitution(&mut self) -> Option<Value> {
         let value = self.deeper(|parser| parser.list(MayBeEmpty::No))?;
         self.expect(")")?;
@@ -260,14 +260,13 @@ impl Parser<'_> {
             }
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
                 let name = self.name();
-                // zsh evaluates an index in brackets after the name.
+                // zsh evaluates an index in brackets behind the name.
                 if self.rest.starts_with('[') {
                     return None;
                 }
                 self.known.lookup(&name)
             }
-            // `$1` and `$@` are arguments of a script, which a line does not have. `$[…]` is arithmetic, as `$((…))`
-            // is.
+            // `$1` and `$@` are arguments of a script, and a line has none. `$[…]` is arithmetic, as `$((…))` is.
             Some(c) if c.is_ascii_digit() || matches!(c, '@' | '*' | '-' | '[') => return None,
             Some(_) | None => return Some(Computed::Dollar),
         };
@@ -297,14 +296,14 @@ impl Parser<'_> {
         let value = self.known.lookup(name);
         Some(match operation.chars().next() {
             None => value,
-            // Removing the suffix may leave an empty text.
+            // A removed suffix may leave an empty text.
             Some('%') => value.join(Value::Count),
             Some('#' | '/' | '^' | ',' | '+' | '?') => Value::Unknown,
             Some('-') => value.join(Value::of_text(&operation[1..])),
             Some(':') => match operation.chars().nth(1)? {
                 '-' => value.join(Value::of_text(&operation[2..])),
                 '+' | '?' => Value::Unknown,
-                // Substring by position and length.
+                // A part of the value, given by position and length.
                 _ if operation.chars().all(|c| c.is_ascii_digit() || c == ':') => Value::Unknown,
                 _ => return None,
             },
@@ -312,8 +311,8 @@ impl Parser<'_> {
         })
     }
 
-    /// Parses `$((…))` that contains only numbers, and variables whose values are numbers. In variables with other
-    /// values, some shells run code.
+    /// Parses `$((…))` with numbers, and with variables whose values are numbers. For a variable with another value,
+    /// some shells run code.
     fn arithmetic(&mut self) -> Option<()> {
         let mut open = 0_u32;
         loop {
@@ -362,7 +361,7 @@ impl Parser<'_> {
 
 enum Computed {
     Value(Value),
-    /// A `$` that stands for itself.
+    /// A `$` without a special meaning.
     Dollar,
 }
 

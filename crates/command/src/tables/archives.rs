@@ -1,6 +1,6 @@
-//! Programs that pack files, in forms that write to standard output, list an archive, or test it.
+//! Programs that pack files. The rows are for forms that write to standard output, list an archive, or test it.
 //!
-//! Without one of these options, the programs replace a given file by a new file.
+//! Without one of these options, the programs replace the given file.
 
 use super::{Operands, Row, row};
 

@@ -1,13 +1,13 @@
-//! Effects of programs other than reading: running code, connecting to the network, installing software.
+//! Effects of programs, other than reading: running code, connecting to the network, installing software.
 //!
-//! A row only makes the class of a command more severe. A program without a row has the class [`Class::Runs`], even if
-//! it may connect to the network.
+//! A row can only make the class of a command more severe. A program without a row has the class [`Class::Runs`], even
+//! if it may connect to the network.
 
 use crate::Class;
 
-/// Programs, and the words that give a command of these programs a class. The lists of programs and of words are
-/// separated by spaces. A word is a subcommand; `a:b` stands for two consecutive words, and `a:*` for one word followed
-/// by any word. `*` stands for any words, and `-` for no words.
+/// Programs, and the words with which their commands have a class. Both lists are separated by spaces. A word is a
+/// subcommand. `a:b` stands for two consecutive words, and `a:*` for a word that is followed by any word. `*` stands
+/// for any words, and `-` for no words.
 pub(crate) struct Row {
     pub(crate) programs: &'static str,
     pub(crate) words: &'static str,
@@ -31,7 +31,7 @@ pub(crate) const ROWS: &[Row] = &[
     code("deno", "run eval repl serve bench test"),
     code("yarn", "node"),
     code("dotnet", "fsi"),
-    // Programs made for network connections.
+    // Programs that are made for network connections.
     web(
         "curl wget ssh scp sftp rsync nc ncat netcat telnet ftp lftp tftp xdg-open socat ping ping6 traceroute tracepath \
          mtr dig drill nslookup host whois ssh-copy-id ssh-keyscan sshfs mosh http https httpie xh curlie aria2c lynx \
@@ -96,7 +96,7 @@ pub(crate) const ROWS: &[Row] = &[
         "terraform tofu",
         "init plan apply destroy refresh import get login logout state workspace test output console providers force-unlock",
     ),
-    // Programs that install software, whatever their arguments are.
+    // Programs that install software with any arguments.
     installs(
         "dpkg rpm dnf yum pacman apk snap npx pnpx bunx uvx pipx zypper flatpak emerge nix-env guix winget choco scoop \
          easy_install cpan cpanm corepack nvm fnm volta",
@@ -131,8 +131,8 @@ pub(crate) const ROWS: &[Row] = &[
     installs("helm", "plugin:install plugin:update"),
 ];
 
-/// Options that raise the class of a command. If a row contains a first word, its options apply only to commands
-/// with that word.
+/// Options that raise the class of a command. If a row has a first word, its options apply only to commands with that
+/// word.
 pub(crate) const OPTIONS: &[(Row, &[&str])] = &[
     (web("git", "archive"), &["--remote"]),
     (web("git", "remote"), &["-f", "--fetch"]),

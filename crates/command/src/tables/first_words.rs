@@ -8,7 +8,7 @@ struct Forms {
     /// Options that may precede the first word.
     before: &'static str,
     first: &'static str,
-    /// Permitted second words, if the command has a second word. Empty: any second word is permitted.
+    /// Second words that are permitted if the command has a second word. If empty, any second word is permitted.
     second: &'static str,
     /// Options that may follow the first word.
     options: &'static str,
@@ -39,7 +39,7 @@ const ROWS: &[Forms] = &[
     },
 ];
 
-/// Returns true if the command has a form in which it only reads. None if no row contains the program.
+/// Returns true if the command has a form in which it only reads. Returns None if the program is in no row.
 pub(crate) fn reads(part: &Part) -> Option<bool> {
     let has = |list: &str, word: &str| list.split(' ').any(|each| each == word);
     let row = ROWS.iter().find(|row| has(row.programs, &part.program))?;

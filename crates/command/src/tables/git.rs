@@ -1,8 +1,8 @@
 //! Subcommands of git that only read, each with the options that are known to be harmless.
 //!
-//! Some options are not listed, because they name a different repository or folder (`-C`, `--git-dir`, `--no-index`),
-//! name an output file (`--output`), or run a program (`--ext-diff`, `--textconv`, `-O`, `--show-signature`,
-//! `--filters`). Subcommands that use the network are not listed either.
+//! Some options are left out. They name another repository or folder (`-C`, `--git-dir`, `--no-index`), name an output
+//! file (`--output`), or run a program (`--ext-diff`, `--textconv`, `-O`, `--show-signature`, `--filters`). Subcommands
+//! that use the network are left out too.
 
 use super::{Operands, Parser, Row, git};
 
@@ -45,8 +45,8 @@ const DIFF: &str = "-# -p -u -U: -s --patch --no-patch --unified: --raw --patch-
      --diff-algorithm: --cached --staged --merge-base -z --check --ws-error-highlight: --indent-heuristic \
      --no-indent-heuristic --ignore-submodules? -c --cc -m -r -t --ours --theirs --base -0 -1 -2 -3";
 
-/// Options of subcommands that walk through commits. `remerge` is not listed, because it repeats merges and thereby
-/// writes objects.
+/// Options of subcommands that walk through commits. `remerge` is left out, because it repeats merges and so writes
+/// objects.
 const LOG: &str = "-n: --max-count: --skip: --oneline --graph --no-graph --all --branches? --tags? --remotes? --glob: \
      --exclude: --since: --after: --until: --before: --since-as-filter: --author: --committer: --grep: --grep-reflog: \
      --invert-grep --all-match -i -E -F -P --regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp \
@@ -63,7 +63,7 @@ const LOG: &str = "-n: --max-count: --skip: --oneline --graph --no-graph --all -
      --diff-merges=first-parent --diff-merges=1 --diff-merges=separate --diff-merges=combined --diff-merges=c \
      --diff-merges=dense-combined --diff-merges=cc";
 
-/// Options that select the references that a subcommand lists.
+/// Options that select the references for a list.
 const REFS: &str = "--contains: --no-contains: --merged? --no-merged? --points-at: --sort: --format: --count: \
      --ignore-case -i --color? --no-color --column? --no-column --omit-empty";
 
@@ -153,10 +153,10 @@ pub(super) const ROWS: &[Row] = &[
     git("remote get-url", &["--all --push"]),
     git("remote", &["-v --verbose"]).with(Operands::None),
     git("bisect log", &[""]).with(Operands::None),
-    // An operand creates a branch, unless an option to list branches is present.
+    // An operand creates a branch, except with an option that lists branches.
     git("branch", &[REFS, "-a -r -v -vv -l --list --all --remotes --show-current --verbose --abbrev? --no-abbrev"])
         .with(Operands::Beside(&["--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"])),
-    // An operand creates a tag, unless an option to list tags is present. `-v` runs the program that checks signatures.
+    // An operand creates a tag, except with an option that lists tags. `-v` runs the program that checks signatures.
     git("tag", &[REFS, "-l -n? --list"])
         .with(Operands::Beside(&["-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"])),
     git("config get", &["--all --regexp --show-origin --show-scope --show-names --null -z --type: --default: --local --global --system --worktree --includes --no-includes"])
@@ -165,8 +165,8 @@ pub(super) const ROWS: &[Row] = &[
     git("config list", &["--show-origin --show-scope --name-only --null -z --local --global --system --worktree --includes --no-includes"])
         .parsed(Parser::OneByOne)
         .with(Operands::None),
-    // With one operand, `git config` shows a setting; with two operands, it sets a value. An option after the name is
-    // the value: `git config a.b -l`.
+    // With one operand, `git config` shows a setting. With two operands, it sets a value. An option after the name is
+    // used as the value: `git config a.b -l`.
     git(
         "config",
         &["-l -z --list --get --get-all --get-regexp --show-origin --show-scope --name-only --local --global --system \
@@ -176,7 +176,7 @@ pub(super) const ROWS: &[Row] = &[
     .with(Operands::OneKey),
 ];
 
-/// Built-in subcommands of git. Any subcommand that is not listed is an alias, or a program on `PATH`.
+/// Built-in subcommands of git. Any other subcommand is an alias, or a program on `PATH`.
 pub(crate) const KNOWN: &[&str] = &[
     "add",
     "am",
@@ -320,8 +320,8 @@ pub(crate) const KNOWN: &[&str] = &[
     "lfs",
 ];
 
-/// Returns true if a format or a sort key makes git run the program that checks signatures. Such formats are `%G?`,
-/// `%+GS` and `%(signature)`.
+/// Returns true if a format or a sort key makes git run the program that checks signatures. Examples are `%G?`, `%+GS`
+/// and `%(signature)`.
 pub(crate) fn checks_signatures(text: &str) -> bool {
     let placeholder = |rest: &str| rest.trim_start_matches(['+', '-', ' ']).starts_with('G');
     text.contains("signature") || text.split('%').skip(1).any(placeholder)

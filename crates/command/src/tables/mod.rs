@@ -1,9 +1,9 @@
 //! Programs that only read, as data: the harmless options of each program, and the kind of its operands.
 //!
-//! A command that matches no row is not read-only. A command matches no row if its program has no row, if the row
-//! does not list an option, if an option is abbreviated, or if an operand has a different kind. A row never lists
-//! an option by which a program writes a file, runs another program, or takes instructions from a file. Programs
-//! with a grammar of their own are in `grammars.rs`. `options.rs` compares a row with a command line.
+//! A command that matches no row is not read-only. It matches no row if its program has none, if the row does not list
+//! an option, if an option is abbreviated, or if an operand is of another kind. A row never lists an option with which
+//! a program writes a file, runs another program, or takes instructions from a file. Programs with a grammar of their
+//! own are in `grammars.rs`. `options.rs` compares a row with a line.
 
 mod archives;
 mod binaries;
@@ -21,37 +21,38 @@ mod text;
 pub(crate) mod versions;
 pub(crate) mod writes;
 
-/// Program that only reads, or subcommand that only reads.
+/// A program or subcommand that only reads.
 #[derive(Debug)]
 pub struct Row {
     pub programs: &'static [&'static str],
-    /// Subcommand of the row. Empty if the row is for the program without subcommands.
+    /// Subcommand of the row. Empty if the program has no subcommands.
     pub subcommand: &'static str,
-    /// Options, separated by spaces. `-x` and `--long` take no value. The suffix `:` means that the option takes a
-    /// value, `?` an optional value in the same word, and `::` two values. `-#` is a number such as `-5`.
+    /// Options, separated by spaces. `-x` and `--long` take no value. The suffix `:` means one value, `?` an optional
+    /// value in the same word, and `::` two values. `-#` is a number such as `-5`.
     options: &'static str,
     /// Lists of options that several programs have in common.
     shared: &'static [&'static str],
     pub operands: Operands,
-    /// True if every option of the program is harmless. A file pattern that expands to an option is then harmless too.
+    /// True if every option of the program is harmless. A file pattern is then harmless even if it expands to an
+    /// option.
     pub takes_any_name: bool,
     pub parser: Parser,
 }
 
-/// Way in which the program reads its options.
+/// Way in which the program parses its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parser {
-    /// Like GNU programs. Letters can be bundled, a value can follow its letter in the same word, and options can
+    /// As in GNU programs: letters can be bundled, a value can follow its letter in the same word, and options can
     /// follow operands.
     Getopt,
-    /// Letters can be bundled, but the value of a letter is always the next word: `tree -Io x W` ignores `x` and writes
+    /// Letters can be bundled, but the value of a letter is always the next word. `tree -Io x W` ignores `x` and writes
     /// `W`.
     ValueApart,
-    /// Each option is a word, and all options precede the first operand. `xxd -bc 16 W` ignores the `c`; `unzip x -l`
-    /// extracts, because `-l` comes after an operand.
+    /// Each option is a word of its own, and all options precede the first operand. `xxd -bc 16 W` ignores the
+    /// `c`. `unzip x -l` extracts, because `-l` follows an operand.
     OneByOne,
-    /// Each option is a word with one dash or two. The value is the next word, or follows `=`: `go test -run=x -count
-    /// 1`.
+    /// Each option is a word of its own with one or two dashes. Its value is the next word, or follows `=`: `go test
+    /// -run=x -count 1`.
     Names,
 }
 
@@ -62,22 +63,22 @@ pub enum Operands {
     Files,
     /// Texts that are not file names.
     Words,
-    /// Texts of letters, digits and a few punctuation characters. A text with a `/` is not permitted, because it would
-    /// be a file.
+    /// Texts of letters, digits and a few punctuation characters. A text with a `/` is not permitted, because it is a
+    /// file.
     Names,
     None,
-    /// Maximum number of operands. The next operand would be a file that the program writes.
+    /// Operands up to this number. The next operand would be a file that the program writes.
     Most(usize),
     /// Operands that do not begin with this text.
     Without(&'static str),
     /// Operands that begin with this text.
     Beginning(&'static str),
     Numbers,
-    /// Operands from this list only.
+    /// Only operands in this list.
     Only(&'static [&'static str]),
-    /// Operands are permitted only together with one of these options.
+    /// Operands, but only together with one of these options.
     Beside(&'static [&'static str]),
-    /// A single name that contains a dot, such as the name of a git setting (`user.name`).
+    /// One name that contains a dot, such as the name of a git setting (`user.name`).
     OneKey,
 }
 
@@ -93,12 +94,12 @@ const fn row(programs: &'static [&'static str], options: &'static str) -> Row {
     }
 }
 
-/// Returns a row that a grammar in `grammars.rs` uses.
+/// Returns a row for a grammar in `grammars.rs`.
 pub(crate) const fn part_of_a_grammar(programs: &'static [&'static str], options: &'static str) -> Row {
     row(programs, options)
 }
 
-/// Returns a row that a grammar in `grammars.rs` uses, for a program that reads options one by one.
+/// Returns a row for a grammar in `grammars.rs`, for a program that reads its options one by one.
 pub(crate) const fn one_by_one(programs: &'static [&'static str], options: &'static str) -> Row {
     row(programs, options).parsed(Parser::OneByOne)
 }
@@ -120,7 +121,7 @@ impl Row {
         Self { parser, ..self }
     }
 
-    /// Returns the options of the row, as the table writes them.
+    /// Returns the options of the row in the form of the table.
     pub fn options(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.options).chain(self.shared.iter().copied()).flat_map(str::split_whitespace)
     }
@@ -147,8 +148,8 @@ pub(crate) fn of_program(program: &str) -> Option<&'static Row> {
     all().find(|row| row.subcommand.is_empty() && row.programs.contains(&program))
 }
 
-/// Returns the row of a subcommand, and the number of words that name the subcommand. The longest name wins: `git stash
-/// list` before `git stash`.
+/// Returns the row of a subcommand, and the number of words in its name. If several rows match, the longest name is
+/// used: `git stash list` before `git stash`.
 pub(crate) fn of_subcommand(program: &str, words: &[String]) -> Option<(&'static Row, usize)> {
     longest(&all(), program, words).filter(|(_, named)| *named > 0)
 }
@@ -158,7 +159,7 @@ fn longest<R>(rows: &R, program: &str, words: &[String]) -> Option<(&'static Row
 where
     R: Iterator<Item = &'static Row> + Clone,
 {
-    // A single word with a space is not two words: git would look for a program of that name.
+    // One word with a space is not two words: git would look for a program of that name.
     let named = |many: usize| {
         let words = words.get(..many)?;
         words.iter().all(|word| !word.contains(' ')).then(|| words.join(" "))

@@ -1,12 +1,12 @@
-//! Programs that run no second program, and the options with which other programs run none.
+//! Programs that run no second program. For other programs, the options with which they run none.
 //!
-//! The words of such a command line name every program that it runs. A rule that forbids commands can therefore be
-//! decided by the words alone. A row never lists an option by which a program runs a second program, loads code, or
-//! reads instructions from a file. The table does not state whether a program writes files.
+//! The words of such a line name every program that it runs. Therefore the words alone decide whether a rule that
+//! forbids commands applies. A row never lists an option with which a program runs a second program, loads code, or
+//! reads instructions from a file. The table does not say whether a program writes files.
 
 use super::{Parser, Row, row};
 
-/// Programs and subcommands that run no second program, whatever their options are.
+/// Programs and subcommands that run no second program with any options.
 pub(crate) const RUNS_NOTHING: &[&str] = &[
     "rm",
     "rmdir",
@@ -101,7 +101,7 @@ const COMPOSE: &str = "-d --detach --build --no-build --force-recreate --remove-
 const GO: &str = "-v -race -count: -run: -short -cover -coverprofile: -bench: -benchmem -benchtime: -timeout: -tags: -o: -x -n -u -a \
      -json -failfast -parallel: -cpu: -p: -mod: -trimpath -shuffle: -skip: -list: -m -f: -t -d";
 
-/// Rows in the format of the read-only rows. A row without a subcommand applies to all subcommands.
+/// Rows in the format of the rows for programs that only read. A row without a subcommand applies to all subcommands.
 const ROWS: &[Row] = &[
     row(
         &["tar", "bsdtar", "gtar"],

@@ -1,19 +1,19 @@
-//! Files that a program reaches: the paths among its arguments. Some programs also reach everything below these paths,
-//! or any file.
+//! Files that a program reaches. These are the paths among its arguments. Some programs also reach everything below
+//! these paths, or any file.
 //!
 //! A program without a row may reach any file.
 
-/// Program that traverses folders.
+/// A program that goes through folders.
 pub(crate) struct Walks {
     pub(crate) programs: &'static [&'static str],
-    /// Option letters, and prefixes of long options, that make the program traverse folders. If both are empty, the
-    /// program always traverses them.
+    /// Option letters, and beginnings of long options, with which the program goes through folders. If both are empty,
+    /// it always does.
     letters: &'static str,
     long: &'static [&'static str],
-    /// Option letters, and prefixes of long options, that make the program follow links to any target.
+    /// Option letters, and beginnings of long options, with which the program follows links to any target.
     follows: &'static str,
     follows_long: &'static [&'static str],
-    /// Number of leading operands that are not file names.
+    /// Number of operands at the beginning that are not file names.
     pub(crate) texts: usize,
 }
 
@@ -40,8 +40,7 @@ impl Walks {
     }
 }
 
-/// Returns true for a long option that begins with one of the prefixes, and for a bundle that contains one of the
-/// letters.
+/// Returns true for a long option with one of the beginnings, and for a bundle with one of the letters.
 fn is_option(word: &str, letters: &str, long: &[&str]) -> bool {
     match (word.strip_prefix("--"), word.strip_prefix('-')) {
         (Some(name), _) => long.iter().any(|begin| name.starts_with(begin)),
@@ -62,14 +61,14 @@ pub(crate) const WALKS: &[Walks] = &[
     walks(&["cp"], 0).with("arRd", &["a", "r"]).following("LH", &["der"]),
     walks(&["rm"], 0).with("rR", &["r"]),
     walks(&["chmod", "chown", "chgrp"], 0).with("R", &["rec"]).following("L", &[]),
-    // Moving a folder also moves its content, and a link to a folder leads to its content.
+    // A folder is moved with its content, and a link to a folder leads to its content.
     walks(&["mv", "ln"], 0),
     walks(&["gzip", "gunzip"], 0).with("r", &["r"]),
     walks(&["zip"], 0).with("rR", &["rec"]),
     walks(&["git add", "git rm", "git mv"], 0),
 ];
 
-/// Programs that reach only the files named by their arguments, in addition to the programs that only read.
+/// Programs that reach only the files that their arguments name, in addition to the programs that only read.
 pub(crate) const STAYS: &[&str] = &[
     "echo",
     "printf",
@@ -110,7 +109,7 @@ pub(crate) const STAYS: &[&str] = &[
     "unix2dos",
 ];
 
-/// Subcommands of git that print no file content and change no file, whatever their options are.
+/// Subcommands of git that print no content of files and change no file, with any options.
 pub(crate) const GIT_STAYS: &[&str] = &[
     "branch",
     "tag",
@@ -144,8 +143,7 @@ pub(crate) const GIT_STAYS: &[&str] = &[
     "annotate",
 ];
 
-/// Subcommands of git that print file content with the listed options. With any other option, these subcommands print
-/// no file content.
+/// Subcommands of git that print the content of files with the listed options. With all other options, they print none.
 pub(crate) const GIT_STAYS_WITHOUT: &[(&str, &str)] = &[
     ("status", "-v -vv --verbose"),
     ("commit", "-a -v -p -i -o --all --verbose --patch --include --only"),
@@ -163,7 +161,7 @@ const CONTENT: &str = "-p -u -U -W -c -m -L -G -S -R -a --patch --unified --raw 
      --text --check --objects --diff-merges=on --diff-merges=m --diff-merges=first-parent --diff-merges=1 \
      --diff-merges=separate --diff-merges=combined --diff-merges=c --diff-merges=dense-combined --diff-merges=cc";
 
-/// Subcommands of git that traverse all files, or the paths after `--`.
+/// Subcommands of git that go through all files, or through the paths after `--`.
 pub(crate) const GIT_WALKS: &[&str] = &[
     "show",
     "diff",

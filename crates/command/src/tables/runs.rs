@@ -1,12 +1,12 @@
-//! Options by which a program runs a second program, or reads instructions from a file: a deny-list, in addition to the
-//! rows of harmless options.
+//! Options with which a program runs a second program, or reads instructions from a file. This deny-list is used in
+//! addition to the rows of harmless options.
 //!
-//! Such an option makes a line opaque, so no grant and no allowing rule covers the line. Rules that ask or forbid
-//! also check the value of the option. No row of this table allows a command. A program without a row is not
-//! treated as read-only.
+//! Such an option makes a line opaque. Therefore neither a grant nor a rule that allows covers the line. Rules that ask
+//! or forbid are also compared with the value of the option. No row of this table allows a command. A program without a
+//! row here is not read-only for that reason.
 
-/// Programs with their options. A long option also matches if it is abbreviated, and a short option also matches within
-/// a bundle.
+/// Programs with their options. A long option also matches in an abbreviated form, and a short option also matches
+/// within a bundle.
 const ROWS: &[(&[&str], &[&str])] = &[
     (
         &["tar", "bsdtar", "gtar"],
@@ -66,7 +66,7 @@ const ROWS: &[(&[&str], &[&str])] = &[
     (&["openssl"], &["-engine", "-provider"]),
 ];
 
-/// Programs whose arguments or command files are code, such as editors, pagers and database shells.
+/// Programs such as editors, pagers and database shells, whose arguments or command files are code.
 pub(crate) const TAKES_CODE: &[&str] = &[
     "awk",
     "gawk",
@@ -165,7 +165,7 @@ fn is_option(word: &str, option: &str) -> bool {
     }
 }
 
-/// Programs that run a second program. No table separates their own words from the words of the second program.
+/// Programs that run a second program, and for which no table says where the words of the second program begin.
 pub(crate) const WRAPS: &[&str] = &[
     "stdbuf",
     "chroot",

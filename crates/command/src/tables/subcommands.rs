@@ -1,7 +1,6 @@
-//! Built-in subcommands of programs. A subcommand that is not listed may be an alias, a plugin, a script, or a program
-//! on `PATH`.
+//! Built-in subcommands of programs. Any other subcommand may be an alias, a plugin, a script, or a program on `PATH`.
 //!
-//! Subcommands that take code or name commands (`deno eval`, `yarn node`, `gh alias`, `kubectl plugin`) are not listed.
+//! Subcommands that take code or name commands (`deno eval`, `yarn node`, `gh alias`, `kubectl plugin`) are left out.
 
 use super::git;
 
@@ -207,7 +206,7 @@ impl Subcommands {
     }
 }
 
-/// Returns the known subcommands of a program. None if the first word names the program to run, as in `npx`.
+/// Returns the known subcommands of a program. Returns None if the first word is the program to run, as in `npx`.
 pub(crate) fn for_program(program: &str) -> Option<Subcommands> {
     if program == "git" {
         return Some(Subcommands(Names::List(git::KNOWN)));

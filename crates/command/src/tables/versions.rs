@@ -1,7 +1,7 @@
-//! Programs that print their version: the line consists only of the program and one word.
+//! Programs that print their version. The line consists of the program and one word only.
 //!
-//! Programs are not listed if they first run a program that a file in the current folder names. Examples of such
-//! programs are yarn, pnpm and go (`toolchain` in `go.mod`).
+//! Some programs first run a program that a file in the current folder names. They are left out. Examples are yarn,
+//! pnpm and go (`toolchain` in `go.mod`).
 
 /// Programs, and the words with which each program prints its version.
 pub(crate) const ROWS: &[(&[&str], &[&str])] = &[

@@ -1,14 +1,14 @@
-//! Rows of common programs that write. Each row lists the options that take a value, and the values that do not change
-//! the effect of a call, such as a message or a count.
+//! Rows of common programs that write. Each row lists the options that take a value. It also says which values do not
+//! change the effect of a call, such as a message or a count.
 //!
-//! A grant remembers the options of a line by these rows. If a program has no row, the grant remembers the options as
-//! written. The operands of programs in [`OPERANDS`] are files or texts, so a grant does not remember them. A grant
-//! remembers all operands of every other program.
+//! A grant remembers the options of a line with these rows. If a program has no row, the grant remembers the options as
+//! written. The operands of the programs in [`OPERANDS`] are files or texts, and a grant does not remember them. For
+//! all other programs, it remembers all operands.
 
 use super::{Row, git, row};
 
-/// Rows in the format of the read-only rows. A `*` after an option means that the option takes a value that does
-/// not change the effect of the command.
+/// Rows in the format of the rows for programs that only read. A `*` after an option means that its value does not
+/// change the effect of the command.
 const ROWS: &[Row] = &[
     row(&["rm"], "-f -r -R -d -v -i -I --force --recursive --dir --verbose"),
     row(
@@ -53,7 +53,7 @@ const ROWS: &[Row] = &[
     cargo("test", CARGO),
     cargo("clippy", CARGO),
     cargo("bench", CARGO),
-    // A grant remembers values that select the program to run.
+    // A grant remembers the values that select the program to run.
     cargo(
         "run",
         "-p: --package: --bin: --example: -r --release --profile: --all-features --features: -F: \
@@ -63,8 +63,8 @@ const ROWS: &[Row] = &[
     cargo("fmt", "--all --check -p* --package*"),
 ];
 
-/// Programs and subcommands whose operands are files, texts or names of tests. The number is the number of leading
-/// operands that determine the effect: the mode in `chmod 600 a`.
+/// Programs and subcommands whose operands are files, texts or names of tests. The number is that of the operands at
+/// the beginning that determine the effect, such as the mode in `chmod 600 a`.
 const OPERANDS: &[(&[&str], usize)] = &[
     (&["rm", "cp", "mv", "mkdir", "rmdir", "touch", "ln", "tee", "truncate", "unlink"], 0),
     (&["chmod", "chown", "chgrp"], 1),
@@ -86,8 +86,8 @@ const OPERANDS: &[(&[&str], usize)] = &[
     (&["gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz"], 0),
 ];
 
-/// Returns the number of leading operands that a grant remembers for a program with its subcommand. None: the grant
-/// remembers all operands.
+/// Returns the number of operands at the beginning that a grant remembers for a program with its subcommand. Returns
+/// None if the grant remembers all operands.
 pub(crate) fn told_words(name: &str) -> Option<usize> {
     OPERANDS.iter().find(|(names, _)| names.contains(&name)).map(|(_, told)| *told)
 }
