@@ -2,22 +2,23 @@
 
 /// Maximum bytes of a workflow. A larger workflow is refused.
 pub const WORKFLOW_BYTES: usize = 256 * 1024;
-/// Maximum bytes of a rehearsal. A rehearsal contains the complete text of each file that it writes. A larger rehearsal
-/// is refused.
+/// Maximum bytes of a rehearsal, which contains the complete text of each file that it writes. A larger rehearsal is
+/// refused.
 pub const REHEARSAL_BYTES: usize = 1024 * 1024;
-/// Maximum bytes of the people file: more than a complete file of 10,000 people. With a larger people file the server
+/// Maximum bytes of the people file. A complete file of 10,000 people is smaller. With a larger people file, the server
 /// does not start.
 pub const PEOPLE_BYTES: usize = 16 * 1024 * 1024;
 /// Maximum number of values, lists and mappings of the people file. With more, the server does not start.
 pub const PEOPLE_NODES: usize = 1_000_000;
-/// Maximum nesting of lists and mappings. JSON Schemas nest deepest. A file with deeper nesting is refused.
+/// Maximum nesting of lists and mappings. JSON Schemas have the deepest nesting. A file with deeper nesting is refused.
 pub const DEPTH: usize = 48;
-/// Maximum number of values, lists and mappings of a file without its own limit. A file with more is refused.
+/// Maximum number of values, lists and mappings of a file for which no other limit is named. A file with more is
+/// refused.
 pub const NODES: usize = 50_000;
-/// Maximum number of parser events that aliases (`*name`) repeat. A file with more is refused.
+/// Maximum number of parser events that aliases (`*name`) repeat in a file. A file with more is refused.
 pub const ALIAS_EVENTS: usize = 20_000;
-/// Maximum number of problems of a file that are reported together. Further problems are reported after the first are
-/// corrected.
+/// Maximum number of problems of a file that are reported together. When they are corrected, the next problems are
+/// reported.
 pub const PROBLEMS: usize = 100;
 
 /// Maximum number of agents of a workflow. A workflow with more is refused.
@@ -34,8 +35,8 @@ pub const RULES_NODES: usize = 100_000;
 pub const CHANNELS_BYTES: usize = 256 * 1024;
 /// Maximum number of channels. Every notice is checked against all channels. With more, the server does not start.
 pub const CHANNELS: usize = 50;
-/// Maximum number of `secret_files` of a channel: the current secret and previous secrets. With more, the server does
-/// not start.
+/// Maximum number of `secret_files` of a channel: the current secret and previous ones. With more, the server does not
+/// start.
 pub const CHANNEL_SECRETS: usize = 3;
 /// Maximum number of `headers` and `header_files` of a channel. With more, the server does not start.
 pub const CHANNEL_HEADERS: usize = 20;
@@ -57,20 +58,20 @@ pub const CHANNEL_ATTEMPTS: u64 = 12;
 pub const CHANNEL_RETRY_MS: u64 = 60 * 60 * 1000;
 /// Maximum `timeout` of one delivery attempt. With a longer timeout the server does not start.
 pub const CHANNEL_TIMEOUT_MS: u64 = 30 * 1000;
-/// Maximum number of entries of a list without its own limit, such as an agent's tools, or a rule's patterns or
-/// approvers. A file with a longer list is refused.
+/// Maximum number of entries of a list for which no other limit is named. Examples are the tools of an agent, and the
+/// patterns or approvers of a rule. A file with a longer list is refused.
 pub const LIST: usize = 200;
 /// Maximum number of replies of one agent in a rehearsal. A rehearsal with more is refused.
 pub const STEPS: usize = 1_000;
 
-/// Maximum characters of a name or an id. Names become part of paths, labels and metrics. A file with a longer name is
+/// Maximum characters of a name or an id, which become part of paths, labels and metrics. A file with a longer name is
 /// refused.
 pub const NAME: usize = 64;
 /// Maximum characters of a pattern, a label, a reason or another text of one line. A file with a longer text is
 /// refused.
 pub const LINE: usize = 1_000;
-/// Maximum characters of instructions, messages and inputs. Every model request contains these texts. A file with a
-/// longer text is refused.
+/// Maximum characters of instructions, messages and inputs, which are part of every model request. A file with a longer
+/// text is refused.
 pub const TEXT: usize = 64 * 1024;
 /// Maximum characters of a text or an argument in a rehearsal. A rehearsal with a longer text is refused.
 pub const SCRIPTED: usize = 256 * 1024;

@@ -1,4 +1,4 @@
-//! Channels file: the channels over which people are notified, and the notices that each channel receives.
+//! Channels file: the channels through which people are notified, and the notices that each channel gets.
 //!
 //! ```yaml
 //! channels:
@@ -23,8 +23,8 @@
 //!     digest: 1h
 //! ```
 //!
-//! The file contains no secret: it only names files and environment variables that hold secrets. A URL that contains a
-//! secret is rejected.
+//! The file contains no secret. It only names files and environment variables that contain secrets. A URL with a secret
+//! is rejected.
 
 mod headers;
 mod mail;
@@ -97,7 +97,7 @@ const CHANNEL: Keys = Keys {
 };
 const RISKS: [(&str, Level); 4] =
     [("low", Level::Low), ("medium", Level::Medium), ("high", Level::High), ("critical", Level::Critical)];
-/// Defaults of a delivery. With these defaults, the last attempt is seven and a half hours after the first attempt.
+/// Defaults of a delivery. With them, the last attempt is seven and a half hours after the first one.
 const ATTEMPTS: u64 = 8;
 const RETRY_MS: u64 = 5_000;
 const TIMEOUT_MS: u64 = 10_000;
@@ -128,7 +128,7 @@ fn read(top: &Item<'_>, problems: &mut Problems) -> Option<Vec<Channel>> {
             problems.at(&key, "is empty, too long, or contains invisible characters");
         }
         if name == CALLBACKS {
-            problems.at(&key, "is reserved for callbacks to agents: choose another name");
+            problems.at(&key, "the name is reserved for callbacks to agents: choose another name");
         }
         channels.extend(channel(name, &value, problems));
     }
@@ -203,8 +203,8 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
     })
 }
 
-/// Checks the recipients of checkpoints. A checkpoint is evidence, so only a program or a fixed address that
-/// archives the checkpoint may receive it.
+/// Checks the recipients of checkpoints. A checkpoint is evidence, so only a program or a fixed address that archives
+/// it may receive it.
 fn checkpoints(via: Via, to: Option<&To>, events: &Item<'_>, problems: &mut Problems) {
     match (via.row().checkpoints, to) {
         (Checkpoints::Any, _) | (Checkpoints::Addresses, Some(To::Addresses(_)) | None) => {}
@@ -242,7 +242,7 @@ impl Reached {
     }
 }
 
-/// Returns the one key that is present. Reports a problem if none or several of the keys are present.
+/// Returns the one key that is present. If none or several of the keys are present, reports a problem.
 fn one<'f, 'i>(
     keys: &[&'static str],
     owner: &Item<'i>,
@@ -259,7 +259,7 @@ fn one<'f, 'i>(
             None
         }
         [_, (_, second), ..] => {
-            problems.at(second, format!("name only one of {}", join_keys(keys)));
+            problems.at(second, format!("only one of {} is allowed: remove the others", join_keys(keys)));
             None
         }
     }
@@ -335,7 +335,7 @@ fn rule(fields: &Fields<'_>, problems: &mut Problems) -> Rule {
     }
 }
 
-/// Reads a list of words of a closed set. An empty list is a problem, because the channel would receive no notice.
+/// Reads a list of words of a closed set. An empty list is a problem: the channel would get no notice.
 fn read_choices<T: Copy + Ord>(
     key: &str,
     words: &[(&str, T)],

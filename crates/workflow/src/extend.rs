@@ -1,13 +1,13 @@
-//! `extends`: a workflow that changes a few keys of another workflow. The YAML trees are merged before their content is
+//! `extends`: a workflow that changes a few keys of another workflow. The YAML trees are merged before the content is
 //! read.
 //!
-//! | key | effect of the file's own value on the extended workflow |
+//! | key | effect of a value in the file on the extended workflow |
 //! |---|---|
 //! | `agents`, `gates`, `limits`, `models` | replaces each key that it names |
 //! | `phases`, `tools` | replaces entries with the same `id` or `name`; other entries follow |
 //! | any other | replaces the value |
 //!
-//! The extended workflow must not extend a further workflow: a reader never has to look at more than two files.
+//! The extended workflow must not extend another one. A reader never has to look at more than two files.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ const BY_KEY: [&str; 4] = ["agents", "gates", "limits", "models"];
 /// Texts of the workflows that a file may extend.
 pub(crate) struct Bases {
     shipped: BTreeMap<&'static str, &'static str>,
-    /// Workflows of the same folder. They take precedence over shipped workflows with the same name.
+    /// Workflows of the same folder. They are used before shipped workflows with the same name.
     others: BTreeMap<String, String>,
 }
 
@@ -33,7 +33,7 @@ impl Bases {
         Self { shipped: shipped::texts(packs).collect(), others: BTreeMap::new() }
     }
 
-    /// Returns no workflows, for a workflow that must not extend another workflow.
+    /// Returns no workflows. Used for a workflow that must not extend another one.
     pub(crate) fn none() -> Self {
         Self { shipped: BTreeMap::new(), others: BTreeMap::new() }
     }
@@ -45,7 +45,7 @@ impl Bases {
         Self { others: others.collect(), ..self }
     }
 
-    /// Returns the text of a base. If a file replaces a shipped workflow, it may also extend that shipped workflow.
+    /// Returns the text of a base. A file that replaces a shipped workflow may extend the workflow that it replaces.
     fn find(&self, base: &str, own: Option<&str>) -> Option<&str> {
         let other = self.others.get(base).filter(|_| own != Some(base));
         other.map(String::as_str).or_else(|| self.shipped.get(base).copied())
@@ -56,7 +56,7 @@ impl Bases {
     }
 }
 
-/// Returns the tree merged with its base. If merging is impossible, reports a problem and returns the tree alone.
+/// Returns the tree merged with its base. If they cannot be merged, reports a problem and returns the tree alone.
 pub(crate) fn resolve(
     own: Node,
     bases: &Bases,
@@ -127,7 +127,7 @@ fn merged(mut base: Node, own: Node) -> Node {
     Node { place, ..base }
 }
 
-/// Replaces entries with the same key, and appends all other entries. Duplicate keys are kept, because reading the
+/// Replaces entries with equal keys, and appends all other entries. Duplicate keys are kept, so that the reader of the
 /// mapping reports them.
 fn put(
     entries: &mut Vec<(Node, Node)>,

@@ -1,7 +1,6 @@
-//! Typed reading of a YAML tree: mappings with known keys, texts, names, counts, lists, JSON.
+//! Typed reader of a YAML tree: mappings with known keys, texts, names, counts, lists, JSON.
 //!
-//! If a value is invalid, the method reports a problem and returns None, so that the caller continues with the next
-//! key.
+//! If a value is invalid, a method reports a problem and returns None. The caller then continues with the next key.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +23,7 @@ pub(crate) struct Item<'a> {
 /// Keys that a mapping may have.
 pub(crate) struct Keys {
     pub(crate) known: &'static [&'static str],
-    /// Keys that are reserved, and that this version does not support yet.
+    /// Keys that are reserved and not supported by this version.
     pub(crate) later: &'static [&'static str],
 }
 
@@ -32,7 +31,7 @@ pub(crate) struct Keys {
 pub(crate) struct Fields<'a> {
     owner: Item<'a>,
     entries: BTreeMap<&'a str, Item<'a>>,
-    /// Known keys that an unknown key seems to misspell. Such keys are not reported as missing.
+    /// Known keys for which the mapping seems to have a misspelt key. They are not reported as missing.
     meant: BTreeSet<&'static str>,
 }
 
@@ -72,8 +71,8 @@ impl<'a> Item<'a> {
         problems.at(self, format!("expected {what}, found {}", self.found()));
     }
 
-    /// Returns the entries of a mapping with arbitrary keys as `(name, key, value)`, in order. Duplicate keys and
-    /// keys that are not texts are reported and left out.
+    /// Returns the entries of a mapping with any keys as `(name, key, value)`, in order. Duplicate keys, and keys that
+    /// are not texts, are reported and left out.
     pub(crate) fn entries(&self, problems: &mut Problems) -> Option<Vec<(&'a str, Self, Self)>> {
         let Value::Map(entries) = &self.node.value else {
             self.expected("a mapping", problems);
@@ -201,7 +200,7 @@ impl<'a> Item<'a> {
         found.map(|(_, value)| *value)
     }
 
-    /// Reads any value as JSON. Keys must be texts, and whole numbers within ±(2^53−1).
+    /// Reads any value as JSON. Keys must be texts, and whole numbers must be within ±(2^53−1).
     pub(crate) fn json(&self, problems: &mut Problems) -> Option<Json> {
         Some(match &self.node.value {
             Value::Null => Json::Null,

@@ -1,7 +1,8 @@
-//! Workflows as files: workflow YAML and rehearsal scripts, parsed, validated with line and column, digested.
+//! Workflows as files: workflow YAML and rehearsal scripts. They are parsed, validated with line and column, and
+//! digested.
 //!
-//! PURE: takes texts and returns data or problems. Never reads a file, never runs anything. [`workflow`] documents the
-//! grammar of workflows, [`rehearsal`] documents scripts, and [`Library`] holds all workflows of a server.
+//! PURE: takes texts and returns data or problems. Never reads a file, never runs anything. [`workflow`] describes the
+//! grammar of workflows, [`rehearsal`] describes scripts, and [`Library`] contains all workflows of a server.
 
 pub mod bounds;
 pub mod channels_file;

@@ -1,6 +1,7 @@
-//! Workflows that a server offers: shipped workflows, and workflows of a folder, which override shipped ones.
+//! Workflows that a server offers: the shipped ones, and those of a folder, which replace shipped ones with the same
+//! name.
 //!
-//! The caller reads the files. If any file is invalid, no library is built.
+//! The caller reads the files. If one file is invalid, no library is built.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -16,21 +17,21 @@ use crate::shipped::{Shipped, external, rehearsals, samples, texts};
 use crate::workflow;
 use crate::yaml::Position;
 
-/// `(file name, text of the workflow, text of its rehearsal)`. The file name is used only in problems. The file of the
-/// rehearsal is `rehearsal.yaml` in the folder of the workflow.
+/// `(file name, text of the workflow, text of its rehearsal)`. The file name is used only in problems. The rehearsal is
+/// the file `rehearsal.yaml` in the folder of the workflow.
 pub type Override = (String, String, Option<String>);
 
 #[derive(Clone, Debug, Default)]
 pub struct Library {
     workflows: BTreeMap<String, Arc<Definition>>,
     rehearsals: BTreeMap<String, Rehearsal>,
-    /// Names that documents of other systems use for workflows of this library. Each entry contains the alias and
-    /// the name of the workflow.
+    /// Names that documents of other systems use for workflows of this library. Each entry has the other name, and the
+    /// name of the workflow here.
     aliases: Vec<(&'static str, &'static str)>,
 }
 
 /// Rehearsal of one workflow. A shipped rehearsal is parsed when it is first played: it is known to be valid, and
-/// parsing it at startup would delay the server.
+/// parsing all of them at the start would delay the server.
 #[derive(Clone, Debug)]
 enum Rehearsal {
     Parsed(Script),
@@ -39,7 +40,7 @@ enum Rehearsal {
 
 impl Library {
     /// Returns the shipped workflows, the workflows of packs, and `external`. An override replaces the workflow with
-    /// the same name and the rehearsal of that workflow. `external` cannot be overridden.
+    /// the same name, and its rehearsal. `external` cannot be replaced.
     pub fn new(
         catalogue: &[tool::Spec],
         packs: &[&'static Shipped],
@@ -134,7 +135,7 @@ fn taken(file: &str, name: &str, place: Position, other: &str) -> Vec<Problem> {
     problems.finish::<()>(None).err().unwrap_or_default()
 }
 
-/// Returns the path of the rehearsal for the path of a workflow, for problems.
+/// Returns the path of the rehearsal that belongs to the path of a workflow. Used in problems.
 fn rehearsal_path(file: &str) -> String {
     match file.rfind(['/', '\\']) {
         Some(end) => format!("{}rehearsal.yaml", &file[..=end]),

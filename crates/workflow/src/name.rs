@@ -1,4 +1,4 @@
-//! Syntax of valid names. Only the syntax is checked, not that the name refers to something.
+//! Syntax of names. Only the syntax is checked, and not whether something with the name exists.
 
 use crate::bounds;
 use crate::item::Item;

@@ -59,10 +59,10 @@ fn read(top: &Item<'_>, problems: &mut Problems) -> Option<Roster> {
     let mut people = Vec::new();
     for (id, key, value) in fields.need("people", problems)?.entries(problems)? {
         let before = problems.len();
-        // Problems of a person that could not be read are already reported.
+        // The problems of a person who could not be read are already reported.
         let Some(person) = person(&value, problems).filter(|_| problems.len() == before) else { continue };
         for problem in check(id, &person) {
-            // A problem of a field is reported at the field. A problem of the id is reported at the id.
+            // A problem of a field is reported at the field, and a problem of the id at the id.
             let field = problem.pointer.split('/').nth(1).unwrap_or_default();
             let place = value.fields(&PERSON, problems).and_then(|fields| fields.find(field).cloned());
             problems.at(place.as_ref().unwrap_or(&key), problem.message);

@@ -1,4 +1,4 @@
-//! Problems in a file, with line and column. This module only collects problems.
+//! Problems in a file, with line and column. This module only collects them.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::bounds;
 use crate::item::Item;
 use crate::yaml::Position;
 
-/// Problem at a place in a file: `workflow.yaml:12:5: unknown key `agnets` (did you mean `agents`?)`.
+/// A problem at a place in a file: `workflow.yaml:12:5: unknown key `agnets` (did you mean `agents`?)`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Problem {
     pub file: String,
@@ -58,7 +58,7 @@ impl Problems {
         self.push(item.node.place, item.path.clone(), message.into(), None);
     }
 
-    /// Reports an unknown name or key. `candidates` are the existing names, for the suggestion of a similar name.
+    /// Reports an unknown name or key. `candidates` are the existing names, from which a similar one is suggested.
     pub(crate) fn unknown<'c>(
         &mut self,
         item: &Item<'_>,
@@ -70,7 +70,7 @@ impl Problems {
         self.push(item.node.place, item.path.clone(), message.into(), suggestion);
     }
 
-    /// Reports a problem at a position without an item, such as in text that is not YAML.
+    /// Reports a problem at a position for which there is no item, for example in a text that is not YAML.
     pub(crate) fn push(
         &mut self,
         place: Position,

@@ -2,7 +2,7 @@
 
 use ipnet::IpNet;
 
-/// Returns true for an address, `/` and a number of bits. Bits of the address beyond that number must be zero.
+/// Returns true for an address, a `/` and a number of bits. All further bits of the address must be zero.
 pub fn is_range(text: &str) -> bool {
     text.parse::<IpNet>().is_ok_and(|range| range.trunc() == range)
 }

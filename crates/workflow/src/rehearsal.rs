@@ -1,7 +1,6 @@
 //! Rehearsal scripts: scripted replies and calls of each agent, for runs without a configured model.
 //!
-//! Parses and validates scripts, including their templates. Never renders a template or plays a step: the crate
-//! `models` does.
+//! Parses and validates scripts with their templates. The crate `models` renders the templates and plays the steps.
 //!
 //! ```yaml
 //! agents:
@@ -16,13 +15,13 @@
 //!     - error: {kind: unavailable, message: "the provider is down"}
 //! ```
 //!
-//! With `again: true`, the last reply of an agent is repeated for every further request. Without it, such a request
+//! With `again: true`, the last reply of an agent answers every further request too. Without it, a further request
 //! fails.
 //!
 //! Every text, and every string inside `arguments`, is a minijinja template. Its variables are `task` (the run's task),
 //! `results.LABEL`, `last` (the newest result) and `messages` (messages of people since the previous reply).
-//! `results.LABEL` is the text result of an earlier call with `as: LABEL`. `expect` states conditions on the model
-//! request that the step answers. `contains` lists texts that the new messages of the request must contain. `tools`
+//! `results.LABEL` is the text result of an earlier call with `as: LABEL`. `expect` has conditions for the model
+//! request that the step answers: `contains` lists texts that the new messages of the request must contain, and `tools`
 //! lists tools that the request must offer.
 
 use std::collections::BTreeMap;
@@ -49,7 +48,7 @@ pub struct Step {
     pub play: Play,
     pub name: Option<String>,
     pub pause_ms: Option<u64>,
-    /// True if this is the agent's last reply and is repeated for every further request.
+    /// True for the last reply of an agent if it answers every further request too.
     pub again: bool,
 }
 
@@ -75,10 +74,10 @@ pub struct ScriptedCall {
     pub arguments: Value,
 }
 
-/// Conditions on the model request that a step answers.
+/// Conditions for the model request that a step answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expect {
-    /// Each text must occur in a message since the previous reply.
+    /// Texts, each of which must be in a message since the previous reply.
     pub contains: Vec<String>,
     /// Names of tools that the request must offer.
     pub tools: Vec<String>,

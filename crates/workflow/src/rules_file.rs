@@ -1,5 +1,5 @@
 //! Rules file: calls that the installation allows, asks about or forbids. The rules apply to agents of Holdshort and to
-//! agents that run elsewhere.
+//! external agents.
 //!
 //! ```yaml
 //! rules:
@@ -7,8 +7,8 @@
 //!   - {agents: [billing-bot], tools: [lookup_order], do: allow}
 //! ```
 //!
-//! The rules have the same form as a workflow's rules. Tools and agents are compared by full name. A tool or agent in
-//! the file need not occur in any workflow.
+//! The rules have the form of the rules of a workflow. Tools and agents are compared by their full names. A tool or an
+//! agent in the file need not be in any workflow.
 
 use holdshort_core::policy::Rule;
 

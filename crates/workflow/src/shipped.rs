@@ -1,4 +1,5 @@
-//! Workflows inside the binary: their texts, and `external`, which is built without a text. Parses nothing.
+//! Workflows inside the binary: the texts of all of them except `external`, which is built without a text. Parses
+//! nothing.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ pub struct Shipped {
     pub aliases: &'static [&'static str],
     /// Sentence that says what a demo of the workflow shows.
     pub shows: &'static str,
-    /// Description of the sample. A demo copies the sample into `folder`.
+    /// Description of the sample that a demo copies into `folder`.
     pub sample_is: &'static str,
     pub folder: &'static str,
     pub workflow: &'static str,
@@ -22,24 +23,25 @@ pub struct Shipped {
     pub readme: &'static str,
     /// Input of a run on the sample, as a JSON text.
     pub input: &'static str,
-    /// Files of the sample workspace, as paths with `/` and contents. Sorted by path.
+    /// Files of the sample workspace, sorted by path. Each entry has the path, with `/` between folders, and the
+    /// content.
     pub sample: &'static [(&'static str, &'static [u8])],
 }
 
-/// Returns the shipped workflows that have a sample and belong to no pack, sorted by name.
+/// Returns the shipped workflows with a sample, except those of packs, sorted by name.
 pub fn shipped() -> &'static [Shipped] {
     const { &[CODELAB, COPILOT, PAIR, RESEARCH] }
 }
 
-/// Workflow without a sample and without a rehearsal.
+/// A workflow without a sample and without a rehearsal.
 #[derive(Debug)]
 pub struct Plain {
     pub name: &'static str,
     pub workflow: &'static str,
 }
 
-/// Workflows for any task in any folder, sorted by name. They range from a workflow that never asks to a workflow that
-/// asks at every gate (contract A16).
+/// Workflows for any task in any folder, sorted by name. One never asks, one asks at every gate, and the others are in
+/// between (contract A16).
 pub const PRESETS: [Plain; 5] = [
     Plain { name: "autonomous", workflow: include_str!("../../../workflows/autonomous/workflow.yaml") },
     Plain {
@@ -54,8 +56,8 @@ pub const PRESETS: [Plain; 5] = [
     Plain { name: "step_by_step", workflow: include_str!("../../../workflows/step_by_step/workflow.yaml") },
 ];
 
-/// Workflows for tasks that arrive over the protocols of other systems (`crates/edges`). Each has a rehearsal for use
-/// without a configured model.
+/// Workflows for tasks that come from protocols of other systems (`crates/edges`). Each has a rehearsal, which is used
+/// if no model is configured.
 pub const EDGES: [(Plain, &str); 1] = [(
     Plain { name: "codelab_ide", workflow: include_str!("../../../workflows/codelab_ide/workflow.yaml") },
     include_str!("../../../workflows/codelab_ide/rehearsal.yaml"),
@@ -82,7 +84,7 @@ pub(crate) fn samples(packs: &[&'static Shipped]) -> impl Iterator<Item = &'stat
     shipped().iter().chain(packs.iter().copied())
 }
 
-/// Returns the workflow for interrupts of agents that run in other frameworks. This workflow runs nothing.
+/// Returns the workflow for interrupts of external agents. It runs nothing.
 pub fn external() -> Definition {
     Definition {
         name: EXTERNAL.to_owned(),

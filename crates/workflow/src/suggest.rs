@@ -1,10 +1,10 @@
-//! Suggestions for misspelt names. Never replaces a name.
+//! Suggestions for misspelt names. A name is never replaced by its suggestion.
 
-/// Returns the most similar candidate, if it differs only by typing errors. Of equally similar candidates the first is
-/// returned.
+/// Returns the most similar candidate if it differs only by typing errors. If several are equally similar, returns the
+/// first.
 pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let name = name.to_lowercase();
-    // One typing error per three letters is allowed. With more errors, it is probably not a misspelling.
+    // One typing error per three letters is allowed. With more errors, the name is probably not a misspelling.
     let allowed = (name.chars().count() / 3).max(1);
     candidates
         .into_iter()

@@ -1,4 +1,4 @@
-//! Grammar of workflow files: reads YAML into a validated [`Definition`]. Never runs or stores one.
+//! Grammar of workflow files. Reads YAML into a validated [`Definition`], and never runs or stores one.
 //!
 //! | key | value (**default**) | read by |
 //! |---|---|---|
@@ -25,9 +25,9 @@
 //! | `result` | phase whose text becomes the run's text, if it has one (**the last phase**) | here |
 //! | `web` | `allow_addresses[]`: non-public address ranges that `web_fetch` may reach (**none**) | `settings` |
 //!
-//! A phase's `gates` and `limits` are merged over the workflow's. A phase may set the three step gates, and the
-//! settings of those kinds of interrupts that the phase opens. Tools match by full name. Every unknown key is an error.
-//! All problems of a file are reported together.
+//! The `gates` and `limits` of a phase are merged over those of the workflow. A phase may set the three step gates, and
+//! the settings of the kinds of interrupts that it opens. Tools match by their full names. Every unknown key is an
+//! error. All problems of a file are reported together.
 
 mod agents;
 mod assignment;
@@ -76,8 +76,8 @@ const KEYS: Keys = Keys {
     later: &["mcp_servers"],
 };
 
-/// Parses and validates a workflow, which may extend a shipped workflow that belongs to no pack. `file_name` is used
-/// only in problems. `catalogue` holds the available tools. The only person who can decide is the operator.
+/// Parses and validates a workflow. It may extend a shipped workflow, but not one of a pack. `file_name` is used only
+/// in problems. `catalogue` are the available tools. Only the operator can decide.
 pub fn parse(file_name: &str, text: &str, catalogue: &[tool::Spec]) -> Result<Definition, Vec<Problem>> {
     parse_placed(file_name, text, catalogue, &Deciders::local(), &Bases::shipped(&[]))
         .map(|(definition, _)| definition)
@@ -93,7 +93,8 @@ pub fn parse_for(
     parse_placed(file_name, text, catalogue, deciders, &Bases::shipped(&[])).map(|(definition, _)| definition)
 }
 
-/// Parses and validates a workflow that may extend one of these bases. Also returns the position of its name.
+/// Parses and validates a workflow that may extend one of these bases. Also returns the position of the workflow's
+/// name.
 pub(crate) fn parse_placed(
     file_name: &str,
     text: &str,
@@ -143,7 +144,7 @@ fn read(
     let network = fields.find("network").and_then(|item| item.flag(problems)).unwrap_or_default();
     let models = fields.find("models").map(|item| models::read(item, problems)).unwrap_or_default();
     let catalogue = &tools::catalogue(fields.find("tools"), catalogue, problems);
-    // If `agents` is misspelt, this is reported once, and not at every reference to an agent.
+    // If `agents` is misspelt, one problem is reported, and not one for every reference to an agent.
     let known = match fields.find("agents") {
         Some(item) => agents::read(item, catalogue, problems),
         None if fields.was_meant("agents") => None,
@@ -211,14 +212,14 @@ fn read_result(item: &Item<'_>, phases: &[Phase], problems: &mut Problems) -> Op
     None
 }
 
-/// Returns true if no limit has a budget of money, or if at least one model has a price.
+/// Returns true if no limit has a budget of money. Also returns true if at least one model has a price.
 fn counts_money(definition: &Definition) -> bool {
     let budgets = definition.phases.iter().map(|phase| phase.limits).chain([definition.limits]);
     let mut prices = definition.models.values().filter_map(|terms| terms.price.as_ref());
     prices.next().is_some() || !budgets.into_iter().any(|limits| limits.budget_money.is_some())
 }
 
-/// Checks a workflow whose base does not exist. Only keys that do not depend on the base are checked: other keys may
+/// Checks a workflow whose base does not exist. Checks only keys that do not depend on the base, because other keys may
 /// refer to names of the base.
 fn alone(top: &Item<'_>, problems: &mut Problems) {
     let Some(fields) = top.fields(&KEYS, problems) else { return };

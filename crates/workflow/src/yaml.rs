@@ -1,7 +1,7 @@
-//! YAML as a tree in which every key and value has its line and column. Knows no grammar of this crate.
+//! YAML as a tree in which every key and value has its line and column. Has no knowledge of workflows.
 //!
-//! Scalars follow YAML 1.2: only `true` and `false` are booleans, so `off` and `no` are texts, quoted or not. Merge
-//! keys (`<<`) and application tags are rejected. Anchors and aliases are allowed within limits.
+//! Scalars follow YAML 1.2. Only `true` and `false` are booleans, so `off` and `no` are texts with or without quotes.
+//! Merge keys (`<<`) and application tags are rejected. Anchors and aliases are allowed up to a limit.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ use crate::bounds;
 pub(crate) struct Position {
     pub(crate) line: u64,
     pub(crate) column: u64,
-    /// True for a position in the workflow that the file extends.
+    /// True for a position in the extended workflow.
     pub(crate) inherited: bool,
 }
 
@@ -48,7 +48,8 @@ pub(crate) enum Value {
     Number(Number),
     Text(String),
     List(Vec<Node>),
-    /// Entries with keys of any type, in order. Duplicate keys are included: reading the mapping reports them.
+    /// Entries with keys of any type, in order. Duplicate keys are included, so that the reader of the mapping reports
+    /// them.
     Map(Vec<(Node, Node)>),
 }
 
@@ -57,7 +58,7 @@ impl Node {
         Self { value: Value::Null, place: Position::START }
     }
 
-    /// Marks the positions of the tree as inherited. The recursion is at most [`bounds::DEPTH`] deep.
+    /// Marks all positions of the tree as inherited. The recursion is at most [`bounds::DEPTH`] deep.
     pub(crate) fn inherit(&mut self) {
         self.place.inherited = true;
         match &mut self.value {
@@ -106,7 +107,7 @@ fn explain(error: &Error) -> String {
     }
 }
 
-/// Returns the first line of a parser message, without the position that [`Unreadable`] holds separately.
+/// Returns the first line of a message of the parser, without the position, which [`Unreadable`] contains.
 fn bare(message: &str) -> &str {
     let line = message.lines().next().unwrap_or_default();
     line.split(" at line ").next().unwrap_or(line).trim_end_matches([' ', '.', ','])
@@ -126,7 +127,7 @@ fn options(max_bytes: usize, max_nodes: usize) -> Options {
         budget: serde_saphyr::budget! {
             max_depth: bounds::DEPTH,
             max_nodes: max_nodes,
-            // Each scalar has one event. Each list and mapping has a start event and an end event.
+            // Each scalar is one event. Each list and each mapping is a start event and an end event.
             max_events: 2 * max_nodes + bounds::ALIAS_EVENTS,
             max_total_scalar_bytes: max_bytes,
         },

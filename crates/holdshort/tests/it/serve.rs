@@ -138,7 +138,9 @@ fn workflow_files_are_checked_where_they_lie() {
     tools.sort();
     let tools = tools.join(", ");
     let problems = [
-        format!("{file}:5:13: there is no tool `reed_file`; there are: {tools} (did you mean `read_file`?)"),
+        format!(
+            "{file}:5:13: there is no tool `reed_file`; the tools are: {tools} (did you mean `read_file`?)"
+        ),
         format!("{file}:8:25: unknown key `expire_in` (did you mean `expires_in`?)"),
         format!(
             "{file}:8:52: no person who may decide is named `release-manager`; known approvers: `operator`"

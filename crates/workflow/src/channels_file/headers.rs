@@ -1,4 +1,4 @@
-//! Additional headers of a webhook. `headers` holds values that are not secret, `header_files` names files that hold
+//! Additional headers of a webhook. `headers` contains values that are not secret. `header_files` names files with
 //! secrets.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,7 +54,7 @@ pub(super) fn read(via: Via, fields: &Fields<'_>, problems: &mut Problems) -> BT
     headers
 }
 
-/// Returns the reason why a header with this name is rejected.
+/// Returns the reason why a header with this name is rejected. Returns `None` if the header is allowed.
 fn refused(key: &str, name: &str) -> Option<String> {
     let is_token = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     if name.is_empty() || !is_token || name.len() > NAME {

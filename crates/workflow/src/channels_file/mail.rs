@@ -95,7 +95,9 @@ fn password(item: &Item<'_>, fields: &Fields<'_>, has_user: bool, problems: &mut
     let found: Vec<_> = KEYS.iter().filter_map(|key| Some((*key, fields.find(key)?))).collect();
     let [(key, value)] = found[..] else {
         match found.first() {
-            Some((_, value)) => problems.at(value, format!("name only one of {}", join_keys(&KEYS))),
+            Some((_, value)) => {
+                problems.at(value, format!("only one of {} is allowed: remove the others", join_keys(&KEYS)))
+            }
             None if has_user => {
                 problems.at(item, format!("`user` also needs one of {}", join_keys(&KEYS)));
             }

@@ -1,4 +1,5 @@
-//! Keys of quiet hours and digests: `zone`, `quiet`, `digest`, and `personal` with settings for individual people.
+//! Keys of quiet hours and digests: `zone`, `quiet`, `digest`, and `personal`, which contains settings for individual
+//! people.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +20,8 @@ const PERSONAL: Keys = Keys { known: &["zone", "quiet", "digest"], later: &[] };
 const DAILY: &str = "daily ";
 const OFF: &str = "off";
 
-/// Reads the quiet hours and the digest of a channel, and those in `personal`, which replace the channel's for one
-/// person.
+/// Reads the quiet hours and the digest of a channel. Also reads those in `personal`, each of which replaces the
+/// channel's for one person.
 pub(super) fn read(
     via: Via,
     has_people: bool,
@@ -53,7 +54,7 @@ pub(super) fn read(
     (all, personal)
 }
 
-/// Reads the quiet hours and the digest of a channel or a person. `all` supplies missing keys.
+/// Reads the quiet hours and the digest of a channel or a person. A key that is missing is taken from `all`.
 fn hold(fields: &Fields<'_>, all: &Hold, problems: &mut Problems) -> Hold {
     let zone = fields.find("zone").and_then(|item| zone(item, problems));
     let quiet = match fields.find("quiet") {

@@ -7,7 +7,7 @@ use crate::bounds::{LINE, NAME};
 use crate::item::{Fields, Item};
 use crate::problem::Problems;
 
-/// Keys that only a Slack app has. If one of them is present, the channel is a Slack app.
+/// Keys that only a Slack app has. A channel with one of them is a Slack app.
 pub(super) const KEYS: [&str; 5] =
     ["channel", "token_file", "token_env", "signing_secret_file", "signing_secret_env"];
 const PEOPLE: &str = "people";
@@ -80,7 +80,7 @@ fn source(
             None
         }
         [_, (_, second), ..] => {
-            problems.at(second, format!("name only one of {}", join_keys(&keys)));
+            problems.at(second, format!("only one of {} is allowed: remove the others", join_keys(&keys)));
             None
         }
     }

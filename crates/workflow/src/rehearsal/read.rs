@@ -20,8 +20,7 @@ const STEP: Keys =
 const CALL: Keys = Keys { known: &["as", "tool", "arguments"], later: &[] };
 const ERROR: Keys = Keys { known: &["kind", "message"], later: &[] };
 const EXPECT: Keys = Keys { known: &["contains", "tools"], later: &[] };
-/// Kinds of failures that a script may simulate. The kind `script` is excluded, because it reports faults of the
-/// script.
+/// Kinds of failures that a script may simulate. The kind `script` is missing, because it reports faults of the script.
 const FAILURES: [(&str, FailureKind); 7] = [
     ("rate_limited", FailureKind::RateLimited),
     ("unavailable", FailureKind::Unavailable),
@@ -37,8 +36,8 @@ pub fn parse(file_name: &str, text: &str) -> Result<Script, Vec<Problem>> {
     read(file_name, text, None)
 }
 
-/// Parses a script for a workflow. Reports a problem for each agent and each tool that the script has and the workflow
-/// lacks. `built_in` holds the tools that every workflow may use.
+/// Parses a script for a workflow. Reports a problem for each agent and each tool in the script that the workflow does
+/// not have. `built_in` are the tools that every workflow may use.
 pub(crate) fn parse_for(
     file_name: &str,
     text: &str,
@@ -46,12 +45,13 @@ pub(crate) fn parse_for(
     built_in: &[tool::Spec],
 ) -> Result<Script, Vec<Problem>> {
     let built_in = built_in.iter().map(|spec| spec.name.as_str());
-    // A workflow may remove built-in tools, such as those that ask people. Such a call is rejected when it is made.
+    // A workflow may remove built-in tools, such as those that ask people. A call of such a tool is rejected when it is
+    // made.
     let tools = workflow.tools.keys().map(String::as_str).chain(built_in).collect();
     read(file_name, text, Some(&Played { workflow, tools }))
 }
 
-/// Workflow that a script plays, with the names of the tools that the script may call.
+/// Workflow for which the script is, with the names of the tools that the script may call.
 struct Played<'w> {
     workflow: &'w Definition,
     tools: BTreeSet<&'w str>,
@@ -84,7 +84,8 @@ fn script(top: &Item<'_>, played: Option<&Played<'_>>, problems: &mut Problems) 
     let mut agents = BTreeMap::new();
     for (agent, key, value) in fields.need("agents", problems)?.entries(problems)? {
         name::any_case(agent, &key, problems);
-        // The judge of the gates is not an agent of the workflow, but a script may contain its replies.
+        // The judge of the gates is not an agent of the workflow. A script may contain replies of the judge
+        // nevertheless.
         let is_one = |workflow: &&Definition| agent == OVERSEER || workflow.agents.contains_key(agent);
         if let Some(workflow) = played.map(|played| played.workflow).filter(|workflow| !is_one(workflow)) {
             let message = format!("the workflow `{}` has no agent `{agent}`", workflow.name);
@@ -103,8 +104,8 @@ fn steps(item: &Item<'_>, played: Option<&Played<'_>>, problems: &mut Problems) 
     steps.filter_map(|(n, item)| step(item, n == last, played, &mut labels, problems)).collect()
 }
 
-/// Reads one step. `labels` holds the labels of earlier calls, which later templates may use. The labels of this step
-/// are added.
+/// Reads one step. `labels` are the labels of earlier calls, which later templates may use. The labels of this step are
+/// added to them.
 fn step(
     item: &Item<'_>,
     is_last: bool,
@@ -130,7 +131,7 @@ fn step(
     let pause_ms = fields.find("pause_ms").and_then(|item| item.count(bounds::PAUSE_MS, problems));
     let again = fields.find("again").filter(|item| item.flag(problems) == Some(true));
     let ends = |play: &Play| matches!(play, Play::Reply { calls, .. } if calls.is_empty());
-    // A repeated reply with calls would make the run loop endlessly.
+    // If a reply with calls were repeated, the run would never end.
     if let Some(item) = again.filter(|_| !is_last || !play.as_ref().is_none_or(ends)) {
         problems
             .at(item, "`again` is only allowed on the last reply of an agent, and only if it has no calls");
@@ -164,7 +165,7 @@ fn reply(
     if text.is_empty() && items.is_empty() && !fields.was_meant("text") && !fields.was_meant("calls") {
         problems.at(item, "a step needs a `text`, `calls` or an `error`");
     }
-    // A call cannot use results of calls in the same reply, because they run after the reply is complete.
+    // A call cannot use results of calls in the same reply, because all of them run after the reply is complete.
     let mut own = Vec::new();
     let mut calls = Vec::new();
     for item in &items {

@@ -1,4 +1,4 @@
-//! Checks the templates of a script: their syntax, and that each variable exists when the template is rendered. Never
+//! Checks the templates of a script: the syntax, and that each variable will exist when the template is rendered. Never
 //! renders a template.
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ const VARIABLES: [&str; 4] = ["task", "results", "last", "messages"];
 /// Functions that are built into minijinja.
 const FUNCTIONS: [&str; 3] = ["range", "dict", "namespace"];
 
-/// Reports invalid syntax, an unknown variable, and `results.LABEL` of a call that is not earlier.
+/// Reports invalid syntax, unknown variables, and each `results.LABEL` that is not the label of an earlier call.
 pub(super) fn check(text: &str, item: &Item<'_>, labels: &BTreeSet<String>, problems: &mut Problems) {
     let environment = Environment::new();
     let template = match environment.template_from_str(text) {

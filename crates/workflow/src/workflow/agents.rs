@@ -1,5 +1,5 @@
-//! `agents`: the agents with their instructions and tools. Tool names are resolved with the catalogue. A hand-off is a
-//! tool too.
+//! `agents`: the agents with their instructions and tools. Names of tools are looked up in the catalogue. A hand-off is
+//! a tool too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +19,10 @@ const KEYS: Keys = Keys {
 
 const ENDS: [(&str, EndCondition); 2] = [("reply", EndCondition::Reply), ("finish", EndCondition::Finish)];
 
-/// Agents as the file states them. They keep the asking tools even if `asking` is disabled.
+/// Agents as the file states them. If `asking` is disabled, they still have the tools that ask people.
 #[derive(Default)]
 pub(super) struct Agents {
-    /// Agents by name. Includes agents with a problem, so that references to them are not reported too.
+    /// Agents by name. An agent with a problem is included, so that references to it are not reported too.
     by_name: BTreeMap<String, Agent>,
     /// Hand-off tools, by name.
     handoffs: BTreeMap<String, tool::Spec>,
@@ -42,7 +42,7 @@ impl Agents {
         self.by_name.values().flat_map(|agent| &agent.tools).map(String::as_str).collect()
     }
 
-    /// Returns the number of tools that ask people and that at least one agent has.
+    /// Returns the number of tools that ask people, counting only tools that an agent has.
     pub(super) fn asking(&self, catalogue: &[tool::Spec]) -> usize {
         let named = self.tools();
         let asks = |spec: &&tool::Spec| spec.runs == tool::Runs::Opens(tool::Opens::Question);
@@ -98,7 +98,7 @@ pub(super) fn read(item: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Pro
     Some(agents)
 }
 
-/// Reads an agent. Its hand-offs are returned unread.
+/// Reads an agent without its hand-offs, which are returned unread.
 fn agent<'a>(
     item: &Item<'a>,
     catalogue: &[tool::Spec],
@@ -150,7 +150,7 @@ fn tools(item: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> 
         if !is_known {
             let names = catalogue.iter().map(|spec| spec.name.as_str());
             let there = listed(names.clone());
-            problems.unknown(item, text, format!("there is no tool `{text}`; there are: {there}"), names);
+            problems.unknown(item, text, format!("there is no tool `{text}`; the tools are: {there}"), names);
         }
         is_known
     });

@@ -1,5 +1,5 @@
-//! `gates` of a workflow and of a phase: the points at which a person decides. `rules.rs` and `kinds.rs` read rules and
-//! kinds of interrupts.
+//! `gates` of a workflow and of a phase: the points at which a person decides. `rules.rs` reads the rules, and
+//! `kinds.rs` reads the kinds of interrupts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +35,7 @@ const OWN: [&str; 13] = [
     "withhold",
     "release_ends_step",
 ];
-/// Number of step gates at the start of `OWN`.
+/// Number of step gates at the beginning of `OWN`.
 const AROUND_STEPS: usize = 3;
 const KNOWN: [&str; OWN.len() + Kind::ALL.len()] = {
     let mut keys = [""; OWN.len() + Kind::ALL.len()];
@@ -49,8 +49,8 @@ const KNOWN: [&str; OWN.len() + Kind::ALL.len()] = {
 
 const ASK_OR_OFF: [(&str, bool); 2] = [("ask", true), ("off", false)];
 const ON_OR_OFF: [(&str, bool); 2] = [("on", true), ("off", false)];
-/// Values of `after_step`. The first flag is true if the gate asks. The second flag is true if the gate does not ask
-/// about a clean step.
+/// Values of `after_step`. The first flag is true if the gate asks. The second flag is true if a clean step needs no
+/// question.
 const AFTER_STEP: [(&str, (bool, bool)); 3] =
     [("ask", (true, false)), ("unless_clean", (true, true)), ("off", (false, false))];
 const ASK_OR_SHOW: [(&str, PlanGate); 2] = [("ask", PlanGate::Ask), ("show", PlanGate::Show)];
@@ -116,7 +116,7 @@ pub(super) fn read(
     (around_steps, gates)
 }
 
-/// Reads the coverage of grants for the session, and their expiry.
+/// Reads which calls a grant for the session covers, and when it expires.
 fn grants(item: &Item<'_>, problems: &mut Problems) -> Option<Grants> {
     const GRANTS: Keys = Keys { known: &["covers", "expires_after"], later: &[] };
     const COVERS: [(&str, GrantCovers); 2] =
@@ -128,9 +128,9 @@ fn grants(item: &Item<'_>, problems: &mut Problems) -> Option<Grants> {
     })
 }
 
-/// Reads the mandatory checkpoints: names, or `{before_execution: {trial: true}}`. With `trial: true` the checkpoint
-/// asks after the trial. The name alone, or `trial: false`, asks before any trial; if both forms are listed, asking
-/// before the trial takes precedence.
+/// Reads the mandatory checkpoints: names, or `{before_execution: {trial: true}}`. With `trial: true`, the checkpoint
+/// asks after the trial. With only the name, or with `trial: false`, it asks before any trial. If both forms are
+/// listed, it asks before the trial.
 fn mandatory(item: &Item<'_>, gates: &mut Gates, problems: &mut Problems) {
     const BEFORE_EXECUTION: Keys = Keys { known: &[Checkpoint::BeforeExecution.as_str()], later: &[] };
     const TRIAL: Keys = Keys { known: &["trial"], later: &[] };
@@ -153,13 +153,14 @@ fn mandatory(item: &Item<'_>, gates: &mut Gates, problems: &mut Problems) {
             problems.at(item, "trials are off; write `trial: on` in the `gates`");
         }
     }
-    // Asking before the trial is stricter and takes precedence, for any order of the entries.
+    // A question before the trial is stricter. Therefore it is used, whatever the order of the entries.
     gates.trial_before_execution =
         !gates.mandatory.is_empty() && !by_name.contains(&Checkpoint::BeforeExecution);
     gates.mandatory.extend(by_name);
 }
 
-/// Reads a phase's gates: the step gates, merged over the workflow's step gates, and settings of kinds of interrupts.
+/// Reads the gates of a phase: its step gates, merged over those of the workflow, and its settings of kinds of
+/// interrupts.
 pub(super) fn of_phase(
     item: &Item<'_>,
     read: &Read,
@@ -200,7 +201,7 @@ pub(super) fn of_phase(
 }
 
 /// Returns true if a step gate applies to phases of this kind. A checkpoint has no steps. Planning and idea generation
-/// have gates for their results instead.
+/// have other gates, for their results.
 fn is_applicable(key: &str, kind: &PhaseKind) -> bool {
     match kind {
         PhaseKind::OneShot { .. } | PhaseKind::Control(_) | PhaseKind::Copilot(_) => true,

@@ -1,4 +1,4 @@
-//! `agents.NAME.handoffs`: the agents to which an agent may hand over its work. Only names are checked here. The core
+//! `agents.NAME.handoffs`: the agents to which an agent may hand over its work. This module checks only names. The core
 //! creates the tools.
 
 use holdshort_core::handoff::{ADMIN, TERMINATOR, TOOL_NAME_CHARS, tool, tool_name};

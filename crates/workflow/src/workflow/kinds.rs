@@ -1,4 +1,4 @@
-//! `gates.KIND`: settings of a workflow or a phase for one kind of interrupt, within the options that the core defines.
+//! `gates.KIND`: settings of a workflow or a phase for one kind of interrupt. The core defines the possible options.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ const KEYS: Keys = Keys {
     later: &[],
 };
 
-/// Effects that `reject` has for at least one kind of interrupt.
+/// Effects that `reject` has for one or more kinds of interrupts.
 const REJECT: [(&str, Effect); 4] = [
     ("refuse", Effect::Refuse),
     ("drop_plan", Effect::DropPlan),
@@ -35,7 +35,7 @@ const REJECT: [(&str, Effect); 4] = [
     ("fail_run", Effect::FailRun),
 ];
 
-/// Kind of interrupt, and the options that are possible at a gate.
+/// A kind of interrupt, and the options that are possible at a gate.
 #[derive(Clone, Copy)]
 pub(super) struct Table {
     kind: Kind,
@@ -65,7 +65,7 @@ impl Table {
         rows.filter(move |row| self.only.is_empty() || self.only.contains(&row.id))
     }
 
-    /// Returns the row of an option. Reports an unknown option.
+    /// Returns the row of an option. If the option is unknown, reports a problem.
     fn row(self, item: &Item<'_>, id: &str, problems: &mut Problems) -> Option<&'static Row> {
         let row = self.rows().find(|row| row.id == id);
         if row.is_none() {
@@ -77,7 +77,8 @@ impl Table {
     }
 }
 
-/// Reads the settings of one kind. `usual` supplies missing keys: for a phase, it holds the workflow's settings.
+/// Reads the settings of one kind. A key that is missing is taken from `usual`. For a phase, these are the settings of
+/// the workflow.
 pub(super) fn read(
     item: &Item<'_>,
     table: Table,
@@ -112,7 +113,7 @@ pub(super) fn read(
     Some(gate)
 }
 
-/// Reads the offered options, in order. At least one option must not release work: otherwise the person could not
+/// Reads the offered options, in order. At least one of them must not release the work. Otherwise the person could not
 /// refuse.
 fn options(item: &Item<'_>, table: Table, problems: &mut Problems) -> Vec<String> {
     let before = problems.len();
@@ -165,7 +166,7 @@ fn on_expiry(item: &Item<'_>, table: Table, problems: &mut Problems) -> Option<S
     let kind = table.kind;
     let needs_a_person =
         row.text == Carry::Must || row.edit == Carry::Must || row.effects.contains(&Effect::Grant);
-    // The result of a client call cannot come from an expiry.
+    // An expiry cannot give the result of a call at a client.
     let needs_a_person = needs_a_person || (kind == Kind::ClientCall && id == "result");
     if needs_a_person {
         problems.at(item, format!("`{id}` needs input from a person, which is not available on expiry"));

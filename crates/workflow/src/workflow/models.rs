@@ -1,5 +1,5 @@
-//! `models`: context window and price of each model, by the name that agents and runs use. The address of a model is
-//! part of the server's configuration.
+//! `models`: context window and price of each model, by the name that agents and runs use. The address of a model is in
+//! the configuration of the server.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> BTreeMap<String,
             continue;
         }
         let terms = model(&value, problems);
-        // All prices must have the same currency, because costs are summed and compared with budgets.
+        // All prices must have the same currency: costs are added, and compared with budgets.
         let other = models.values().filter_map(|terms| terms.price.as_ref());
         let other = other.map(|price| price.currency.clone()).next();
         if let (Some(price), Some(other)) = (&terms.price, other)
@@ -76,7 +76,8 @@ fn price(item: &Item<'_>, problems: &mut Problems) -> Option<Price> {
     Some(Price { input_per_million: input?, output_per_million: output?, currency: currency? })
 }
 
-/// Reads an amount of money in millionths. The amount is a text in YAML, so that it is never a floating-point number.
+/// Reads an amount of money in millionths. In YAML, the amount must be a text, so that it is never a floating-point
+/// number.
 pub(super) fn money(item: &Item<'_>, problems: &mut Problems) -> Option<u64> {
     let text = item.text(bounds::NAME, problems)?;
     let amount = pricing::millionths(&text).filter(|amount| *amount <= bounds::MONEY);

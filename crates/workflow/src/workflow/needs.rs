@@ -5,15 +5,14 @@ use std::collections::BTreeSet;
 use crate::item::Item;
 use crate::problem::Problems;
 
-/// Phase with its needs.
+/// A phase with the phases that it needs.
 pub(super) struct Node<'a> {
     pub(super) id: String,
-    /// Ids of the needed phases. A need that is written in the file has an item. The implied need, which is the phase
-    /// before, has none.
+    /// Ids of the needed phases. A need that is in the file has an item. The implied need of the phase before has none.
     pub(super) needs: Vec<(String, Option<Item<'a>>)>,
 }
 
-/// Reports needs that name an unknown phase, and every cycle of needs once.
+/// Reports needs with the name of an unknown phase. Reports every cycle of needs once.
 pub(super) fn check(nodes: &[Node<'_>], problems: &mut Problems) {
     for (need, item) in nodes.iter().flat_map(|node| &node.needs) {
         if let Some(item) = item
@@ -46,7 +45,7 @@ pub(super) fn before(nodes: &[Node<'_>], at: usize) -> Vec<usize> {
     found
 }
 
-/// Searches for cycles, depth first along the needs. `way` is the path to `at`. The recursion is at most
+/// Searches for cycles, depth first. `way` is the path of needs that leads to `at`. The recursion is at most
 /// [`crate::bounds::PHASES`] deep.
 fn walk(nodes: &[Node<'_>], at: usize, way: &mut Vec<usize>, seen: &mut [bool], problems: &mut Problems) {
     if let Some(start) = way.iter().position(|earlier| *earlier == at) {
@@ -66,7 +65,7 @@ fn walk(nodes: &[Node<'_>], at: usize, way: &mut Vec<usize>, seen: &mut [bool], 
     way.pop();
 }
 
-/// Reports a cycle at the first need of the cycle that is written in the file.
+/// Reports a cycle at the first of its needs that is in the file.
 fn report(nodes: &[Node<'_>], ring: &[usize], problems: &mut Problems) {
     let Some(first) = ring.first() else { return };
     let after = ring.iter().skip(1).chain([first]);

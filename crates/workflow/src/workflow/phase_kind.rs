@@ -1,4 +1,4 @@
-//! `phases[].kind`, and the keys that each kind of phase has.
+//! `phases[].kind`, and the keys of each kind of phase.
 
 use holdshort_core::definition::{
     CheckpointPhase, Control, Copilot, IdeaGeneration, NoChannel, PhaseKind, Planning, StepGates,
@@ -26,7 +26,7 @@ enum Kind {
     Call,
 }
 
-/// Names of the kinds: first Holdshort's names, then the names that predecessor systems use.
+/// Names of the kinds. The names of Holdshort come first, and then the names in earlier systems.
 const KINDS: [(&str, Kind); 10] = [
     ("one_shot", Kind::OneShot),
     ("checkpoint", Kind::Checkpoint),
@@ -40,7 +40,7 @@ const KINDS: [(&str, Kind); 10] = [
     ("hitl_control", Kind::HumanControl),
 ];
 
-/// Known keys: first the keys of every kind, then the keys of only some kinds.
+/// Known keys. The keys of every kind come first, and then the keys of some kinds only.
 pub(super) const KEYS: Keys = Keys {
     known: &[
         "id",
@@ -83,7 +83,8 @@ const ROLES: Keys = Keys { known: &["planner", "improver", "reviewer", "maker", 
 const ROUTING: [(&str, Mode); 3] =
     [("minimal", Mode::Minimal), ("balanced", Mode::Balanced), ("aggressive", Mode::Aggressive)];
 
-/// Values of `then`, which applies after the last plan was rejected. True executes the next plan without approval.
+/// Values of `then`, for the case that the last plan was rejected. If true, the next plan is carried out without
+/// approval.
 const THEN: [(&str, bool); 2] = [("fail", false), ("settle", true)];
 
 /// Defaults: number of plans that a person is shown, number of ideas, number of reviews (contracts A9, A11, A13).
@@ -125,8 +126,8 @@ impl Kind {
         }
     }
 
-    /// Returns the limits without an effect in this kind. `parallel` applies only to plans that are executed,
-    /// `plan_steps` only where a plan is made, `redos` only to steps that end in a gate.
+    /// Returns the limits that have no effect in this kind. `parallel` has an effect only on plans that are carried
+    /// out, `plan_steps` only where a plan is made, and `redos` only on steps that end at a gate.
     fn without(self) -> &'static [&'static str] {
         match self {
             Self::OneShot | Self::Copilot => &["parallel"],
@@ -138,7 +139,7 @@ impl Kind {
         }
     }
 
-    /// Returns the default step gates of a phase. `hitl_control` asks before each step, unless the workflow sets step
+    /// Returns the default step gates of a phase. `hitl_control` asks before each step if the workflow sets no step
     /// gates (contract A14).
     fn gates(self, base: StepGates) -> StepGates {
         let before_step = self == Self::HumanControl && base == StepGates::default();
@@ -173,7 +174,7 @@ pub(super) fn read(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Prob
     if let Some(item) = fields.find("limits") {
         settings::meaningless(item, kind.without(), word, problems);
     }
-    // A missing key is a problem. The other keys of the phase are still read to find further problems.
+    // A missing key is a problem. The other keys of the phase are read nevertheless, to find further problems.
     let read = match kind {
         Kind::OneShot => {
             PhaseKind::OneShot { agent: agent(fields, "agent", around, problems).unwrap_or_default() }
@@ -188,7 +189,8 @@ pub(super) fn read(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Prob
     Some(Read { kind: read, word, gates: kind.gates(around.gates) })
 }
 
-/// Checks the keys of a phase whose kind is missing or unknown, so that this problem does not hide other problems.
+/// Checks the keys of a phase whose kind is missing or unknown. Without this check, the problem of the kind would hide
+/// other problems.
 fn of_no_kind(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) {
     maybe_agent(fields, "agent", around, problems);
     if let Some(roles) = fields.find("agents").and_then(|item| item.fields(&ROLES, problems)) {
@@ -214,7 +216,7 @@ fn checkpoint(fields: &Fields<'_>, problems: &mut Problems) -> CheckpointPhase {
     let edit = fields.find("edit").and_then(|item| item.flag(problems)).unwrap_or_default();
     let alone = fields.find("when_no_channel");
     if let Some(item) = alone.as_ref().filter(|_| !ask) {
-        problems.at(item, "has no effect if `ask` is false, because nobody needs to answer");
+        problems.at(item, "has no effect if `ask` is false, because the checkpoint then asks no person");
     }
     let ways = [("park", NoChannel::Park), ("auto", NoChannel::Auto)];
     let when_no_channel = alone.and_then(|item| item.one_of(&ways, problems)).unwrap_or_default();
@@ -240,8 +242,8 @@ fn planning(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -
     let agents = if let Some(item) = fields.find("workers") {
         workers(item, around.agents, problems)
     } else {
-        // By default, all agents without a role in planning may execute. If every agent has a role, all agents may
-        // execute.
+        // By default, all agents without a role in the planning may carry out subtasks. If every agent has a role, all
+        // agents may.
         let all: Vec<String> = around.agents.into_iter().flat_map(Agents::names).map(str::to_owned).collect();
         let others: Vec<String> = all.iter().filter(|name| !plans.contains(&Some(name))).cloned().collect();
         if others.is_empty() { all } else { others }
@@ -281,8 +283,8 @@ fn ideas(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> O
     })
 }
 
-/// Reads a copilot phase. Without the key `routing`, tasks are not routed. The agent begins immediately, and asks
-/// if necessary (contract E25).
+/// Reads a copilot phase. If the key `routing` is missing, tasks are not routed. The agent then begins immediately, and
+/// asks if necessary (contract E25).
 fn copilot(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Copilot {
     let agent = agent(fields, "agent", around, problems).unwrap_or_default();
     let routing = fields.find("routing").and_then(|item| item.one_of(&ROUTING, problems));
@@ -305,7 +307,7 @@ fn copilot(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) ->
     }
     let words = fields.find("simple_words").and_then(|item| item.count(bounds::COUNT, problems));
     let named = fields.find("team").map(|item| workers(item, around.agents, problems));
-    // By default, a route may name every agent except the phase's agent and the router.
+    // By default, a route may lead to every agent except the agent of the phase and the router.
     let everybody = || {
         let all = around.agents.into_iter().flat_map(Agents::names).map(str::to_owned);
         all.filter(|name| *name != agent && router.as_ref() != Some(name)).collect()
@@ -322,7 +324,7 @@ fn copilot(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) ->
     }
 }
 
-/// Reads a call phase, in which the run calls a tool in the name of an agent. No model decides about the call.
+/// Reads a call phase. In it, the run calls a tool in the name of an agent. No model decides about the call.
 fn call(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> PhaseKind {
     let item = fields.need("tool", problems);
     let tool = item.and_then(|item| item.text(bounds::LINE, problems)).unwrap_or_default();

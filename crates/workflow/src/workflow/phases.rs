@@ -1,4 +1,4 @@
-//! `phases`: the phases of the workflow. The workflow's gates and limits are merged into each phase.
+//! `phases`: the phases of the workflow. The gates and limits of the workflow are merged into each phase.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::{bounds, name};
 
 /// Settings of the workflow that apply to every phase.
 pub(super) struct Around<'a> {
-    /// None if the agents could not be read. In this case names of agents are not checked.
+    /// None if the agents could not be read. In this case, names of agents are not checked.
     pub(super) agents: Option<&'a Agents>,
     pub(super) gates: StepGates,
     pub(super) kinds: &'a BTreeMap<Kind, KindGate>,
@@ -69,10 +69,10 @@ fn phase(fields: &Fields<'_>, read: Read, around: &Around<'_>, problems: &mut Pr
     }
 }
 
-/// Sets the planning phase of each `control` phase: the phase in `plan`, or else the nearest planning phase. The
-/// planning phase must end before the `control` phase starts.
+/// Sets the planning phase of each `control` phase. This is the phase in `plan`, or the nearest planning phase if there
+/// is no `plan`. It must end before the `control` phase starts.
 fn plans(phases: &mut [Phase], nodes: &[needs::Node<'_>], item: &Item<'_>, problems: &mut Problems) {
-    // If a phase could not be read, a problem is already reported, and the indexes of both lists do not match.
+    // If a phase could not be read, a problem is already reported, and the indexes of the two lists do not match.
     if phases.len() != nodes.len() {
         return;
     }

@@ -1,7 +1,7 @@
-//! `gates.rules`: the calls that are allowed, asked about or forbidden. Checks that each rule can match a call. Calls
-//! are matched elsewhere.
+//! `gates.rules`: the calls that are allowed, asked about or forbidden. This module checks that each rule can match a
+//! call. Calls are compared with rules elsewhere.
 //!
-//! A rule that names a tool which no agent has is a problem: with a misspelt name, a `forbid` rule would not stop
+//! If no agent has a tool that a rule names, this is a problem: with a misspelt name, a `forbid` rule would not stop
 //! the call.
 
 use holdshort_core::policy::ChangeScope;
@@ -45,7 +45,7 @@ const CATEGORIES: [(&str, Category); 6] = [
 ];
 /// Shell operators between commands, and redirections.
 const OPERATORS: [&str; 9] = ["|", "||", "&", "&&", ";", ">", ">>", "<", "2>&1"];
-/// `tools: ["*"]` states that the rule applies to every call.
+/// With `tools: ["*"]`, the rule applies to every call.
 const EVERY_TOOL: &str = "*";
 
 /// Reads the rules of the rules file. Agents and tools are not known there.
@@ -109,7 +109,7 @@ fn strings<'a>(fields: &Fields<'a>, key: &str, problems: &mut Problems) -> Vec<(
     fields.find(key).and_then(|item| item.texts(bounds::LIST, bounds::LINE, problems)).unwrap_or_default()
 }
 
-/// Reads full names of tools. `["*"]` is returned as an empty list, which matches every tool.
+/// Reads full names of tools. For `["*"]`, returns an empty list, which matches every tool.
 fn tools(
     fields: &Fields<'_>,
     agents: Option<&Agents>,
@@ -126,7 +126,7 @@ fn tools(
             }
             continue;
         }
-        // The agents' tools are unknown for the rules file, so names of tools are not checked.
+        // For the rules file, the tools of the agents are unknown. Therefore names of tools are not checked.
         let Some(had) = &had else {
             tools.push(text.clone());
             continue;
@@ -139,17 +139,20 @@ fn tools(
         let why = if catalogue.iter().any(|spec| spec.name == *text) {
             format!("no agent has the tool `{text}`, so this rule would never match it")
         } else if text.contains('*') {
-            format!("tools match by full name, and there is no tool `{text}`; agents have: {there}")
+            format!(
+                "tools match by their full names, and there is no tool `{text}`; the agents have these \
+                tools: {there}"
+            )
         } else {
-            format!("there is no tool `{text}`; agents have: {there}")
+            format!("there is no tool `{text}`; the agents have these tools: {there}")
         };
         problems.unknown(item, text, why, had.iter().copied());
     }
     tools
 }
 
-/// Reads patterns for the words of one simple command. Quotes and operators are removed before matching, so patterns
-/// must not contain them.
+/// Reads patterns for the words of one simple command. Quotes and operators are removed from a command before it is
+/// compared. Therefore a pattern must not contain them.
 fn commands(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
     let mut patterns = strings(fields, "commands", problems);
     patterns.retain(|(pattern, item)| {
@@ -237,7 +240,7 @@ fn rule_agents(fields: &Fields<'_>, agents: Option<&Agents>, problems: &mut Prob
     names
 }
 
-/// Reports patterns for commands or URLs if no tool of the rule has such an argument.
+/// Reports patterns for commands or URLs if no tool of the rule has an argument for them.
 fn can_match(
     fields: &Fields<'_>,
     rule: &Rule,

@@ -62,7 +62,7 @@ pub(super) fn limits(item: &Item<'_>, base: Limits, problems: &mut Problems) -> 
     limits
 }
 
-/// Reports limits without an effect in a phase of this kind.
+/// Reports limits that have no effect in a phase of this kind.
 pub(super) fn meaningless(item: &Item<'_>, keys: &[&str], kind: &str, problems: &mut Problems) {
     let Some(fields) = item.fields(&LIMITS, &mut Problems::for_file("")) else { return };
     for key in keys {
@@ -72,7 +72,8 @@ pub(super) fn meaningless(item: &Item<'_>, keys: &[&str], kind: &str, problems: 
     }
 }
 
-/// Reads `asking`. `who_asks` is the number of asking tools that agents have. None if the agents could not be read.
+/// Reads `asking`. `who_asks` is the number of tools that ask people and that an agent has. None if the agents could
+/// not be read.
 pub(super) fn asking(item: &Item<'_>, who_asks: Option<usize>, problems: &mut Problems) -> Option<Asking> {
     let fields = item.fields(&ASKING, problems)?;
     let flag = |key: &str, problems: &mut Problems| fields.find(key).and_then(|item| item.flag(problems));
@@ -84,7 +85,7 @@ pub(super) fn asking(item: &Item<'_>, who_asks: Option<usize>, problems: &mut Pr
     let asking = Asking {
         enabled: flag("enabled", problems).unwrap_or(true),
         form,
-        // With `form: reply`, questions are delivered together at the end of a stage by default (contract C8).
+        // With `form: reply`, questions are by default delivered together at the end of a stage (contract C8).
         deliver: deliver.unwrap_or(match form {
             Form::Tool => Deliver::AtOnce,
             Form::Reply => Deliver::PerStage,
@@ -103,7 +104,7 @@ pub(super) fn asking(item: &Item<'_>, who_asks: Option<usize>, problems: &mut Pr
     Some(asking)
 }
 
-/// Reads the address ranges that `web_fetch` may reach. Reports a problem if no agent has `web_fetch`.
+/// Reads the address ranges that `web_fetch` may reach. If no agent has `web_fetch`, reports a problem.
 pub(super) fn web(item: &Item<'_>, agents: Option<&Agents>, problems: &mut Problems) -> Option<Web> {
     let fields = item.fields(&WEB, problems)?;
     if agents.is_some_and(|agents| !agents.tools().contains(FETCH)) {

@@ -1,4 +1,4 @@
-//! `reminders`, `escalation` and `working_time` of `gates.KIND`: events while an interrupt waits for a decision.
+//! `reminders`, `escalation` and `working_time` of `gates.KIND`: what happens while an interrupt waits for a decision.
 
 use holdshort_core::interrupt::{Escalation, Reminders};
 use holdshort_core::limits;
@@ -13,11 +13,11 @@ use crate::yaml::Value;
 const REMINDERS: Keys = Keys { known: &["after", "every", "limit"], later: &[] };
 const STEP: Keys = Keys { known: &["after", "approvers", "groups", "replace"], later: &[] };
 
-/// Default number of reminders if `every` is set.
+/// Number of reminders if `every` is set and no number is given.
 const USUAL: u32 = 10;
 
-/// Reads a duration of a gate. With `working_time`, a duration must not be in days, because the length of a working day
-/// depends on the person and the date.
+/// Reads a duration of a gate. With `working_time`, the duration must not be in days, because the length of a working
+/// day depends on the person and the date.
 pub(super) fn length(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems) -> Option<u64> {
     let is_working =
         fields.find("working_time").is_some_and(|item| matches!(item.node.value, Value::Bool(true)));

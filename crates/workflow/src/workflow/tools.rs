@@ -1,4 +1,4 @@
-//! `tools`: tools of the workflow, which the client runs. A tool of the workflow replaces a built-in tool with the same
+//! `tools`: tools of the workflow. The client runs them. A tool of the workflow replaces a built-in tool with the same
 //! name.
 
 use holdshort_core::asking::RECORD;
@@ -19,7 +19,7 @@ const KEYS: Keys = Keys {
 
 const EFFECTS: [(&str, Effect); 2] = [("read", Effect::Read), ("write", Effect::Write)];
 
-/// Categories that a writing tool may declare. A tool without a category is treated as able to do anything.
+/// Categories that a writing tool may have. Without a category, a tool is treated as able to do anything.
 const CATEGORIES: [(&str, Category); 5] = [
     ("file_write", Category::FileWrite),
     ("bash", Category::Bash),
@@ -31,7 +31,7 @@ const CATEGORIES: [(&str, Category); 5] = [
 /// Prefixes of tool names that are reserved for tools of the run.
 const RESERVED: [&str; 2] = ["handoff_to_", "invoke_"];
 
-/// Returns every tool that an agent may have: first the workflow's tools, then the built-in tools.
+/// Returns every tool that an agent may have: first those of the workflow, then the built-in tools.
 pub(super) fn catalogue(own: Option<&Item<'_>>, built_in: &[Spec], problems: &mut Problems) -> Vec<Spec> {
     let mut tools: Vec<Spec> = Vec::new();
     for item in own.and_then(|item| item.list(bounds::LIST, problems)).unwrap_or_default() {
@@ -49,7 +49,8 @@ pub(super) fn catalogue(own: Option<&Item<'_>>, built_in: &[Spec], problems: &mu
     tools
 }
 
-/// Reads a tool. A tool with a problem is returned if its name is valid, so that agents can refer to the tool.
+/// Reads a tool. If its name is valid, a tool with a problem is returned too, so that references to it are not
+/// reported.
 fn read(fields: &Fields<'_>, built_in: &[Spec], problems: &mut Problems) -> Option<Spec> {
     let name = fields.need("name", problems).and_then(|item| read_name(item, built_in, problems));
     let description = fields.need("description", problems).and_then(|item| item.text(bounds::TEXT, problems));
@@ -69,7 +70,7 @@ fn read(fields: &Fields<'_>, built_in: &[Spec], problems: &mut Problems) -> Opti
             ),
         }
     }
-    // A tool without `effect` is treated as writing.
+    // If `effect` is missing, the tool is treated as writing.
     let effect =
         fields.find("effect").and_then(|item| item.one_of(&EFFECTS, problems)).unwrap_or(Effect::Write);
     let category = match (fields.find("category"), effect) {
@@ -106,8 +107,8 @@ fn read_name(item: &Item<'_>, built_in: &[Spec], problems: &mut Problems) -> Opt
     Some(text)
 }
 
-/// Reads the JSON Schema of the parameters, an object. Unless the schema says otherwise, unknown properties are
-/// rejected.
+/// Reads the JSON Schema of the parameters, which must be an object. If the schema does not say otherwise, unknown
+/// properties are rejected.
 fn parameters(item: &Item<'_>, problems: &mut Problems) -> Option<Value> {
     let mut schema = input::object(item, "the input of a tool", problems)?;
     if let Value::Object(map) = &mut schema {

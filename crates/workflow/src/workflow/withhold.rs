@@ -1,4 +1,4 @@
-//! `gates.withhold`: fields of the payload of interrupts that people with a certain role must not see.
+//! `gates.withhold`: fields in the payload of interrupts that people with a certain role must not see.
 
 use std::collections::BTreeSet;
 

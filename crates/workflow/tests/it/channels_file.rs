@@ -70,7 +70,7 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "{type: ntfy, url: https://ntfy.sh/t, url_env: X}",
             "X}",
-            "name only one of `url`, `url_file`, `url_env`",
+            "only one of `url`, `url_file`, `url_env` is allowed: remove the others",
         ),
         (
             "{type: ntfy, url: https://ntfy.sh/t, event: [opened]}",

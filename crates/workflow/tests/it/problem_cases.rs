@@ -182,13 +182,13 @@ gates: {rules: [{tools: [handoff_to_duo, handoff_to_du], do: ask}]}
             "workflow.yaml:3:58: there is no agent `dua` (did you mean `duo`?)",
             "workflow.yaml:3:75: there is no agent `amdin` (did you mean `admin`?)",
             "workflow.yaml:4:40: expected a list, found `solo`",
-            "workflow.yaml:4:54: there is no tool `handoff_to_solo`; there are: ask_human, ask_user, chain_phases, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, pack_review, read_file, request_review, run_command, search_codebase, web_fetch, write_file",
+            "workflow.yaml:4:54: there is no tool `handoff_to_solo`; the tools are: ask_human, ask_user, chain_phases, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, pack_review, read_file, request_review, run_command, search_codebase, web_fetch, write_file",
             "workflow.yaml:5:3: `admin` is a built-in target of handovers; choose another name",
             "workflow.yaml:6:3: `terminator` is a built-in target of handovers; choose another name",
             "workflow.yaml:6:48: expected a text, found a mapping",
             "workflow.yaml:8:39: the name of the tool, `handoff_to_a_name_that_is_as_long_as_a_name_may_be_though_no_longer_than_it`, has more than 64 characters",
             "workflow.yaml:9:34: expected `reply` or `finish`, found `finished` (did you mean `finish`?)",
-            "workflow.yaml:11:42: there is no tool `handoff_to_du`; agents have: handoff_to_duo, handoff_to_terminator (did you mean `handoff_to_duo`?)",
+            "workflow.yaml:11:42: there is no tool `handoff_to_du`; the agents have these tools: handoff_to_duo, handoff_to_terminator (did you mean `handoff_to_duo`?)",
         ],
     },
     Case {
@@ -407,9 +407,9 @@ phases:
   - {id: work, kind: one_shot, agent: solo}
 ",
         says: &[
-            "workflow.yaml:3:39: there is no tool `read_fil`; there are: ask_human, ask_user, chain_phases, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, pack_review, read_file, request_review, run_command, search_codebase, web_fetch, write_file (did you mean `read_file`?)",
+            "workflow.yaml:3:39: there is no tool `read_fil`; the tools are: ask_human, ask_user, chain_phases, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, pack_review, read_file, request_review, run_command, search_codebase, web_fetch, write_file (did you mean `read_file`?)",
             "workflow.yaml:3:71: `read_file` is listed twice",
-            "workflow.yaml:3:82: there is no tool `make_coffee`; there are: ask_human, ask_user, chain_phases, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, pack_review, read_file, request_review, run_command, search_codebase, web_fetch, write_file",
+            "workflow.yaml:3:82: there is no tool `make_coffee`; the tools are: ask_human, ask_user, chain_phases, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, pack_review, read_file, request_review, run_command, search_codebase, web_fetch, write_file",
         ],
     },
     Case {
@@ -486,9 +486,9 @@ gates:
     - {reason: Because., do: ask, commands: [\"\"]}
 ",
         says: &[
-            "workflow.yaml:8:16: there is no tool `run_comand`; agents have: read_file, run_command (did you mean `run_command`?)",
+            "workflow.yaml:8:16: there is no tool `run_comand`; the agents have these tools: read_file, run_command (did you mean `run_command`?)",
             "workflow.yaml:9:16: no agent has the tool `edit_file`, so this rule would never match it",
-            "workflow.yaml:10:16: tools match by full name, and there is no tool `read_*`; agents have: read_file, run_command",
+            "workflow.yaml:10:16: tools match by their full names, and there is no tool `read_*`; the agents have these tools: read_file, run_command",
             "workflow.yaml:11:16: `*` matches every tool: do not list other tools with it",
             "workflow.yaml:12:7: a rule needs a criterion (`tools`, `commands`, `paths`, `urls`, `categories`, `agents`, `changes` or `deletes`); `tools: [\"*\"]` matches every call",
             "workflow.yaml:13:15: `tools` is empty and would match every call; leave it out",
