@@ -35,8 +35,7 @@ pub enum Error {
     #[error("channel `{channel}`: {source}")]
     Guard { channel: String, source: guard::Error },
     #[error(
-        "channel `{channel}`: it sends mails over a channel of type `email`, but no such channel is \
-             configured"
+        "channel `{channel}`: its mails are sent through a channel of type `email`, but none is configured"
     )]
     NoServer { channel: String },
 }
@@ -48,17 +47,17 @@ pub struct Channel {
     pub(crate) secrets: Vec<Secret>,
     pub(crate) token: Option<String>,
     pub(crate) smtp: Option<Arc<Smtp>>,
-    /// Recipient address of a registered mail channel. The journal does not contain this address.
+    /// Recipient address of a registered mail channel. It is not in the journal.
     pub(crate) mailbox: Option<String>,
     pub(crate) slack: Option<Bot>,
     pub(crate) guard: Guard,
     /// Additional headers of requests, from the definition or from the registration. Their values may be secrets.
     pub(crate) headers: BTreeMap<String, String>,
-    /// Encoding of the signature in the header that clients of the crew edge expect (`format/crew.rs`).
+    /// Encoding of the signature in the header for clients of the crew edge (`format/crew.rs`).
     pub(crate) encoding: Encoding,
 }
 
-/// Encoding of the signature of a request's body.
+/// Encoding of the signature of a request body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
     #[default]
@@ -66,7 +65,7 @@ pub enum Encoding {
     Base64,
 }
 
-/// Secrets of a registered webhook. A registered webhook is not in the channels file.
+/// Secrets of a registered webhook, which is not in the channels file.
 #[derive(Clone, Debug, Default)]
 pub struct Secrets {
     pub url: String,
@@ -109,8 +108,7 @@ impl Channels {
         definitions.into_iter().map(open).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Returns the channel that sends mails. If there are several such channels, returns the first in the order of
-    /// names.
+    /// Returns the channel that sends mails. If there are several, returns the first by name.
     pub fn of_mails(&self) -> Option<&Channel> {
         self.all().find(|channel| channel.smtp.is_some())
     }
@@ -189,8 +187,8 @@ impl Channel {
         Ok(Self { definition, url, secrets, token, smtp, mailbox, slack, guard, headers, encoding })
     }
 
-    /// Creates a registered channel. The secret may be any text. `mails` is the configured channel whose mail server is
-    /// used if the registered URL is a mail address.
+    /// Creates a registered channel. Its secret may be any text. If the registered URL is a mail address, the mail
+    /// server of the configured channel `mails` is used.
     pub fn registered(
         definition: channel::Channel,
         secrets: Secrets,
@@ -222,8 +220,8 @@ impl Channel {
         })
     }
 
-    /// Creates a channel for mails to `url`, which is `mailto:ADDRESS` or only the address. The mails are sent over the
-    /// mail server of the channel `mails`.
+    /// Creates a channel for mails to `url`, which is `mailto:ADDRESS` or only the address. The mails are sent through
+    /// the mail server of the channel `mails`.
     fn to_address(definition: channel::Channel, url: &str, mails: Option<&Self>) -> Result<Self, Error> {
         let channel = definition.name.clone();
         let Some(mails) = mails else { return Err(Error::NoServer { channel }) };
@@ -244,17 +242,17 @@ impl Channel {
         })
     }
 
-    /// Returns the channel with a stricter address guard, which allows only addresses in the ranges that the definition
-    /// allows.
+    /// Returns the channel with a stricter address guard. The guard allows only addresses in the ranges of the
+    /// definition.
     #[must_use]
     pub fn closed(self) -> Self {
         Self { guard: self.guard.closed(), ..self }
     }
 
-    /// Rejects a URL whose host is an IP address that is not allowed. A host name is looked up and checked later, when
-    /// a message is sent.
+    /// Rejects a URL whose host is an IP address that is not allowed. A host name is looked up and checked only when a
+    /// message is sent.
     pub fn check_address(&self) -> Result<(), Error> {
-        // The mail server comes from the channels file, so it is not checked.
+        // The mail server comes from the channels file, so it needs no check.
         if self.mailbox.is_some() {
             return Ok(());
         }
@@ -263,12 +261,12 @@ impl Channel {
         checked.map_err(|source| Error::Guard { channel: self.definition.name.clone(), source })
     }
 
-    /// Removes the host of the channel's URL and all IP addresses from a text, because the readers of the text must not
-    /// learn the host or its addresses.
+    /// Removes the host of the channel's URL, and all IP addresses, from a text. The readers of the text must not learn
+    /// them.
     pub fn without_host(&self, text: &str) -> String {
         let host = self.url.host_str().unwrap_or_default();
         if host.chars().all(is_of_address) {
-            // Addresses are removed first, because the host may be an address or a part of an address.
+            // IP addresses are removed first, because the host may be one or a part of one.
             let text = without_addresses(text);
             return if host.is_empty() { text } else { text.replace(host, "its host") };
         }
@@ -295,14 +293,14 @@ fn is_of_address(char: char) -> bool {
     char.is_ascii_hexdigit() || matches!(char, '.' | ':')
 }
 
-/// Replaces each word that looks like an IP address, with or without a port. In case of doubt, a word is replaced.
+/// Replaces each word that looks like an IP address, with or without a port. A doubtful word is replaced too.
 fn without_addresses(text: &str) -> String {
     let (mut said, mut rest) = (String::new(), text);
     while let Some(start) = rest.find(is_of_address) {
         let (before, found) = rest.split_at(start);
         let end = found.find(|char: char| !is_of_address(char)).unwrap_or(found.len());
         let (found, after) = found.split_at(end);
-        // Remove punctuation at the end of the word, which belongs to the sentence.
+        // Punctuation at the end of the word belongs to the sentence, so it is removed.
         let word = found.trim_end_matches('.');
         let word = if word.ends_with("::") { word } else { word.trim_end_matches(':') };
         let (word, end) = found.split_at(word.len());
@@ -332,8 +330,8 @@ fn open_smtp(definition: &channel::Channel, url: &Url, texts: Vec<String>) -> Re
     Ok(Smtp { host, security: mail.security, credentials, from })
 }
 
-/// Returns a secret or URL: a text in the definition itself, or the content of the environment variable or file that
-/// the definition names.
+/// Returns a secret or URL. It is a text in the definition itself, or the content of the environment variable or file
+/// that the definition names.
 fn read_source(
     channel: &str,
     source: &Source,
@@ -358,12 +356,12 @@ fn read_source(
     }
 }
 
-/// Parses the URL of a channel. The error never contains the URL, because the URL may be a secret.
+/// Parses the URL of a channel. The URL may be a secret, so the error never contains it.
 fn url(definition: &channel::Channel, text: &str) -> Result<Url, &'static str> {
     let url = Url::parse(text).map_err(|_| "is not a URL such as `https://example.org/hook`")?;
     match url.scheme() {
         "smtp" if definition.via == Via::Email => {}
-        // For push channels, the URL may be a contact address for push services. No message is sent to this address.
+        // The URL of a push channel may be a contact address for push services. No message is sent to it.
         "mailto" if definition.via == Via::Push && url.path().contains('@') => return Ok(url),
         "https" => {}
         // Unencrypted requests are allowed only to the networks in `allow`. The address is checked when a message is

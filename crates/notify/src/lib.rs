@@ -2,12 +2,12 @@
 //!
 //! This crate uses no store and makes no decisions. The outbox of the engine (`engine/src/outbox`) decides if, when and
 //! how often a message is sent. [`Channels`] contains the configured channels with their secrets. [`Message`] is the
-//! content of one delivery. `phrases.rs` contains the texts in each language, and `format/` renders a message for each
-//! type of channel. `mail/` builds mails, `slack.rs` calls Slack, `push.rs` sends push messages to browsers, and
-//! `send.rs` makes one delivery attempt.
+//! content of one delivery. `phrases.rs` contains the texts in each language. `format/` renders a message for each type
+//! of channel. `mail/` builds mails, `slack.rs` calls Slack, and `push.rs` sends push messages to browsers. `send.rs`
+//! makes one delivery attempt.
 //!
-//! A message contains no content of a run, with three exceptions: the title if the channel shows titles, the redacted
-//! summary of a review if the channel shows summaries, and the resolution for the agent that asked.
+//! A message contains no content of a run, with three exceptions. Two depend on the channel: the title, and the
+//! redacted summary of a review. The third is the resolution in a message to the agent that asked.
 
 mod channel;
 mod format;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Maximum number of bytes that are read of a receiver's response, which is enough for an error message. The rest is
+/// Maximum number of bytes that are read from a receiver's response. They are enough for an error message. The rest is
 /// ignored.
 pub const ANSWER_BYTES: usize = 1024;
 /// Maximum number of bytes that a mail server may send over one connection, including its certificates. If the server
@@ -14,14 +14,14 @@ pub const TITLE_CHARS: usize = 150;
 pub const SUMMARY_CHARS: usize = 300;
 /// Maximum characters of the subject of a mail. A longer subject is truncated.
 pub const SUBJECT_CHARS: usize = 200;
-/// Maximum number of items in the list of one message, because Slack accepts at most 50 blocks. The message states the
-/// number of further items.
+/// Maximum number of items in the list of one message, because Slack accepts at most 50 blocks. The message says how
+/// many more items there are.
 pub const LISTED: usize = 40;
-/// Maximum size, in bytes, of a digest for ntfy, whose servers accept 4,096 bytes. The digest states the number of
-/// items that do not fit.
+/// Maximum size, in bytes, of a digest for ntfy, whose servers accept 4,096 bytes. The digest says for how many items
+/// there is no room.
 pub const NTFY_BYTES: usize = 4_000;
-/// Maximum number of people and groups that a message names. The message states the number of further people and
-/// groups.
+/// Maximum number of people and groups that a message names. The message says how many more people and groups there
+/// are.
 pub const NAMES_TOLD: usize = 20;
 /// Maximum size, in bytes, of a file that contains a secret or a URL. With a larger file the server does not start.
 pub const SECRET_FILE_BYTES: u64 = 8 * 1024;
@@ -35,13 +35,13 @@ pub const SECRET_MOST_BYTES: usize = 64;
 pub const SLACK_SKEW: Duration = Duration::from_mins(5);
 /// Maximum number of bytes that are read of a response from Slack. The rest is ignored.
 pub const SLACK_ANSWER_BYTES: usize = 256 * 1024;
-/// Maximum characters of the title of a push notification. The whole notification must fit into 3,993 bytes (RFC 8291,
-/// 4). A longer title is truncated.
+/// Maximum characters of the title of a push notification. A longer title is truncated. The whole notification must fit
+/// into 3,993 bytes (RFC 8291, 4).
 pub const PUSH_TITLE_CHARS: usize = 160;
 /// Maximum characters of the text of a push notification. A longer text is truncated.
 pub const PUSH_BODY_CHARS: usize = 500;
-/// Maximum time for which a push service stores a notification while the browser is offline. The time ends earlier if
-/// the interrupt expires. After this time the notification is not shown.
+/// Maximum time for which a push service stores a notification while the browser is offline. If the interrupt expires
+/// earlier, the time ends then. After this time, the notification is not shown.
 pub const PUSH_TTL: Duration = Duration::from_hours(24);
 /// Minimum time for which a push service stores a notification while the browser is offline.
 pub const PUSH_TTL_LEAST: Duration = Duration::from_mins(1);
@@ -52,5 +52,5 @@ pub const VAPID: Duration = Duration::from_hours(12);
 pub const PUSH_AUTH_BYTES: usize = 16;
 /// Maximum delay that a receiver may request with `Retry-After`. A longer delay is shortened.
 pub const RETRY_AFTER: Duration = Duration::from_hours(24);
-/// Maximum number of buttons for options in one Slack message. All options are on the page.
+/// Maximum number of buttons for options in one Slack message. The page has all options.
 pub const BUTTONS: usize = 5;

@@ -1,4 +1,4 @@
-//! Content of a notification that is delivered over a channel.
+//! Content of a notification for one channel.
 
 use holdshort_core::level::Level;
 use holdshort_core::notice::{Notice, Occasion};
@@ -12,14 +12,14 @@ use crate::phrases::{Phrases, filled};
 use crate::push::Browser;
 use crate::slack::SlackMessageRef;
 
-/// Content of one delivery. It is the same in all attempts of the delivery.
+/// Content of one delivery. All attempts of the delivery have the same content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Value of the header `webhook-id`, by which receivers recognize a repeated delivery.
+    /// Value of the header `webhook-id`. By this value, receivers recognise a repeated delivery.
     pub id: String,
     pub notice: Notice,
-    /// Title of the interrupt if the channel shows titles, or the summary of a review if it shows summaries. An agent
-    /// wrote the text, and [`title`] or [`summary`](crate::summary()) has removed unsafe characters.
+    /// Title of the interrupt if the channel shows titles, or summary of a review if it shows summaries. An agent wrote
+    /// the text. [`title`] or [`summary`](crate::summary()) has removed unsafe characters.
     pub title: Option<String>,
     /// URL of the interrupt in the web app.
     pub link: String,
@@ -30,13 +30,13 @@ pub struct Message {
     pub reader: Option<Reader>,
     /// Buttons for options, for channels in which a person can decide.
     pub buttons: Vec<Button>,
-    /// Earlier Slack messages about the interrupt, which can be updated.
+    /// Earlier Slack messages about the interrupt. They can be updated.
     pub posted: Vec<SlackMessageRef>,
-    /// Full resolution of the interrupt. Only set in a message for the agent that asked.
+    /// Full resolution of the interrupt. Present only in a message to the agent that asked.
     pub resolution: Option<Value>,
 }
 
-/// Button that opens a form for an option. Pressing the button does not send a decision yet.
+/// Button that opens a form for an option. The button alone does not send a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Button {
     /// Label of the button. It contains no text from agents or people.
@@ -84,8 +84,8 @@ impl Several<'_> {
         self.first_lines(self.listed().len())
     }
 
-    /// Returns the list as lines with at most `bytes` bytes in total. If some messages do not fit, a line contains
-    /// their number.
+    /// Returns the list as lines with at most `bytes` bytes in total. If there is no room for some messages, a line
+    /// contains their number.
     pub(crate) fn lines_within(&self, bytes: usize) -> Vec<String> {
         let fits = |lines: &Vec<String>| lines.iter().map(|line| line.len() + 1).sum::<usize>() <= bytes;
         (0..=self.listed().len()).rev().map(|n| self.first_lines(n)).find(fits).unwrap_or_default()
@@ -101,13 +101,13 @@ impl Several<'_> {
     }
 }
 
-/// Authentication of the person who opens the link of a message.
+/// Way in which the person who opens the link of a message is authenticated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkAccess {
     /// The person must sign in.
     #[default]
     SignIn,
-    /// The link itself authenticates until this time.
+    /// The link itself authenticates the person until this time.
     Link(Timestamp),
 }
 
@@ -125,7 +125,7 @@ pub struct Reader {
     pub browser: Option<Browser>,
 }
 
-/// Returns the title of an interrupt in the form for all channels. Returns `None` if the title is blank.
+/// Returns the title of an interrupt as all channels show it. Returns `None` if the title is blank.
 pub fn title(text: &str) -> Option<String> {
     let line = line(text, TITLE_CHARS);
     (!line.is_empty()).then_some(line)
@@ -179,8 +179,8 @@ impl Message {
         facts
     }
 
-    /// Returns the line for this message in a list of several messages. After a decision, the line contains the person
-    /// who decided and the time.
+    /// Returns the line for this message in a list of several messages. After a decision, the line contains the time
+    /// and the person who decided.
     pub(crate) fn entry(&self) -> String {
         let mut facts = self.facts();
         facts.truncate(if self.notice.occasion.asks() { 1 } else { facts.len() - 1 });

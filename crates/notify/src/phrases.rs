@@ -1,4 +1,4 @@
-//! Phrases of messages in each language. English is the default and is used for unknown languages.
+//! Phrases of messages in each language. For an unknown language, the English ones are used.
 
 use holdshort_core::interrupt::{Kind, Outcome};
 use holdshort_core::level::Level;
@@ -17,7 +17,7 @@ pub(crate) struct Phrases {
     reminded: &'static str,
     escalated: &'static str,
     expired: &'static str,
-    /// Phrase that joins a kind of interrupt and its workflow, such as `review in payout`.
+    /// Phrase that combines a kind of interrupt and its workflow, such as `review in payout`.
     of: &'static str,
     /// Phrase that puts a text from a person or agent in the quotation marks of the language.
     pub(crate) quoted: &'static str,
@@ -32,11 +32,11 @@ pub(crate) struct Phrases {
     pub(crate) open_and_decide: &'static str,
     pub(crate) open: &'static str,
     pub(crate) in_app: &'static str,
-    /// Sentence that says that the link is personal.
+    /// Sentence that the link is personal.
     pub(crate) yours: &'static str,
-    /// Sentence that says that a sign-in is required.
+    /// Sentence that a sign-in is required.
     pub(crate) sign_in: &'static str,
-    /// Sentence that says that replies to this mail are not read.
+    /// Sentence that replies to this mail are not read.
     pub(crate) no_reply: &'static str,
     /// Headline of a message that lists several requests.
     pub(crate) several: &'static str,
@@ -215,7 +215,7 @@ impl Phrases {
     }
 }
 
-/// Replaces each `{}` in `form` with the next value. A `{}` inside a value is not replaced.
+/// Replaces each `{}` in `form` with the next value. A `{}` inside a value is kept.
 pub(crate) fn filled(form: &str, values: &[&str]) -> String {
     let mut parts = form.split("{}");
     let mut text = parts.next().unwrap_or_default().to_owned();

@@ -66,7 +66,7 @@ impl Browser {
         self.endpoint.host_str().unwrap_or_default()
     }
 
-    /// Returns true if the endpoint uses unencrypted HTTP, so that others on the network can read the endpoint.
+    /// Returns true if the endpoint uses unencrypted HTTP. Others on the network can then read the endpoint.
     pub fn is_plain(&self) -> bool {
         self.endpoint.scheme() == "http"
     }
@@ -101,7 +101,7 @@ impl PartialEq for Browser {
 impl Eq for Browser {}
 
 impl Channel {
-    /// Returns true if messages may be sent to the browser. An unencrypted endpoint requires that the channel lists
+    /// Returns true if messages may be sent to the browser. If the endpoint is unencrypted, the channel must list
     /// networks in `allow`.
     pub fn accepts_browser(&self, browser: &Browser) -> bool {
         !(browser.is_plain() && self.definition.allow.is_empty())
@@ -136,13 +136,16 @@ impl Channel {
         let content_type = "application/octet-stream";
         let sent =
             self.request(Request { url: browser.endpoint.clone(), content_type, body, headers }, now).await;
-        // The response of a push service may contain the endpoint, which is a secret, so the response is not stored.
+        // The response of a push service may contain the endpoint, which is a secret. Therefore the response is not
+        // stored.
         let sent = Sent { answer: None, ..sent };
         match sent.status {
             // The subscription has expired, or the person has ended it (RFC 8030, 7.3).
             Some(404 | 410) => Sent {
                 verdict: Verdict::Left,
-                error: Some("the browser no longer receives notifications".to_owned()),
+                error: Some(
+                    "the browser of the recipient is no longer subscribed to notifications".to_owned(),
+                ),
                 ..sent
             },
             _ => sent,

@@ -27,7 +27,7 @@ pub(crate) struct Point([u8; POINT_BYTES]);
 impl Point {
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let point = Self(bytes.try_into().ok()?);
-        // `ring` checks a point only when the point is used, so use it once.
+        // `ring` checks a point only when it uses the point. Therefore the point is used once here.
         point.shared().ok().map(|_| point)
     }
 
@@ -40,8 +40,8 @@ impl Point {
         Ok((public, secret))
     }
 
-    /// Encrypts `plain` and returns the body of a request. Only the holder of the browser's private key and of `auth`
-    /// can decrypt the body.
+    /// Encrypts `plain` and returns the body of a request. It can be decrypted only with the private key of the browser
+    /// and with `auth`.
     pub(crate) fn seal(&self, auth: &[u8; PUSH_AUTH_BYTES], plain: Vec<u8>) -> Result<Vec<u8>, Unspecified> {
         let (own, secret) = self.shared()?;
         let mut salt = [0; SALT_BYTES];

@@ -1,5 +1,5 @@
-//! Makes one delivery attempt: looks up and checks the address, opens one connection, and reads a limited number of
-//! bytes of the response. An attempt follows no redirects and uses no proxy. One deadline applies to the whole attempt.
+//! Makes one delivery attempt: looks up and checks the address, opens one connection, and reads the beginning of the
+//! response. An attempt follows no redirects and uses no proxy. One deadline applies to the whole attempt.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -28,13 +28,13 @@ const USER_AGENT: &str = concat!("holdshort/", env!("CARGO_PKG_VERSION"));
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Delivered,
-    /// A retry may succeed. The duration is the delay that the receiver requested, if any.
+    /// A retry may succeed. The duration is the delay that the receiver requested. `None` if it requested none.
     Again(Option<Duration>),
-    /// The receiver refused the message and would refuse a retry too.
+    /// The receiver refused the message. It would refuse a retry too.
     Refused,
-    /// The receiver permanently accepts no more messages from this channel.
+    /// The receiver will never again accept a message from this channel.
     Gone,
-    /// This recipient permanently accepts no more messages. Other recipients of the channel still receive messages.
+    /// This recipient will never again accept a message. Other recipients of the channel still receive messages.
     Left,
 }
 
@@ -65,7 +65,7 @@ impl Channel {
         self.ask(format::request(self, message, now), now).await
     }
 
-    /// Sends a checkpoint of the journal. Receivers recognize repeated deliveries by `id`.
+    /// Sends a checkpoint of the journal. By `id`, receivers recognise a repeated delivery.
     pub async fn send_checkpoint(&self, id: &str, notice: &CheckpointNotice, now: Timestamp) -> Sent {
         if let Some(smtp) = &self.smtp {
             return self.mail(smtp, mail::compose_checkpoint(id, notice, &smtp.from)).await;
@@ -73,7 +73,7 @@ impl Channel {
         self.ask(format::request_of_checkpoint(self, id, notice, now), now).await
     }
 
-    /// Sends a request. If `request` is `None`, the channel has no format for the notice, and the result is a failure.
+    /// Sends a request. If `request` is `None`, the channel has no format for the notice, so the result is a failure.
     async fn ask(&self, request: Option<Request>, now: Timestamp) -> Sent {
         match request {
             Some(request) => self.request(request, now).await,
@@ -96,8 +96,8 @@ impl Channel {
         if let (Some(bot), Some(first)) = (&self.slack, messages.first()) {
             let calls = format::slack_calls_of_several(several, conversation(bot, first));
             let sent = self.bot(calls, now).await;
-            // Drop the reference to the Slack message: it lists several interrupts, so the end of one interrupt must
-            // not update it.
+            // The Slack message lists several interrupts. It must not be updated when one of them ends, so the
+            // reference to it is dropped.
             return Sent { answer: None, ..sent };
         }
         if self.definition.via == Via::Push {
@@ -107,7 +107,7 @@ impl Channel {
         self.ask(format::request_of_several(self, several), now).await
     }
 
-    /// Makes the calls in order until a call fails. A retry repeats all calls, including those that succeeded.
+    /// Makes the calls in order until one fails. A retry repeats all calls, even those that succeeded.
     async fn bot(&self, calls: Vec<Call>, now: Timestamp) -> Sent {
         let bodies: Vec<String> = calls.iter().map(|call| call.body.to_string()).collect();
         let digest = HEXLOWER.encode(Digest::of_bytes(bodies.concat().as_bytes()).as_bytes());
@@ -145,7 +145,7 @@ impl Channel {
     pub(crate) async fn request(&self, request: Request, now: Timestamp) -> Sent {
         let digest = HEXLOWER.encode(Digest::of_bytes(&request.body).as_bytes());
         let until = Instant::now() + Duration::from_millis(self.definition.timeout_ms);
-        let late = || format!("no answer after {} ms", self.definition.timeout_ms);
+        let late = || format!("the receiver did not answer within {} ms", self.definition.timeout_ms);
         let answered = match timeout_at(until, self.post(request)).await {
             Ok(answered) => answered,
             Err(_) => Err(late()),
@@ -160,7 +160,7 @@ impl Channel {
         let status = response.status();
         let verdict = verdict(status, wait_of(&response, now));
         let error = (verdict != Verdict::Delivered).then(|| refused(status));
-        // The status decides on the result, so a slow or endless body is not an error. It is truncated at the deadline.
+        // The status decides the result, so a slow or endless body is not an error. It is cut off at the deadline.
         let answer = beginning(&mut response, until).await;
         Sent { verdict, status: Some(status.as_u16()), error, digest, answer }
     }
@@ -215,7 +215,7 @@ fn refused(status: StatusCode) -> String {
     format!("answered {status}")
 }
 
-/// Describes why there was no response. The text contains no URL.
+/// Describes why there was no response. The text does not contain the URL.
 pub(crate) fn unreached(error: &reqwest::Error) -> String {
     innermost(error).chars().filter(|char| !char.is_control()).take(200).collect()
 }

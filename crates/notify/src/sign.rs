@@ -1,7 +1,7 @@
 //! Signatures of Standard Webhooks 1.0.0, and the signature header of source document 003.
 //!
-//! A `v1` signature is the HMAC-SHA256 of `{id}.{timestamp}.{body}`, where the body has exactly the bytes that are
-//! sent. With several secrets there is one signature per secret, so a receiver needs only one of the secrets.
+//! A `v1` signature is the HMAC-SHA256 of `{id}.{timestamp}.{body}`, where the body is exactly the bytes that are sent.
+//! If there are several secrets, there is one signature for each of them. Therefore a receiver needs only one secret.
 
 use data_encoding::{BASE64, HEXLOWER};
 use ring::hmac::{HMAC_SHA256, Key, sign};
@@ -25,7 +25,7 @@ pub enum SecretError {
 #[derive(Clone)]
 pub struct Secret {
     key: Key,
-    /// Key made of the bytes of the secret's text, for receivers that do not decode `whsec_…`.
+    /// Key from the bytes of the secret's text, for receivers that do not decode `whsec_…`.
     as_written: Key,
 }
 
@@ -40,8 +40,8 @@ impl Secret {
         Ok(Self { key: Key::new(HMAC_SHA256, &bytes), as_written: Key::new(HMAC_SHA256, text.as_bytes()) })
     }
 
-    /// Creates a secret from any text, because the source system accepts any text. The text need not be a valid secret
-    /// of Standard Webhooks.
+    /// Creates a secret from any text, because the source system accepts any text. It need not be valid for Standard
+    /// Webhooks.
     pub fn plain(text: &str) -> Self {
         let key = Key::new(HMAC_SHA256, text.as_bytes());
         Self { as_written: key.clone(), key }

@@ -17,7 +17,7 @@ use crate::send::{Verdict, client, whole};
 
 /// Bot of a Slack app, with the key with which Slack signs requests.
 pub(crate) struct Bot {
-    /// Id of the conversation to post to. Empty if the bot sends a message to each recipient.
+    /// Id of the conversation to which the bot posts. Empty if the bot sends a message to each recipient.
     pub(crate) conversation: String,
     token: String,
     signing: Key,
@@ -30,7 +30,7 @@ pub struct SlackMessageRef {
     pub ts: String,
 }
 
-/// Error codes of Slack after which a retry may succeed.
+/// Error codes of Slack for which a retry may succeed.
 const TRANSIENT: [&str; 6] = [
     "fatal_error",
     "internal_error",
@@ -39,7 +39,7 @@ const TRANSIENT: [&str; 6] = [
     "request_timeout",
     "service_unavailable",
 ];
-/// Error codes of Slack for a message that no longer exists. Such a message needs no update.
+/// Error codes of Slack for a message that no longer exists. No update is needed then.
 const GONE: [&str; 2] = ["message_not_found", "thread_not_found"];
 
 impl Bot {
@@ -81,13 +81,13 @@ impl SlackMessageRef {
 }
 
 impl Channel {
-    /// Returns true if the channel uses a Slack bot. Then its messages have buttons and are updated.
+    /// Returns true if the channel uses a Slack bot. Its messages then have buttons and are updated.
     pub fn has_buttons(&self) -> bool {
         self.slack.is_some()
     }
 
-    /// Returns true if Slack signed this request for the channel's app, and the timestamp is at most a few minutes old.
-    /// Signatures are compared in constant time.
+    /// Returns true if Slack signed this request for the channel's app and the timestamp is at most a few minutes old.
+    /// The signatures are compared in constant time.
     pub fn is_signed_by_slack(&self, timestamp: &str, signature: &str, body: &[u8], now: Timestamp) -> bool {
         let Some(bot) = &self.slack else { return false };
         let Ok(seconds) = timestamp.parse::<i64>() else { return false };
@@ -142,7 +142,7 @@ impl Channel {
             .map_err(|_| "the URL cannot be combined with a method name".to_owned())?;
         let ms = self.definition.timeout_ms;
         let until = Instant::now() + Duration::from_millis(ms);
-        let late = || format!("no answer after {ms} ms");
+        let late = || format!("Slack did not answer within {ms} ms");
         let post = async {
             let (client, url) = client(self, &url).await?;
             let post = client
@@ -169,7 +169,7 @@ impl Channel {
     }
 }
 
-/// Reads the result of a call from the response's body, because Slack responds to nearly every call with status 200.
+/// Reads the result of a call from the body of the response, because nearly every response of Slack has the status 200.
 fn read(body: &[u8], status: u16, wait: Option<Duration>) -> Answered {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let of = |verdict, error, posted| Answered { verdict, status, error, posted };

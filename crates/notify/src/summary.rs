@@ -1,4 +1,4 @@
-//! Summary of a review for people outside the server. It contains derived findings only: text that looks like raw
+//! Summary of a review for people outside the server. It contains only derived findings. Text that looks like raw
 //! customer data is replaced (document 003, parts 4 and 8).
 
 use serde_json::Value;
@@ -6,24 +6,24 @@ use serde_json::Value;
 use crate::limits::SUMMARY_CHARS;
 use crate::message::line;
 
-/// Minimum number of digits of a number that is redacted. A number with so many digits may identify an account, a card
-/// or a phone, or be a birth date.
+/// Minimum number of digits of a number that is redacted. A number with so many digits may be that of an account, a
+/// card or a phone, or a birth date.
 const ACCOUNT_DIGITS: usize = 8;
 
-/// Characters between the groups of digits of one number: also the no-break spaces, and the dashes that word processors
-/// write.
+/// Characters between the groups of digits of one number. Among them are the no-break spaces, and the dashes that word
+/// processors write.
 const SEPARATORS: [char; 9] = [' ', '-', '/', '.', ')', '\u{a0}', '\u{202f}', '\u{2011}', '\u{2013}'];
 
 /// Text that replaces an address or a number of a customer.
 const REDACTED: &str = "[redacted]";
 
-/// Returns the summary of a review in one line: its title and its findings, or `None` if it has neither. The text to
-/// release and the details of the findings are never included.
+/// Returns the summary of a review in one line: its title and its findings. Returns `None` if it has neither. The
+/// summary never contains the text to release or the details of the findings.
 pub fn summary(payload: &Value) -> Option<String> {
     let title = payload.get("title").and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     let findings: Vec<&str> = match payload.get("findings") {
         Some(Value::String(text)) => text.lines().collect(),
-        // A finding that is not text is a detail. Details are omitted.
+        // A finding that is not a text is a detail, and details are left out.
         Some(Value::Array(lines)) => lines.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
@@ -35,14 +35,14 @@ pub fn summary(payload: &Value) -> Option<String> {
         (None, false) => findings,
         (None, true) => return None,
     };
-    // Only the beginning of the text is shown, so only the beginning is redacted.
+    // Only the beginning of the text is shown. Therefore only the beginning is redacted.
     let begins: String = told.chars().take(4 * SUMMARY_CHARS).collect();
     let line = line(&redact(&begins), SUMMARY_CHARS);
     (!line.is_empty()).then_some(line)
 }
 
-/// Replaces e-mail addresses, and numbers with as many digits as numbers of accounts, cards and phones or birth dates.
-/// An amount with decimals or thousands separators is kept.
+/// Replaces e-mail addresses, and numbers with as many digits as the number of an account, a card or a phone, or a
+/// birth date. An amount with decimals or thousands separators is kept.
 fn redact(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -67,8 +67,8 @@ fn redact(text: &str) -> String {
 }
 
 /// Returns the length, in bytes, of the number at the start of a text, such as `DE02 1203 0000`, `+49 170 1234567` or
-/// `01.02.1980`. Returns 0 if the text does not start with a number. Groups of digits are separated by one character of
-/// [`SEPARATORS`], or two, as in `(0170) 1234567`. Only a number that starts a word may begin with the country of an IBAN.
+/// `01.02.1980`. Returns 0 if the text starts with no number. Between two groups of digits is one of [`SEPARATORS`], or
+/// two of them, as in `(0170) 1234567`. Only a number at the start of a word may begin with the country of an IBAN.
 fn number(text: &str, starts_word: bool) -> usize {
     let bytes = text.as_bytes();
     let is_letter = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_uppercase);
@@ -96,8 +96,8 @@ fn number(text: &str, starts_word: bool) -> usize {
     }
 }
 
-/// Returns true for a number with one decimal point and at most two decimals, and for a number whose groups of three
-/// digits are separated by points.
+/// Returns true for a number with one decimal point and one or two decimals. Also returns true for groups of three
+/// digits with points between them.
 fn is_amount(number: &str) -> bool {
     let is_digits = |group: &&str| group.bytes().all(|byte| byte.is_ascii_digit());
     let groups: Vec<&str> = number.split('.').collect();

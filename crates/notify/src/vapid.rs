@@ -1,5 +1,5 @@
-//! Key that identifies this server to push services (RFC 8292): ECDSA over P-256, implemented by `ring`. A browser's
-//! subscription is bound to one key, and only messages that are signed with this key are accepted.
+//! Key that identifies this server to push services (RFC 8292): ECDSA over P-256, implemented by `ring`. The
+//! subscription of a browser belongs to one key, and only messages that are signed with this key are accepted.
 
 use std::fmt;
 
@@ -36,8 +36,8 @@ impl Vapid {
         BASE64URL_NOPAD.encode(self.0.public_key().as_ref())
     }
 
-    /// Returns the value of the header `Authorization` for requests to an endpoint. The value is valid for half a day,
-    /// and only for the push service of the endpoint. `contact` is the address to which the push service may write.
+    /// Returns the value of the header `Authorization` for requests to an endpoint. It is valid for half a day, and
+    /// only for the push service of the endpoint. The push service may write to the address `contact`.
     pub(crate) fn authorization(&self, endpoint: &Url, contact: &str, now: Timestamp) -> Option<String> {
         let claims = json!({
             "aud": endpoint.origin().ascii_serialization(),

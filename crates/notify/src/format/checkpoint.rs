@@ -1,4 +1,4 @@
-//! Renders a signed checkpoint of the journal as a webhook (Standard Webhooks 1.0.0), like `webhook.rs`.
+//! Renders a signed checkpoint of the journal as a webhook (Standard Webhooks 1.0.0), in the same way as `webhook.rs`.
 
 use holdshort_core::notice::CheckpointNotice;
 use holdshort_core::system::checkpoint::CheckpointTree;

@@ -1,5 +1,5 @@
-//! Messages for clients of the crew edge (contracts D4, D7): a flat payload, with a signature over the exact bytes of
-//! the payload. The *source system* is the earlier system whose clients the crew edge serves.
+//! Messages for clients of the crew edge (contracts D4, D7). They have a flat payload, and a signature over exactly its
+//! bytes. The *source system* is the earlier system whose clients the crew edge serves.
 
 use data_encoding::{BASE64, HEXLOWER};
 use holdshort_core::interrupt::Outcome;
@@ -25,7 +25,8 @@ pub fn body(message: &Message) -> Value {
         "task_id": notice.run,
         "review_id": review,
         "crew_name": notice.workflow,
-        // Without a summary, this field contains the title or the headline, which states only the kind of request.
+        // If there is no summary, this field contains the title or the headline. The headline says only what kind of
+        // request it is.
         "summary": message.title.clone().unwrap_or_else(|| message.headline()),
         "risk_level": risk_word(notice.risk),
         "status": status(message),
@@ -45,8 +46,8 @@ fn review_id(message: &Message) -> String {
     format!("REV-{}", id.strip_prefix("int_").unwrap_or(id).to_ascii_uppercase())
 }
 
-/// Returns the event type. The source document defines a type only for the first notice of a review. This project
-/// defines the types of later notices.
+/// Returns the event type. The source document defines a type only for the first notice of a review. The types of later
+/// notices are our own.
 fn event_type(message: &Message) -> &'static str {
     match (message.notice.occasion, message.notice.outcome) {
         (Occasion::Opened, _) => "compliance_review",
@@ -70,8 +71,8 @@ fn status(message: &Message) -> &'static str {
     }
 }
 
-/// Returns the headers of Standard Webhooks and the headers of the source system. In the source system, `X-Webhook-ID`
-/// is the id of the webhook, and `X-Event-ID` is the id of the event.
+/// Returns the headers of Standard Webhooks and those of the source system. In the source system, `X-Webhook-ID` is the
+/// id of the webhook, and `X-Event-ID` is the id of the event.
 pub(super) fn headers(
     channel: &Channel,
     message: &Message,

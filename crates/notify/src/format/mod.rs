@@ -1,4 +1,4 @@
-//! Renders a message as a request for each type of channel: a body with headers.
+//! Renders a message as a request for each type of channel. A request has a body and headers.
 
 mod checkpoint;
 mod crew;
@@ -42,7 +42,7 @@ pub(crate) fn slack_calls_of_several(several: Several<'_>, conversation: &str) -
     vec![slack::post(slack::several(several), conversation)]
 }
 
-/// Escapes a text so that Slack does not interpret any formatting in the text.
+/// Escapes a text so that Slack interprets no formatting in it.
 pub(crate) fn slack_text(text: &str) -> String {
     slack::escaped(text)
 }
@@ -58,13 +58,13 @@ pub(crate) fn push_of_several(several: Several<'_>, now: Timestamp) -> Push {
 
 type Headers = Vec<(String, String)>;
 
-/// Functions that build the requests for a type of channel.
+/// Functions that build the requests of one type of channel.
 struct Format {
     /// Returns the URL to which a request is sent. The argument is the URL of the channel.
     address: fn(&Url) -> Url,
     body: fn(&Url, &Message) -> Value,
-    /// Returns one body for several messages. `None` if the messages are for programs, which receive each message
-    /// separately.
+    /// Returns one body for several messages. `None` if a program reads the messages, because a program receives each
+    /// of them separately.
     several: Option<fn(&Url, Several<'_>) -> Value>,
     headers: fn(&Channel, &Message, &[u8], Timestamp) -> Headers,
 }
@@ -102,7 +102,7 @@ pub(crate) fn request_of_several(channel: &Channel, several: Several<'_>) -> Opt
     Some(Request { url, content_type: JSON, body, headers: headers(channel) })
 }
 
-/// Returns the request for a message. Returns `None` if the type of channel does not send such requests.
+/// Returns the request for a message. Returns `None` if the type of channel sends no such requests.
 pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> Option<Request> {
     let format = format(channel.definition.via)?;
     let body = bytes(&(format.body)(&channel.url, message));
@@ -111,7 +111,7 @@ pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> O
     Some(Request { url: (format.address)(&channel.url), content_type: JSON, body, headers })
 }
 
-/// Returns the request for a checkpoint. Returns `None` if checkpoints are not sent over this type of channel.
+/// Returns the request for a checkpoint. Returns `None` if the type of channel sends no checkpoints.
 pub(crate) fn request_of_checkpoint(
     channel: &Channel,
     id: &str,
@@ -127,14 +127,14 @@ pub(crate) fn request_of_checkpoint(
     Some(Request { url: channel.url.clone(), content_type: JSON, body, headers })
 }
 
-/// Returns the headers that are in every request of the channel.
+/// Returns the headers of every request of the channel.
 fn headers(channel: &Channel) -> Headers {
     let said = channel.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
     let token = channel.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {token}")));
     said.chain(token).collect()
 }
 
-/// Serializes the body once, so that the signed bytes are the sent bytes.
+/// Serializes the body once. Therefore the signed bytes are also the sent bytes.
 fn bytes(value: &Value) -> Vec<u8> {
     value.to_string().into_bytes()
 }

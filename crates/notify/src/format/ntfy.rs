@@ -1,5 +1,5 @@
-//! Messages for a topic of an ntfy server. A message is published as JSON to the root URL of the server, because ntfy's
-//! headers accept only ASCII.
+//! Messages for a topic of an ntfy server. A message is published as JSON to the root URL of the server. The headers of
+//! ntfy are not used, because they accept only ASCII.
 
 use holdshort_core::level::Level;
 use reqwest::Url;

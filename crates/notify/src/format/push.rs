@@ -11,7 +11,8 @@ use crate::message::{Message, Several, line};
 /// Payload before encryption, with its delivery headers.
 pub(crate) struct Push {
     pub(crate) payload: Value,
-    /// Topic. If several messages with the same topic wait at the push service, only the last message is delivered.
+    /// Topic of the message. If several messages with the same topic wait at the push service, only the last one is
+    /// delivered.
     pub(crate) topic: Option<String>,
     pub(crate) urgency: &'static str,
     /// Time for which the push service keeps the message while the browser is offline.
@@ -20,7 +21,7 @@ pub(crate) struct Push {
 
 pub(super) fn push(message: &Message, now: Timestamp) -> Push {
     let mut facts = message.facts();
-    // The last fact is the interrupt's id. The id is omitted, because people cannot use it and the link contains it.
+    // The last fact is the id of the interrupt. It is left out, because people cannot use it and the link contains it.
     facts.pop();
     let title = message.quoted().into_iter();
     let lines = title.chain(facts.into_iter().map(|(label, value)| format!("{label}: {value}")));
@@ -44,7 +45,7 @@ pub(super) fn several(several: Several<'_>, now: Timestamp) -> Push {
     }
 }
 
-/// Builds the payload. A later notification with the same `tag` replaces this notification if this one is still shown.
+/// Builds the payload. A later notification with the same `tag` replaces this one while it is still shown.
 fn payload(title: &str, lines: Vec<String>, url: &str, tag: &str) -> Value {
     let mut body = String::new();
     let mut left = PUSH_BODY_CHARS;
@@ -62,7 +63,7 @@ fn payload(title: &str, lines: Vec<String>, url: &str, tag: &str) -> Value {
     json!({"title": line(title, PUSH_TITLE_CHARS), "body": body, "url": url, "tag": tag})
 }
 
-/// Urgencies of RFC 8030, 5.3. A message with the urgency `high` is delivered even to a device that saves battery
+/// Urgencies of RFC 8030, 5.3. With the urgency `high`, a message is delivered even to a device that saves battery
 /// power.
 const HIGH: &str = "high";
 const NORMAL: &str = "normal";
@@ -75,8 +76,8 @@ fn urgency(message: &Message) -> &'static str {
     if is_high && message.notice.occasion.asks() { HIGH } else { NORMAL }
 }
 
-/// Returns the time for which the push service keeps the message. For a message that asks for a decision, this time
-/// ends when the interrupt expires.
+/// Returns the time for which the push service keeps the message. A message that asks for a decision is kept only until
+/// the interrupt expires.
 fn ttl(message: &Message, now: Timestamp) -> u64 {
     let asks = message.notice.occasion.asks();
     let ends = message.notice.expires_at.filter(|_| asks).map(|at| at.ms_since(now) / 1_000);

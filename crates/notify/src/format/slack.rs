@@ -1,7 +1,7 @@
 //! Messages for Slack as blocks, with a button that opens the page.
 //!
-//! Text from agents and people is in elements of type `plain_text`, in which Slack does not interpret mentions, links
-//! or formatting.
+//! Text from agents and people is in elements of type `plain_text`. In these elements, Slack does not interpret
+//! mentions, links or formatting.
 
 use serde_json::{Value, json};
 
@@ -25,12 +25,12 @@ pub(super) fn body(message: &Message) -> Value {
         "url": message.page(),
     }));
     blocks.push(json!({"type": "actions", "elements": elements}));
-    // `text` is the text of Slack's notification. Slack interprets formatting in it, so it contains no text from agents
-    // or people.
+    // `text` is the text of Slack's own notification. Slack interprets formatting in it, so it contains no text from
+    // agents or people.
     json!({"text": escaped(&headline), "blocks": blocks})
 }
 
-/// Renders a button. The action ids are unique within a message.
+/// Renders a button. Its action id is unique within the message.
 fn button((n, button): (usize, &Button)) -> Value {
     let mut drawn = json!({
         "type": "button",
@@ -46,8 +46,8 @@ fn button((n, button): (usize, &Button)) -> Value {
     drawn
 }
 
-/// Returns the API calls of the bot: an update of each earlier message about the interrupt, or a new post if there are
-/// no earlier messages.
+/// Returns the API calls of the bot. They update each earlier message about the interrupt. If there is none, they post
+/// a new message.
 pub(super) fn calls(message: &Message, conversation: &str) -> Vec<Call> {
     let mut body = body(message);
     if message.posted.is_empty() {

@@ -1,7 +1,7 @@
-//! Messages for a workflow of Microsoft Teams ("When a Teams webhook request is received"): an adaptive card.
+//! Messages for a workflow of Microsoft Teams ("When a Teams webhook request is received"). Each is an adaptive card.
 //!
-//! Microsoft Teams interprets Markdown in elements of type `TextBlock` but not in elements of type `TextRun`. All text
-//! is therefore in `TextRun` elements.
+//! Microsoft Teams interprets Markdown in elements of type `TextBlock`, but not in elements of type `TextRun`.
+//! Therefore all text is in `TextRun` elements.
 
 use serde_json::{Value, json};
 

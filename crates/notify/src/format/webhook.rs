@@ -67,8 +67,8 @@ fn kind_of(message: &Message) -> String {
     format!("interrupt.{}", message.notice.occasion.as_str())
 }
 
-/// Returns the headers of Standard Webhooks, followed by the headers of source document 003 and of the system that the
-/// document is based on.
+/// Returns the headers of Standard Webhooks. They are followed by the headers of source document 003, and by those of
+/// the system on which this document is based.
 pub(super) fn headers(
     secrets: &[Secret],
     message: &Message,
@@ -82,7 +82,7 @@ pub(super) fn headers(
 pub(super) struct HeaderValues<'t> {
     pub(super) id: &'t str,
     pub(super) kind: &'t str,
-    /// Id of the event that the body reports.
+    /// Id of the event that the body is about.
     pub(super) event: &'t str,
 }
 
@@ -103,7 +103,7 @@ pub(super) fn signed(
         ("X-Event-Type", told.kind.to_owned()),
         ("X-Event-ID", told.event.to_owned()),
     ];
-    // Without a secret, the request has no signature header. An empty header would be wrong.
+    // Without a secret, the request has no signature header. An empty one would be wrong.
     headers.extend((!signatures.is_empty()).then(|| ("webhook-signature", signatures.join(" "))));
     headers.extend(secrets.first().map(|secret| ("X-Webhook-Signature", secret.sign_body(body))));
     headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()

@@ -50,7 +50,7 @@ pub(super) fn render_message(message: &Message) -> Body {
     Body { plain, html: page(words.tag, &headline, &inner) }
 }
 
-/// Returns the body for a checkpoint. The plain-text part contains the signed note unchanged, so that `audit verify
+/// Returns the body for a checkpoint. The plain-text part contains the signed note unchanged. Therefore `audit verify
 /// --against` accepts the saved text as a file.
 pub(super) fn render_checkpoint(notice: &CheckpointNotice) -> Body {
     let events = super::events(notice.covered.size);
@@ -75,7 +75,7 @@ pub(super) fn render_several(several: Several<'_>) -> Body {
     let headline = several.headline();
     let mut plain = format!("{headline}\n");
     let mut inner = format!("<h1 style=\"font-size:1.2em\">{}</h1>\n<ul>\n", escaped(&headline));
-    // Earliest expiry of the links. Until this time all links are valid.
+    // Earliest expiry of the links. All links are valid until then.
     let mut until = None;
     for message in several.listed() {
         let entry = message.entry();

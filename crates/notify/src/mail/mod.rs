@@ -1,7 +1,7 @@
 //! E-mail: builds a mail to one address, with headers and with a body in plain text and in HTML.
 //!
 //! A mail refers to no remote images or style sheets. Text from agents and people is reduced to one line, escaped in
-//! HTML, and encoded in headers. `smtp.rs` sends the mail over the connections of `wire.rs`.
+//! HTML, and encoded in headers. `smtp.rs` sends the mail over a connection of `wire.rs`.
 
 mod body;
 mod smtp;
@@ -45,13 +45,13 @@ pub(crate) fn compose_message(message: &Message, from: &Mailbox) -> Result<Mail,
         Some(title) => format!("{title} ({})", message.subject()),
         None => message.subject(),
     };
-    // Some mail programs group mails by subject, so later mails have the same subject with `Re:`.
+    // Some mail programs group mails by subject. Therefore later mails have the same subject with `Re:`.
     let again = if message.is_first() { "" } else { "Re: " };
     let head = Head {
         id: format!("<{}@{domain}>", message.id),
         thread: Some(format!("<{}@{domain}>", message.notice.interrupt)),
-        // Breaks up encoded words (RFC 2047) in an agent's text. Otherwise mail programs would decode them, possibly to
-        // characters that are not allowed in a title.
+        // Encoded words (RFC 2047) in the text of an agent are broken up. Otherwise mail programs would decode them,
+        // perhaps to characters that a title must not contain.
         subject: line(&format!("{again}[Holdshort] {about}"), SUBJECT_CHARS).replace("=?", "= ?"),
         language: message.phrases().tag,
         date: at(message.notice.at),

@@ -1,5 +1,5 @@
-//! Makes one attempt to send a mail by SMTP. The address of the server is checked first. The connection uses TLS unless
-//! the channel disables TLS.
+//! Makes one attempt to send a mail by SMTP. The address of the server is checked first. The connection uses TLS if the
+//! channel does not disable it.
 
 use std::time::Duration;
 
@@ -24,10 +24,10 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// Maximum number of characters of a connection error that are stored. The error may contain a long certificate.
 const WHY_CHARS: usize = 200;
 
-/// Failure of an attempt, by the stage in which the attempt failed.
+/// Failure of an attempt, by the stage at which it failed.
 enum Failed {
-    /// The attempt failed before the mail was sent to the server. A retry can succeed, for example after the password
-    /// was corrected.
+    /// The attempt failed before the mail was sent to the server. A retry can succeed, for example with a corrected
+    /// password.
     Smtp(SmtpError),
     /// The server rejected the mail itself.
     Mail(SmtpError),
@@ -48,7 +48,9 @@ pub(crate) async fn send(channel: &Channel, smtp: &Smtp, mail: &Mail) -> Sent {
     let of = |verdict, status, error, answer| Sent { verdict, status, error, digest: digest.clone(), answer };
     let handed = timeout_at(until, hand_over(channel, smtp, mail)).await;
     match handed {
-        Err(_) => of(Verdict::Again(None), None, Some(format!("no answer after {ms} ms")), None),
+        Err(_) => {
+            of(Verdict::Again(None), None, Some(format!("the server did not answer within {ms} ms")), None)
+        }
         Ok(Err(Failed::Unreached(why))) => {
             of(Verdict::Again(None), None, Some(printable_excerpt(&why, WHY_CHARS)), None)
         }
@@ -65,7 +67,7 @@ pub(crate) async fn send(channel: &Channel, smtp: &Smtp, mail: &Mail) -> Sent {
             of(verdict, status, Some(error), answer)
         }
         Ok(Ok((response, mut server))) => {
-            // The server has accepted the mail, so an error at the end of the session is ignored.
+            // The server has accepted the mail. An error at the end of the session is ignored.
             let _ = timeout(FAREWELL, server.abort()).await;
             let said = printable_excerpt(&response.message().collect::<Vec<_>>().join("\n"), ANSWER_BYTES);
             of(Verdict::Delivered, Some(response.code().into()), None, Some(said))
@@ -104,8 +106,8 @@ async fn hand_over(
     Ok((response, server))
 }
 
-/// Descriptions of a failure. The server's text may contain the recipient's address. It is therefore stored as the
-/// response, which is deleted earlier than the error.
+/// Texts about a failure. The text of the server may contain the address of the recipient. Therefore it is stored as
+/// the response, which is deleted earlier than the error.
 struct FailureTexts {
     status: Option<u16>,
     error: String,

@@ -1,8 +1,8 @@
 //! Connection to a mail server. It limits the number of received bytes and returns them line by line.
 //!
-//! A read stops at the line end and leaves later bytes unread. The reader keeps its buffer when the connection switches
-//! to TLS. A response that was received before the switch is therefore never treated as received over TLS (RFC 3207,
-//! 5).
+//! A read stops at the end of a line and leaves later bytes unread. The reader keeps its buffer when the connection
+//! switches to TLS. Therefore a response that arrived before the switch is never treated as a response over TLS (RFC
+//! 3207, 5).
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,8 +21,8 @@ use tokio_rustls::TlsConnector;
 
 use crate::limits::SMTP_BYTES;
 
-/// Connects to the first reachable address. With `host`, TLS starts immediately, and the certificate must be valid for
-/// this host name.
+/// Connects to the first address that can be reached. If `host` is given, TLS starts immediately, and the certificate
+/// must be valid for this host name.
 pub(super) async fn connect(
     addresses: &[SocketAddr],
     host: Option<&str>,
@@ -44,7 +44,7 @@ pub(super) async fn connect(
 struct Lines<S> {
     stream: S,
     peer: SocketAddr,
-    /// Bytes that were received and have not yet been returned.
+    /// Bytes that have arrived and were not returned yet.
     held: Vec<u8>,
     /// Number of bytes that the server may still send.
     left: usize,

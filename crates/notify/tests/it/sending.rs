@@ -84,7 +84,10 @@ async fn a_late_answer_within_the_time_counts() {
     let sent = send(channel::Channel { timeout_ms: 20_000, ..definition(Via::Webhook, &sink.url()) }).await;
     assert_eq!(sent.verdict, Verdict::Delivered);
     let sent = send(channel::Channel { timeout_ms: 100, ..definition(Via::Webhook, &sink.url()) }).await;
-    assert_eq!((sent.verdict, sent.error.as_deref()), (Verdict::Again(None), Some("no answer after 100 ms")));
+    assert_eq!(
+        (sent.verdict, sent.error.as_deref()),
+        (Verdict::Again(None), Some("the receiver did not answer within 100 ms"))
+    );
 }
 
 #[tokio::test]

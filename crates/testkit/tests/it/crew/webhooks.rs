@@ -145,7 +145,10 @@ async fn case_41_a_webhook_that_never_answers_has_failed_after_the_attempts_that
     let (task, review) = paused(&server).await;
     let failed = deliveries(&server, &review, "FAILED").await.remove(0);
     assert_eq!((&failed["attempts"], &failed["response_code"]), (&json!(2), &Value::Null), "{failed}");
-    assert!(failed["error"].as_str().unwrap().starts_with("no answer after 1000 ms"), "{failed}");
+    assert!(
+        failed["error"].as_str().unwrap().starts_with("the receiver did not answer within 1000 ms"),
+        "{failed}"
+    );
     let id = failed["id"].as_str().unwrap();
     let shown = get(&server, &format!("/webhooks/delivery/{id}")).await;
     let history = shown["history"].as_array().unwrap();
