@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::markup::line;
 use crate::{POLICY, STYLE, prose};
 
-/// An approved text as one HTML page, which is also well-formed XML.
+/// An approved text as one HTML page. The page is also well-formed XML.
 #[derive(Clone, Debug, Default)]
 pub struct Document {
     pub title: String,
@@ -31,8 +31,8 @@ impl Document {
         );
         if self.is_rehearsal {
             out.push_str(
-                "<div class=\"banner\" role=\"note\"><p><strong>From a rehearsal.</strong> Agents played a \
-                 script. The content below was computed.</p></div>\n",
+                "<div class=\"banner\" role=\"note\"><p><strong>From a rehearsal.</strong> A script wrote \
+                    the texts of the agents. All other content below was computed.</p></div>\n",
             );
         }
         out.push_str("</header>\n<main>\n<section>\n");

@@ -1,5 +1,5 @@
-//! Converts text to HTML text: escaped with `plain`, cut at a named limit, and escaped for HTML. Every text of a page
-//! passes through this module.
+//! Converts text to HTML text: escapes it with `plain`, cuts it at a named limit, and escapes it for HTML. Every text
+//! of a page passes through this module.
 
 use std::fmt::Write;
 
@@ -7,8 +7,8 @@ use holdshort_protocol::plain;
 
 use crate::limits::{LINE_CHARS, SAID_CHARS};
 
-/// Escapes a text for HTML content and quoted attributes. The caller has escaped the text with `plain`, or the text is
-/// a constant of this crate.
+/// Escapes a text for HTML content and quoted attributes. The text must already be escaped with `plain`, or must be a
+/// constant of this crate.
 pub fn escape(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {

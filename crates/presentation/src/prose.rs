@@ -1,9 +1,9 @@
 //! Renders an agent's text as a restricted Markdown: headings, paragraphs, lists, tables, emphasis, code, quotes,
 //! rules.
 //!
-//! Links, images and HTML are shown as plain text. For this, placeholders replace `[` and `<` before parsing. Every
-//! other text passes through `plain` and `escape`, and this module closes every element that it opens. A text can
-//! therefore not escape from its section. Numbers without a known source are marked.
+//! Links, images and HTML are shown as plain text. For this, placeholders stand for `[` and `<` while the text is
+//! parsed. Every other text passes through `plain` and `escape`, and this module closes every element that it opens.
+//! Therefore a text cannot leave its section. Numbers without a known source are marked.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -15,28 +15,28 @@ use pulldown_cmark::{Alignment, Event, HeadingLevel, Options, Parser, Tag, TagEn
 use crate::limits::{MARKERS, MARKS, NESTING, PROSE_BYTES, TEXT_BYTES};
 use crate::markup::escape;
 
-/// Placeholders for `[` and `<` during parsing. `plain` replaces these characters, so the original text never contains
-/// one.
+/// Placeholders for `[` and `<` while the text is parsed. `plain` replaces these two characters in every text, so the
+/// original text contains none of them.
 const STANDS_FOR: [(char, char); 2] = [('\u{e000}', '['), ('\u{e001}', '<')];
 /// Heading level of the section that contains the text.
 const ABOVE: usize = 2;
 const MARK: &str = "<mark class=\"untraced\" title=\"No tool result and no input has this number.\">";
 
-/// Result of looking up a number of the text in the source data.
+/// Result of the lookup of a number in the source data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LookupResult {
     /// The number has no known source.
     Untraced,
-    /// The number occurs in the training data. Contains the index of the number's row, from zero. The HTML ids of the
-    /// rows are `found-1`, `found-2`, …
+    /// The number is in the training data. Contains the index of its row, from zero. The HTML ids of the rows are
+    /// `found-1`, `found-2`, …
     Found(usize),
 }
 
-/// Looks up the numbers in a text, and tells which numbers to mark.
+/// Looks up the numbers in a text, and decides which of them are marked.
 pub trait Lookup {
-    /// Returns the byte ranges of the numbers to mark in a line, in ascending order.
+    /// Returns the byte ranges of the numbers that are marked in a line, in ascending order.
     ///
-    /// `column` is the header of the table column, if the line is a table cell.
+    /// `column` is the header of the table column if the line is a table cell.
     fn marks(&mut self, line: &str, column: Option<&str>) -> Vec<(Range<usize>, LookupResult)>;
 }
 
@@ -70,8 +70,8 @@ pub fn render<'a>(out: &'a mut String, text: &str, lookup: Option<&'a mut dyn Lo
     writer.finish()
 }
 
-/// Prepares the text for the parser: escapes it with `plain`, replaces `[` and `<`, and disarms lines with too many
-/// list or quote signs.
+/// Prepares the text for the parser: escapes it with `plain`, replaces `[` and `<`, and makes lines with too many list
+/// or quote markers plain text.
 fn source(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in plain::text(text).split_inclusive('\n') {
@@ -108,7 +108,7 @@ fn restore_text(text: &str) -> String {
     }
 }
 
-/// Piece of a line: text, or a tag of emphasis.
+/// A piece of a line: a text, or a tag of emphasis.
 enum Piece {
     Text(String),
     Tag(&'static str),
@@ -116,7 +116,7 @@ enum Piece {
 
 /// Open HTML element.
 struct Open {
-    /// Closing tag. Empty if the element is nested too deep and was therefore not opened.
+    /// Closing tag. Empty if the element was not opened because it is nested too deep.
     end: String,
     is_list: bool,
 }
@@ -129,7 +129,7 @@ struct Writer<'a> {
     /// Pieces of the current line.
     pieces: Vec<Piece>,
     emphasis: Vec<&'static str>,
-    /// Levels of the agent's open headings, from the outermost.
+    /// Levels of the agent's open headings, the outermost first.
     levels: Vec<HeadingLevel>,
     table: Table,
     rendered: Rendered,
@@ -166,7 +166,7 @@ impl<'a> Writer<'a> {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
-            // Only `Text` occurs here: the other events are disabled, or need a `<` or `[`.
+            // Only `Text` occurs here. The other events are disabled, or need a `<` or `[`.
             Event::Text(text)
             | Event::Html(text)
             | Event::InlineHtml(text)
@@ -254,7 +254,7 @@ impl<'a> Writer<'a> {
                     self.open(&format!("<td{class}>"), "</td>");
                 }
             }
-            // These elements are disabled in the parser, so their content is shown as text.
+            // The parser does not know these elements, so their content is shown as text.
             Tag::HtmlBlock
             | Tag::FootnoteDefinition(_)
             | Tag::DefinitionList
@@ -314,7 +314,7 @@ impl<'a> Writer<'a> {
         self.open.push(Open { end: end.to_owned(), is_list: false });
     }
 
-    /// Opens a container element, unless it is nested too deep.
+    /// Opens a container element if it is not nested too deep.
     fn nest(&mut self, start: &str, end: &str, is_list: bool) {
         let depth = self.open.iter().filter(|open| !open.end.is_empty()).count();
         let (start, end) = if depth < 2 * NESTING { (start, end) } else { ("", "") };
@@ -328,8 +328,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes the current line. Numbers are looked up in the text of the line without emphasis, because a number may
-    /// contain emphasis.
+    /// Writes the current line. Numbers are looked up in the text without emphasis, because emphasis may begin or end
+    /// within a number.
     fn line(&mut self, column: Option<&str>) {
         let pieces = std::mem::take(&mut self.pieces);
         let seen: String = pieces.iter().filter_map(Piece::text).collect();
@@ -375,7 +375,7 @@ impl<'a> Writer<'a> {
                 }
             }
         }
-        // List items that are nested too deep become lines that are separated by line breaks.
+        // A list item that is nested too deep becomes a line. Line breaks separate such lines.
         if self.open.last().is_some_and(|open| open.end.is_empty()) {
             self.out.push_str("<br/>\n");
         }
@@ -386,7 +386,7 @@ impl<'a> Writer<'a> {
             self.pieces.push(Piece::Tag(end));
         }
         self.line(None);
-        // If a table is cut within its header, its body was never opened.
+        // If a table was cut within its header, its body was never opened.
         if self.table.is_head {
             while self.table.is_head && !self.open.is_empty() {
                 self.table.is_head = self.open.last().is_some_and(|open| !open.end.contains("<tbody>"));
@@ -409,7 +409,7 @@ impl Piece {
     }
 }
 
-/// Returns the end of the next marked or unmarked section of a piece, and true if the section is marked.
+/// Returns the end of the next section of a piece. The flag is true if this section is marked.
 fn next_part(mark: Option<&Range<usize>>, at: usize, end: usize) -> (usize, bool) {
     match mark {
         Some(mark) if mark.start <= at => (mark.end.min(end), true),
