@@ -1,10 +1,10 @@
 //! The compliance crew: agents that investigate the transactions of a case, and a report that a person reviews if a
 //! rule requires it.
 //!
-//! `casework` reads tables and computes findings by rules that are data; this module is PURE. `tools` gives agents the
-//! findings, `screens` starts a run on the folder of a case and writes the released report, `workflow` holds the
-//! workflow. No crate of the product depends on this crate: the `holdshort` program adds [`Compliance`] to its packs.
-//! The guide is `docs/guide.md`.
+//! `casework` reads tables and computes findings by rules that are data. It is PURE: no I/O, no clock, no randomness.
+//! `tools` gives agents the findings. `screens` starts a run on the folder of a case and writes the released report.
+//! `workflow` contains the workflow. No crate of the product depends on this crate: the `holdshort` program adds
+//! [`Compliance`] to its packs. The guide is `docs/guide.md`.
 
 pub mod casework;
 pub mod limits;
@@ -79,7 +79,7 @@ impl Pack for Compliance {
     }
 }
 
-/// Reads the case of a task that arrives over the crew edge.
+/// Reads the case of a task that arrives through the crew edge.
 fn read_case(
     folder: &Path,
     named: &str,

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::casework::{GROUPS, RuleId};
 
-/// Returns the specs of the tools. Results of these tools hold sums and findings, never a name.
+/// Returns the specs of the tools. Their results contain sums and findings, and never a name.
 pub(crate) fn specs() -> Vec<Spec> {
     let rules: Vec<&str> = RuleId::ALL.iter().map(|id| id.name()).collect();
     let number = |description: &str| json!({"type": "integer", "minimum": 1, "description": description});

@@ -1,7 +1,7 @@
 //! The tools of agents that investigate a compliance case: an overview, the findings, sums, and the report.
 //!
-//! All findings come from `casework`. This module finds the files. A tool result never holds a name, an account or a
-//! birth date, so models, reviewers and channels never receive one.
+//! All findings come from `casework`. This module finds the files. A tool result never contains a name, an account or a
+//! birth date. Therefore models, reviewers and channels never get one.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -51,7 +51,7 @@ impl Work for CaseCall {
     }
 }
 
-/// Call of one of these tools.
+/// A call of one of these tools.
 #[derive(Debug)]
 enum CaseCall {
     Overview,
@@ -71,14 +71,14 @@ struct CaseFindings {
     customer: Option<usize>,
 }
 
-/// Case and day from the input of a run. The other keys of the input are for the agents.
+/// Case and day from the input of a run. The other keys of the input are for the agents only.
 #[derive(Debug, Default, Deserialize)]
 struct Stated {
     case: Option<String>,
     as_of: Option<Date>,
 }
 
-/// Case, after its rules were applied.
+/// A case after its rules were applied.
 #[derive(Debug)]
 pub struct Loaded {
     pub case: Case,
@@ -90,10 +90,10 @@ pub struct Loaded {
 /// Reason why a case cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
-    /// The folder has none of the files of a case.
+    /// The folder contains none of the files of a case.
     #[error("contains no case: {TRANSACTIONS}, {CUSTOMERS} and {WATCH_LIST} are missing")]
     Nothing,
-    #[error("holds a case with problems\n{0}")]
+    #[error("contains a case with problems\n{0}")]
     Wrong(Problems),
     #[error("cannot be read: {}", .0.kind())]
     Unreadable(io::Error),
@@ -102,27 +102,27 @@ pub enum CaseError {
     NoDay,
 }
 
-/// Question about a case if the input has no question.
+/// Question about a case. Used if the input has no question.
 const QUESTION: &str = "Does anything in this case need attention? Who should be looked at first?";
 
-/// Keys of a run's input that name the case and its day.
+/// Keys in the input of a run that name the case and its day.
 pub const CASE: &str = "case";
 pub const AS_OF: &str = "as_of";
 
-/// Case and input of a run that is about to start.
+/// Case and input of a run that will start.
 #[derive(Debug)]
 pub struct PreparedCase {
     pub loaded: Arc<Loaded>,
-    /// Input for the agents, with numbers such as `customer 3` instead of names.
+    /// Input for the agents. It contains numbers such as `customer 3` and no names.
     pub input: Map<String, Value>,
 }
 
-/// Reads the case in `folder` for a run that is about to start. `named` is the name of the case in the run. `said` is
-/// the rest of the input. If `said` has no `as_of`, the day of the case is today. If `said` has no other key either,
-/// [`QUESTION`] becomes the task.
+/// Reads the case in `folder` for a run that will start. `named` is the name of the case in the run. `said` is the rest
+/// of the input. If `said` has no `as_of`, the day of the case is today. If `said` has no other key either, the task is
+/// [`QUESTION`].
 ///
 /// # Errors
-/// Returns an error if the folder has none of the files of a case, or if a file of the case is missing or invalid.
+/// Returns an error if the folder contains none of the files of a case, or if one of them is missing or invalid.
 pub fn prepare_case(
     folder: &Path,
     named: &str,
@@ -137,7 +137,8 @@ pub fn prepare_case(
     if said.is_empty() {
         said.insert("task".to_owned(), QUESTION.into());
     }
-    // These keys hold the question. They are kept even if a person in the case has a name such as `query`.
+    // These keys contain the question. They are kept even if they are equal to the name of a person in the case, such
+    // as `query`.
     let mut input = Map::new();
     for member in ["task", "query", "question", "description"] {
         if let Some(text) = said.get(member).and_then(Value::as_str) {
@@ -151,7 +152,7 @@ pub fn prepare_case(
     Ok(PreparedCase { loaded, input })
 }
 
-/// Returns the local or the UTC date, whichever is later: a transaction of today must not be in the future.
+/// Returns the later of the local date and the UTC date. A transaction of today must not be in the future.
 #[expect(clippy::disallowed_methods, reason = "the default day of a case is today")]
 fn today() -> Date {
     let now = jiff::Zoned::now();
@@ -164,8 +165,7 @@ fn run(workspace: &Workspace, input: &Value, request: CaseCall) -> Result<Outcom
         stated.map_err(|error| Refusal::new("bad_input", format!("invalid input of this run: {error}")))?;
     let loaded = match load(workspace.dir(), stated.as_of) {
         Ok(loaded) => loaded,
-        // A crew may run in a workspace without tables. Without tables there are no findings, so no report needs a
-        // release.
+        // A crew may run in a workspace without tables. Then there are no findings, and no report needs a release.
         Err(CaseError::Nothing) if stated.case.is_none() && matches!(request, CaseCall::Review) => {
             return Ok(Outcome::Done { text: String::new(), data: json!({ "no_case": true }) });
         }
@@ -249,7 +249,8 @@ fn findings(loaded: &Loaded, wanted: &CaseFindings) -> Result<Outcome, Refusal> 
     Ok(lines(&all))
 }
 
-/// Reads the case in a folder. The last case is cached: if its files have the same bytes, they are not parsed again.
+/// Reads the case in a folder. The last case is cached. If its files still have the same bytes, they are not parsed
+/// again.
 #[expect(clippy::disallowed_methods, reason = "the default day of a run is today")]
 fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, CaseError> {
     static LAST: Mutex<Option<(Digest, Arc<Loaded>)>> = Mutex::new(None);
@@ -281,7 +282,7 @@ fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, CaseError> {
     if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == key) {
         return Ok(known.clone());
     }
-    // The previous case is dropped first, so that two large cases are never in memory together.
+    // The previous case is dropped first. Otherwise two large cases would be in memory at the same time.
     *last = None;
     let rules = match own.map(std::str::from_utf8) {
         None => Rules::shipped(),
@@ -296,7 +297,7 @@ fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, CaseError> {
     Ok(loaded)
 }
 
-/// Returns the bytes of a file of the case. A symbolic link is reported as a problem and not read.
+/// Returns the bytes of a file of the case. A symbolic link is not read, and is reported as a problem.
 fn file(dir: &Dir, name: &'static str, problems: &mut Problems) -> io::Result<Option<Vec<u8>>> {
     let metadata = match dir.symlink_metadata(name) {
         Ok(metadata) => metadata,
@@ -309,7 +310,7 @@ fn file(dir: &Dir, name: &'static str, problems: &mut Problems) -> io::Result<Op
     }
     let most = casework::limits::FILE_BYTES;
     let mut bytes = Vec::new();
-    // The file may have grown since its metadata was read.
+    // The file may have grown since its metadata was read, so the read is limited.
     dir.open(name)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > most {
         problems.of_file(name, Code::FileTooLarge, format!("at most {most} bytes"));

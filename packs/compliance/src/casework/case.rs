@@ -1,4 +1,4 @@
-//! A case: the transactions, the customers and the watch list, read from three tables.
+//! A case: the transactions, the customers and the watch list. They are read from three tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::casework::value::{amount, country, day, day_of, time};
 pub const TRANSACTIONS: &str = "transactions.csv";
 pub const CUSTOMERS: &str = "customers.csv";
 pub const WATCH_LIST: &str = "watchlist.csv";
-/// Name of the file with the rules of a case.
+/// Name of the file that may contain the case's own rules.
 pub const OWN_RULES: &str = "rules.yaml";
 
 const OF_TRANSACTIONS: &[Column] = &[
@@ -68,7 +68,7 @@ pub struct Transaction {
     pub customer: usize,
     pub direction: Direction,
     pub kind: &'static str,
-    /// Amount as written in the row, in hundredths of the row's currency.
+    /// Amount as it is in the row, in hundredths of the row's currency.
     pub written: i64,
     pub currency: String,
     /// Amount in the base currency, in hundredths.
@@ -125,10 +125,10 @@ pub(crate) struct Party {
     pub words: Name,
 }
 
-/// Reads the three tables. A transaction later than `as_of` is an error.
+/// Reads the three tables. A transaction after `as_of` is an error.
 ///
 /// # Errors
-/// Returns all problems if any row is invalid, because an incomplete case could lack findings.
+/// If any row is invalid, returns all problems. An incomplete case could lack findings.
 pub fn read(
     transactions: &[u8],
     customers: &[u8],
@@ -157,8 +157,9 @@ pub fn read(
     let own: u64 = customers.chain(case.parties.iter().map(|party| party.words.cost())).sum();
     if listed.saturating_mul(own) > limits::COMPARISONS {
         let message = format!(
-            "the comparisons of names cost {} million, more than {} million: the number of letters plus {} for each \
-             word, of the list ({listed}) multiplied by those of the case ({own})",
+            "the comparison of names costs {} million, but at most {} million are allowed; the cost of a \
+                name is its number of letters plus {} for each word, and the cost of the watch list \
+                ({listed}) is multiplied by that of the case ({own})",
             listed.saturating_mul(own) / 1_000_000,
             limits::COMPARISONS / 1_000_000,
             limits::WORD_COST,
@@ -228,8 +229,8 @@ fn read_customers(
                 is_pep,
             });
         } else {
-            // The id of an invalid row is kept too, so that the customer's transactions are not reported as
-            // transactions of an unknown customer.
+            // The id of an invalid row is also remembered. Otherwise the transactions of this customer would be
+            // reported as those of an unknown customer.
             let cell = table.cell(row, "id");
             places.entry(cell.to_owned()).or_insert(usize::MAX);
         }
@@ -266,7 +267,7 @@ struct Reader<'r> {
     dictionary: &'r Dictionary,
     as_of: Date,
     known: &'r BTreeMap<String, usize>,
-    /// Index of each counterparty, by its normalized name.
+    /// Index of each counterparty in the list of counterparties, by its normalized name.
     parties: BTreeMap<String, usize>,
 }
 

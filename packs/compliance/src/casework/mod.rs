@@ -1,10 +1,10 @@
-//! Reads a compliance case (transactions, customers, a watch list), and applies rules to it, which are data.
+//! Reads a compliance case (transactions, customers, a watch list), and applies rules to it. The rules are data.
 //!
-//! Takes bytes and returns findings: no files, network, clock or randomness. [`read`] builds a [`Case`] from three
-//! tables, or returns their problems with line and column: a case with an invalid row is rejected. [`examine`] applies
-//! [`Rules`]. Every finding names its rule, the rows that prove it and the amount at stake.
-//! No result holds a name, an account, a birth date or other text of the case: people are `customer 3` and `party 7`.
-//! Read next: `case.rs`, `rules.rs`, `findings/mod.rs`, `report.rs`. The guide is `docs/guide.md`.
+//! Takes bytes and returns findings, without files, network, clock or randomness. [`read`] builds a [`Case`] from three
+//! tables. If a row is invalid, it rejects the case and returns the problems with line and column. [`examine`] applies
+//! [`Rules`]. Every finding names its rule, the rows that are its evidence, and the amount at stake. No result contains
+//! a name, an account, a birth date or other text of the case: people are `customer 3` and `party 7`. Read next:
+//! `case.rs`, `rules.rs`, `findings/mod.rs`, `report.rs`. The guide is `docs/guide.md`.
 
 mod case;
 pub mod findings;

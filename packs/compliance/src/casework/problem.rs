@@ -1,5 +1,5 @@
-//! Problems with a case: a stable code, the place, and the advice to the owner. Values are not quoted, because they may
-//! be personal data.
+//! Problems in a case. Each problem has a stable code, a place, and advice for the owner. Values are not quoted,
+//! because they may be personal data.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use holdshort_tools::named;
 struct Row(&'static str);
 
 named! {
-    /// Reason why a case cannot be read. Texts and names are stable.
+    /// Reason for which a case cannot be read. Texts and names are stable.
     Code: Row;
     MissingFile "missing_file" ("Add the file to the folder of the case. A table may consist of its header only.")
     Link "link" ("Copy the file into the folder of the case: links are not followed.")
@@ -48,7 +48,7 @@ impl Code {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Problem {
     pub file: &'static str,
-    /// Line number in the file; the header is line 1. 0 means the complete file.
+    /// Line number in the file. The header is line 1. 0 stands for the whole file.
     pub line: u64,
     /// Number of the column, from 1, and the name of the column.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,7 +76,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Problems with a case: the first problems, and the number of further problems.
+/// Problems in a case: the first of them, and the number of the remaining ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Problems {
     pub first: Vec<Problem>,
@@ -92,7 +92,7 @@ impl Problems {
         }
     }
 
-    /// Adds a problem that concerns a complete file.
+    /// Adds a problem of a whole file.
     pub fn of_file(&mut self, file: &'static str, code: Code, message: impl Into<String>) {
         self.push(Problem { file, line: 0, column: None, code, message: message.into() });
     }

@@ -1,4 +1,4 @@
-//! Sums of transactions by group. Agents query sums instead of reading rows.
+//! Sums of transactions by group. An agent queries sums and never reads rows.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::casework::value::{day_of, money};
 pub const GROUPS: [&str; 7] =
     ["customer", "party", "country", "kind", "currency", "day", "customer_and_party"];
 
-/// Query of an agent: a selection of transactions, and the key by which to group them.
+/// Query of an agent: which transactions to add up, and by which key to group them.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Query {
@@ -31,7 +31,8 @@ pub struct Query {
     pub min_amount: Option<u32>,
 }
 
-/// Returns a line per group, the greatest sum first. Groups beyond [`limits::QUERY_LINES`] are only counted.
+/// Returns one line per group, the greatest sum first. The groups after the first [`limits::QUERY_LINES`] are only
+/// counted.
 ///
 /// # Errors
 /// Returns an error if the query is invalid.
@@ -77,7 +78,7 @@ pub fn query(case: &Case, rules: &Rules, query: &Query) -> Result<Vec<String>, S
     }
     if more > 0 {
         let more = counted(more, "more group is", "more groups are");
-        lines.push(format!("{more} not listed; narrow the query"));
+        lines.push(format!("{more} groups are not listed; narrow the query"));
     }
     Ok(lines)
 }

@@ -1,4 +1,5 @@
-//! Redacts names and ids of a case in texts: a person's question may name people, but agents get only numbers.
+//! Redacts the names and ids of a case in texts. The question of a person may contain names, but agents get only
+//! numbers.
 
 use serde_json::{Map, Value};
 use unicode_normalization::UnicodeNormalization;
@@ -7,11 +8,11 @@ use unicode_normalization::char::canonical_combining_class;
 use crate::casework::case::Case;
 use crate::casework::findings::Subject;
 
-/// Minimum bytes of a word that is redacted. Shorter words also occur within other words.
+/// Minimum bytes of a word that is redacted. A shorter word also occurs within other words.
 const LEAST_BYTES: usize = 4;
 
-/// Replaces the names, ids, accounts and birth dates of the case with numbers such as `customer 3`. Upper or lower
-/// case, the encoding of diacritics and the amount of white space do not matter.
+/// Replaces the names, ids, accounts and birth dates of the case with numbers such as `customer 3`. The case of
+/// letters, the encoding of diacritics and the amount of white space do not matter.
 pub fn redact(case: &Case, text: &str) -> String {
     in_place(&collect_terms(case), text)
 }
@@ -24,7 +25,7 @@ pub fn redact_members(case: &Case, members: Map<String, Value>) -> Map<String, V
 /// Normalized word to redact, with its replacement.
 type RedactedTerm = (Vec<char>, String);
 
-/// Returns the words to redact, the longest first, because a longer name may contain a shorter name.
+/// Returns the words to redact, the longest first: a longer name may contain a shorter one.
 fn collect_terms(case: &Case) -> Vec<RedactedTerm> {
     let mut words: Vec<(&str, String)> = Vec::new();
     let dates: Vec<String> = case
@@ -69,7 +70,7 @@ fn in_members(words: &[RedactedTerm], members: Map<String, Value>) -> Map<String
     let mut kept = Map::new();
     for (name, value) in members {
         let mut name = in_place(words, &name);
-        // If two keys are redacted to the same text, the second key gets a `'`, so that no value is lost.
+        // If two keys become the same text, the second one gets a `'`. Otherwise a value would be lost.
         while kept.contains_key(&name) {
             name.push('\'');
         }
@@ -98,7 +99,7 @@ fn replaced(text: &str, letters: &[Letter], word: &[char], instead: &str) -> Opt
     let (mut out, mut told) = (String::with_capacity(text.len()), 0);
     loop {
         let behind = at + word.len();
-        // A character that normalizes to several letters may end one occurrence and begin the next.
+        // If a character normalizes to several letters, it may be the end of one match and the beginning of the next.
         out.push_str(&text[told..letters[at].begin.max(told)]);
         out.push_str(instead);
         told = letters[behind - 1].end;
@@ -109,7 +110,7 @@ fn replaced(text: &str, letters: &[Letter], word: &[char], instead: &str) -> Opt
     Some(out)
 }
 
-/// Returns the first position of a word at or after `from`. A match that is followed by a combining mark is skipped.
+/// Returns the first position of a word at or after `from`. Skips a match that is followed by a combining mark.
 fn find(letters: &[Letter], word: &[char], from: usize) -> Option<usize> {
     let first = word.first()?;
     (from..=letters.len().checked_sub(word.len())?).find(|at| {
@@ -127,16 +128,18 @@ struct Letter {
     end: usize,
 }
 
-/// Normalizes a text: lower case, NFKD, and one blank per run of white space. Texts that look equal become equal.
+/// Normalizes a text: lower case, NFKD, and one blank for each run of white space. Texts that look equal become equal.
 fn folded(text: &str) -> Vec<Letter> {
     let mut letters: Vec<Letter> = Vec::with_capacity(text.len());
     let mut begin = 0;
     while begin < text.len() {
-        // A character is normalized together with its combining marks, so that the order of the marks does not matter.
+        // A character is normalized together with its combining marks. Therefore the order of the marks does not
+        // matter.
         let rest = &text[begin..];
         let len = rest.char_indices().skip(1).find(|(_, c)| !is_mark(*c)).map_or(rest.len(), |(at, _)| at);
         let end = begin + len;
-        // Via upper case, `ß` becomes `ss` and all forms of sigma become one letter. `ẞ` first becomes `ß`.
+        // Upper case comes in between: it makes `ß` to `ss`, and all forms of sigma to one letter. Before it, `ẞ`
+        // becomes `ß`.
         let upper = rest[..len].nfkd().flat_map(char::to_lowercase).flat_map(char::to_uppercase);
         for char in upper.flat_map(char::to_lowercase) {
             let char = if char.is_whitespace() { ' ' } else { char };

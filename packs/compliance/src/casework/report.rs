@@ -1,4 +1,4 @@
-//! The report of a case, as text and as data. Both hold only findings and sums, never text of the case.
+//! The report of a case, as text and as data. Both contain only findings and sums, and never text of the case.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -19,18 +19,18 @@ use crate::casework::value::{day_of, money};
 pub struct Report {
     /// Title in one line.
     pub title: String,
-    /// Markdown text. It contains the digest of the details as formatted by [`as_file`].
+    /// Text in Markdown. It contains the digest of the details in the format of [`as_file`].
     pub text: String,
-    /// Reasons why a person must review the report before its release, one line per reason. Empty if the report may
-    /// be released at once.
+    /// Reasons for which a person must review the report before its release, one line per reason. Empty if the report
+    /// may be released at once.
     pub held: Vec<String>,
-    /// Consequences of the findings under regulations, each once, in the order of the rules.
+    /// Consequences of the findings under regulations, without duplicates, in the order of the rules.
     pub implications: Vec<String>,
     pub gravity: Gravity,
     pub details: Value,
 }
 
-/// Returns the facts about a case that agents receive before they query it.
+/// Returns the facts about a case that agents get before they query it.
 pub fn overview(case: &Case, rules: &Rules) -> Vec<String> {
     let of = |direction: Direction| {
         let of = case.transactions.iter().filter(|one| one.direction == direction);
@@ -68,7 +68,7 @@ pub fn overview(case: &Case, rules: &Rules) -> Vec<String> {
     ]
 }
 
-/// Returns a warning for each script that the watch list lacks, because names in different scripts match less
+/// Returns a warning for each script of the case that is not on the watch list. Names in different scripts match less
 /// reliably.
 pub fn warnings(case: &Case) -> Vec<String> {
     let listed: BTreeSet<&str> =
@@ -123,8 +123,8 @@ fn in_rows(rows: &[u64]) -> String {
     format!("{noun} {}{more}", listed.join(", "))
 }
 
-/// Returns the listed findings with their numbers: all findings, or only the gravest. Also counts the omitted findings
-/// per rule.
+/// Returns the listed findings with their numbers. These are all findings or only the gravest ones. Also returns the
+/// number of findings that are left out, by rule.
 fn listed<'e>(
     examined: &'e Examination,
     rules: &Rules,

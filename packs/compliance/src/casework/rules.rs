@@ -1,5 +1,5 @@
-//! The rules of a case as data: thresholds with their sources, and conditions under which a person must review a
-//! report before its release.
+//! The rules of a case as data. They contain thresholds with their sources, and the conditions under which a person
+//! must review a report before its release.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::casework::limits;
 use crate::casework::names::NameTables;
 use holdshort_tools::named;
 
-/// Names of the numbers that a rule must state.
+/// Names of the numbers that a rule must contain.
 struct Row(&'static [&'static str]);
 
 named! {
@@ -33,14 +33,14 @@ impl<'de> Deserialize<'de> for RuleId {
     }
 }
 
-/// Rule with its description, source and numbers.
+/// A rule with its description, its source and its numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     pub id: RuleId,
     pub description: String,
     pub source: String,
-    /// Certainty of the rule's findings in percent. For rules about names, the similarity of the names replaces it.
+    /// Certainty of the rule's findings in percent. In a rule about names, the similarity of the names is used instead.
     pub confidence: u32,
     /// Percentage points of risk that a finding of this rule adds to its subject.
     pub weight: u32,
@@ -76,7 +76,7 @@ impl Rule {
         ]
     }
 
-    /// Returns the number with this name. Parsing ensures that every rule has its numbers.
+    /// Returns the number with this name. The parser ensures that every rule has its numbers.
     fn number(&self, name: &str) -> i64 {
         let found = self.numbers().into_iter().find(|(known, _)| *known == name);
         found.and_then(|(_, value)| value).map_or(0, i64::from)
@@ -119,20 +119,20 @@ impl Rule {
     }
 }
 
-/// Condition under which a person must review the report before its release. The condition is met by a finding that
-/// meets all stated criteria, or by a case whose risk is at least `min_risk`.
+/// Condition under which a person must review the report before its release. It is met by a finding that meets all
+/// given criteria, or by a case whose risk is at least `min_risk`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pause {
     pub id: String,
     pub description: String,
-    /// Rules whose findings match. If empty, findings of every rule match.
+    /// Rules whose findings match. If there are none, the findings of every rule match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<RuleId>,
     /// Minimum amount of a finding, in units of the base currency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_amount: Option<u32>,
-    /// A finding matches only if its confidence, in percent, is below this value.
+    /// Confidence in percent. Only findings below it match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below_confidence: Option<u32>,
     /// Minimum risk of the case, in percent.
@@ -150,17 +150,18 @@ pub struct Rules {
     pub currencies: BTreeMap<String, u64>,
     pub high_risk_countries: BTreeSet<String>,
     pub novel_kinds: BTreeSet<String>,
-    /// Word lists for comparing names. Empty if the file has none: [`Rules::parse_case_rules`] then refuses the file.
+    /// Word lists for the comparison of names. Empty if the file has none. In this case, [`Rules::parse_case_rules`]
+    /// refuses the file.
     #[serde(default)]
     pub names: NameTables,
     pub rules: Vec<Rule>,
     pub pause: Vec<Pause>,
-    /// True if the rules come from the case, not from the pack.
+    /// True if the rules come from the case and not from the pack.
     #[serde(skip)]
     pub are_own: bool,
 }
 
-/// Text of the rules that ship with the pack.
+/// Text of the rules that are shipped with the pack.
 const SHIPPED: &str = include_str!("rules.yaml");
 
 impl Rules {
@@ -177,10 +178,10 @@ impl Rules {
         Self::parse(SHIPPED)
     }
 
-    /// Parses the rules that a case brings along.
+    /// Parses the rules that are in the folder of a case.
     ///
     /// # Errors
-    /// Returns a sentence that describes what is wrong with the rules.
+    /// Returns a sentence that says what is wrong in the rules.
     pub fn parse_case_rules(text: &str) -> Result<Self, String> {
         Ok(Self { are_own: true, ..Self::parse(text)? })
     }
@@ -212,8 +213,8 @@ impl Rules {
     }
 
     fn check(&self) -> Result<(), String> {
-        // Files without `names` were written for another measure of similarity, under which the same threshold finds
-        // other names.
+        // A file without `names` was written for another measure of similarity. With it, the same threshold finds other
+        // names.
         if self.names.are_missing() {
             return Err("`names` is missing: since version 2026-02, names are compared word by word, and an earlier \
                         `similarity` has another meaning. Copy `names` from the file that `holdshort init compliance` \
@@ -231,7 +232,7 @@ impl Rules {
                 match (id.row().0.contains(&name), value) {
                     (true, None) => return Err(format!("the rule `{}` needs `{name}`", id.name())),
                     (false, Some(_)) => return Err(format!("the rule `{}` takes no `{name}`", id.name())),
-                    // A threshold of zero would turn every transaction into a finding, or no transaction at all.
+                    // With a threshold of zero, every transaction would be a finding, or none.
                     (true, Some(0)) => return Err(format!("`{name}` of the rule `{}` is zero", id.name())),
                     (true, Some(_)) | (false, None) => {}
                 }
@@ -245,7 +246,10 @@ impl Rules {
             }
             let percents = [Some(rule.confidence), Some(rule.weight), rule.similarity];
             if percents.into_iter().flatten().any(|percent| percent > 100) {
-                return Err(format!("the rule `{}` has a value above 100 percent", id.name()));
+                return Err(format!(
+                    "the rule `{}` has a value above 100 percent: write at most 100",
+                    id.name()
+                ));
             }
         }
         match self.currencies.get(&self.base) {
@@ -265,7 +269,7 @@ impl Rules {
                 return Err("an entry of `pause` has no criterion".to_owned());
             }
         }
-        // Without a condition, every report would be released without a review.
+        // Without a condition, every report would be released without review.
         if self.pause.is_empty() {
             return Err("`pause` is empty".to_owned());
         }

@@ -1,16 +1,16 @@
-//! Tables: reads the known columns row by row. Cells are separated by `,`, `;` or tabs.
+//! Tables. Reads the known columns row by row. Cells are separated by `,`, `;` or tabs.
 
 use crate::casework::limits;
 use crate::casework::problem::{Code, Problem, Problems};
 
-/// Known column.
+/// A column that the reader knows.
 pub(crate) struct Column {
     pub name: &'static str,
     /// True if the header must have the column.
     pub required: bool,
 }
 
-/// Table with its rows, and the positions of the known columns.
+/// A table with its rows, and the positions of the known columns.
 pub(crate) struct Table {
     pub file: &'static str,
     columns: &'static [Column],
@@ -20,7 +20,7 @@ pub(crate) struct Table {
 }
 
 pub(crate) struct Row {
-    /// Line number in the file; the header is line 1.
+    /// Line number in the file. The header is line 1.
     pub line: u64,
     cells: Vec<String>,
 }
@@ -110,7 +110,7 @@ impl Table {
         problems.push(Problem { file: self.file, line: row.line, column, code, message: String::new() });
     }
 
-    /// Parses a cell. Returns None for an empty or invalid cell, which is reported.
+    /// Parses a cell. If the cell is empty or invalid, reports it and returns None.
     pub(crate) fn value<T>(
         &self,
         row: &Row,
@@ -123,7 +123,7 @@ impl Table {
         found.map_err(|code| self.flaw(row, name, code, problems)).ok()
     }
 
-    /// Parses a cell that may be empty, or whose column may be missing. An invalid cell is reported.
+    /// Parses a cell that may be empty, or whose column may be missing. Reports an invalid cell.
     pub(crate) fn optional_value<T>(
         &self,
         row: &Row,
@@ -135,14 +135,14 @@ impl Table {
     }
 }
 
-/// Returns the separator that is most frequent in the header, or a comma if the header has no separator.
+/// Returns the separator that is most frequent in the header. If it has none, returns a comma.
 fn separator(header: &str) -> char {
     let count = |separator: char| header.matches(separator).count();
     [';', '\t', ','].into_iter().max_by_key(|it| count(*it)).filter(|it| count(*it) > 0).unwrap_or(',')
 }
 
-/// Reads row by row and cell by cell, so that content beyond a limit is never held in memory. A row is one line, even
-/// within quotes: no value has a line break, and an unclosed quote would hide the following rows.
+/// Reads row by row and cell by cell. Therefore content above a limit is never in memory. A row is one line, even
+/// within quotes: no value contains a line break, and a quote that is not closed would hide the following rows.
 fn rows(file: &'static str, text: &str, most: usize, problems: &mut Problems) -> Option<Vec<Row>> {
     let end = if text.contains('\n') { '\n' } else { '\r' };
     let mut lines = text.split(end).map(|line| line.trim_end_matches('\r')).peekable();
@@ -153,7 +153,7 @@ fn rows(file: &'static str, text: &str, most: usize, problems: &mut Problems) ->
             Ok(cells) => cells,
             Err((code, message)) => {
                 problems.push(Problem { file, line, column: None, code, message });
-                // A faulty header ends reading, because without a header the other rows have no meaning.
+                // After a wrong header, the reader stops: without a header, the other rows have no meaning.
                 if rows.is_empty() {
                     return None;
                 }
@@ -173,7 +173,7 @@ fn rows(file: &'static str, text: &str, most: usize, problems: &mut Problems) ->
     Some(rows)
 }
 
-/// Splits a line into cells. A quote with two possible meanings is an error.
+/// Splits a line into cells. If a quote may mean two things, returns an error.
 fn cells(line: &str, separator: char) -> Result<Vec<String>, (Code, String)> {
     let wrong = |message: &str| (Code::Cells, message.to_owned());
     let (mut cells, mut left) = (Vec::new(), line);

@@ -1,4 +1,4 @@
-//! Parses the values of cells: amounts in hundredths, timestamps in seconds of UTC, words from a fixed list.
+//! Parses values of cells: amounts in hundredths, timestamps in seconds of UTC, and words from a fixed list.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::{Offset, TimeZone};
@@ -13,7 +13,7 @@ pub(crate) fn amount(text: &str) -> Result<i64, Code> {
         None => (text, ""),
         Some(at) => {
             let (mark, behind) = (&text[at..=at], &text[at + 1..]);
-            // A single mark before three digits is ambiguous: a thousands separator or a decimal mark.
+            // A single mark before three digits is ambiguous: it may be a thousands separator or a decimal mark.
             if behind.len() == 3 && text.matches(mark).count() == 1 {
                 return Err(Code::AmbiguousAmount);
             }
@@ -47,7 +47,8 @@ fn ungrouped(text: &str) -> Option<String> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then_some(digits)
 }
 
-/// Parses a timestamp into seconds since 1970. A date alone means 00:00. A timestamp without an offset is in UTC.
+/// Parses a timestamp into seconds since 1970. A date alone is 00:00 of that day. Without an offset, the timestamp is
+/// in UTC.
 pub(crate) fn time(text: &str) -> Result<i64, Code> {
     let utc = |at: DateTime| at.to_zoned(TimeZone::UTC).map(|at| at.timestamp().as_second());
     if text.len() == 10 {

@@ -36,8 +36,8 @@ pub(crate) fn options() -> Vec<Arg> {
     ]
 }
 
-/// Prepares `run --case`. Returns None without `--case`. The case is read before the run starts, so that its problems
-/// are reported at once.
+/// Prepares `run --case`. Returns None if `--case` is missing. The case is read before the run starts, so that its
+/// problems are reported immediately.
 pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start>> {
     let Some(folder) = arguments.options.get_one::<PathBuf>(CASE) else { return Ok(None) };
     if arguments.workflow != WORKFLOW {

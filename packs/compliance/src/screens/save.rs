@@ -19,7 +19,7 @@ const PAGE: &str = "report.html";
 const FINDINGS: &str = "findings.json";
 const NAMES: [&str; 4] = [TEXT, PAGE, FINDINGS, SUMMARY];
 
-/// Returns an error if the folder holds a file with one of these names that no run wrote. Such a file is never
+/// Returns an error if the folder contains a file with one of these names that no run wrote. Such a file is never
 /// overwritten.
 pub(super) fn check(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
@@ -57,8 +57,8 @@ pub(super) async fn save(client: &Client, run: &Run, folder: &Path) -> anyhow::R
     let released = read(client, run).await?;
     let text = released.text.as_deref().filter(|text| !text.is_empty()).context("the run has no report")?;
     let digest = Digest::of_bytes(text.as_bytes()).to_string();
-    // If the report was reviewed, the written text must be the released text. Unless the reviewer edited the text, it
-    // must also be the text that the reviewer saw.
+    // If the report was reviewed, the written text must be the released text. If the reviewer did not edit it, it must
+    // also be the text that the reviewer saw.
     if let Some(shown) = &released.held {
         ensure!(
             released.digest.as_ref() == Some(&digest),
@@ -78,7 +78,7 @@ pub(super) async fn save(client: &Client, run: &Run, folder: &Path) -> anyhow::R
     };
     let written: Vec<String> = NAMES.map(str::to_owned).to_vec();
     folder::clear(folder, &NAMES, &written)?;
-    // The summary is written first: it lists which files this run wrote, even if writing a later file fails.
+    // The summary is written first. It lists the files of this run, even if the write of a later file fails.
     let summary = summary(run, &released, &digest, &findings, &written);
     put(folder, SUMMARY, &format!("{}\n", serde_json::to_string_pretty(&summary)?))?;
     for (name, text) in [(TEXT, text), (FINDINGS, &findings), (PAGE, &page.html())] {

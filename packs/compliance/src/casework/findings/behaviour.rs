@@ -6,7 +6,7 @@ use super::{Finding, Subject, by_customer, sum};
 use crate::casework::case::{Case, Direction, Transaction};
 use crate::casework::rules::Rule;
 
-/// Finds cash transactions of at least the rule's amount. All such transactions of one customer form one finding.
+/// Finds cash transactions of at least the amount in the rule. All such transactions of one customer are one finding.
 pub(super) fn large_cash(case: &Case, rule: &Rule) -> Vec<Finding> {
     let is_large = |one: &Transaction| one.kind == "cash" && one.amount >= rule.amount();
     by_customer(case, is_large).map(|(subject, found)| Finding::new(rule, subject, &found)).collect()
@@ -28,7 +28,7 @@ pub(super) fn velocity(case: &Case, rule: &Rule) -> Vec<Finding> {
     in_windows(case, rule, |_| true, |found| found.len() >= rule.count() && sum(found) >= rule.amount())
 }
 
-/// Finds customers who receive money and send it on within the number of hours that the rule states.
+/// Finds customers who receive money and send it on within the number of hours in the rule.
 pub(super) fn pass_through(case: &Case, rule: &Rule) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (subject, of) in by_customer(case, |_| true) {
@@ -61,8 +61,8 @@ pub(super) fn novel_technique(case: &Case, rule: &Rule, kinds: &BTreeSet<String>
     of_words(case, rule, |one| Some(one.kind.to_owned()).filter(|kind| kinds.contains(kind)))
 }
 
-/// Returns one finding for each customer who has transactions for which `word` returns a word. These words become the
-/// finding's detail.
+/// Returns one finding for each customer with transactions for which `word` returns a word. The detail of the finding
+/// contains these words.
 fn of_words(case: &Case, rule: &Rule, word: impl Fn(&Transaction) -> Option<String>) -> Vec<Finding> {
     let found = by_customer(case, |one| word(one).is_some());
     let finding = |(subject, of): (Subject, Vec<&Transaction>)| {
@@ -73,9 +73,9 @@ fn of_words(case: &Case, rule: &Rule, word: impl Fn(&Transaction) -> Option<Stri
     found.map(finding).collect()
 }
 
-/// Finds time windows of transactions that show a pattern. A window starts at a transaction and contains all
-/// transactions within the number of hours that the rule states. A window with the pattern becomes one finding, and
-/// the next window begins after this window.
+/// Finds time windows in which the transactions show a pattern. A window begins with a transaction and contains all
+/// transactions within the number of hours in the rule. A window with the pattern is one finding. The next window
+/// begins after it.
 fn in_windows(
     case: &Case,
     rule: &Rule,
@@ -98,7 +98,7 @@ fn in_windows(
     findings
 }
 
-/// Returns the transactions that are at most this many seconds after the first transaction.
+/// Returns the transactions that are at most `seconds` after the first one.
 fn window<'w, 'c>(of: &'w [&'c Transaction], seconds: i64) -> &'w [&'c Transaction] {
     let Some(first) = of.first() else { return of };
     &of[..of.partition_point(|one| one.at - first.at <= seconds)]

@@ -1,4 +1,4 @@
-//! Rules about identity: names of customers and counterparties are compared word by word with names of watch lists.
+//! Rules about identity. Names of customers and counterparties are compared word by word with the names on watch lists.
 
 use jiff::civil::Date;
 
@@ -7,7 +7,7 @@ use crate::casework::case::{Case, List, Transaction, Watched};
 use crate::casework::names::{Dictionary, Name};
 use crate::casework::rules::{Rule, Rules};
 
-/// Percentage points by which different birth dates reduce the certainty of a match.
+/// Percentage points by which the certainty of a match is lower if the birth dates differ.
 const OTHER_BIRTH_DATE: u32 = 20;
 
 /// Entry of the watch list that is most similar to a name.
@@ -16,7 +16,7 @@ struct Match<'c> {
     /// Similarity in percent, rounded down.
     percent: u32,
     other_birth_date: bool,
-    /// True if the names are in different scripts, so that one of them was transliterated.
+    /// True if the two names are in different scripts. One of them was then transliterated.
     other_script: bool,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn pep(case: &Case, rule: &Rule, dictionary: &Dictionary) -> Vec<Find
     customers.collect()
 }
 
-/// Returns the similarity of two names under the word lists of the rules, from 0 to 1.
+/// Returns the similarity of two names with the word lists of the rules, from 0 to 1.
 pub fn similarity(rules: &Rules, one: &str, other: &str) -> f64 {
     let dictionary = rules.names.dictionary();
     Name::new(one, dictionary).like(&Name::new(other, dictionary), dictionary)
@@ -66,7 +66,7 @@ fn best<'c>(
     for entry in case.watched.iter().filter(|entry| entry.list == list) {
         for name in &entry.names {
             let like = name.like(words, dictionary);
-            // If two names are equally similar, the first one in the file is used.
+            // If two names are equally similar, the one that comes first in the file is used.
             if like >= rule.least_similarity() && best.is_none_or(|(before, ..)| like > before) {
                 best = Some((like, entry, name));
             }

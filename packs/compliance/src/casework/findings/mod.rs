@@ -1,4 +1,4 @@
-//! The findings of a case. Each rule is a function of the case. Each finding lists the rows that prove it.
+//! The findings of a case. Each rule is a function of the case. Each finding lists the rows that are its evidence.
 
 mod behaviour;
 mod lists;
@@ -12,7 +12,7 @@ pub use self::lists::similarity;
 use crate::casework::case::{Case, Transaction};
 use crate::casework::rules::{Rule, RuleId, Rules};
 
-/// Subject of a finding: a customer or a counterparty, identified by a number from 1 and never by name.
+/// Subject of a finding: a customer or a counterparty. It has a number from 1 and never a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// Customer, numbered in the order of the customer table.
@@ -41,14 +41,14 @@ impl Serialize for Subject {
 pub struct Finding {
     pub rule: RuleId,
     pub subject: Subject,
-    /// Line numbers in the transactions file, in ascending order.
+    /// Line numbers in the transactions file that are the evidence, in ascending order.
     pub rows: Vec<u64>,
     /// Amount at stake, in hundredths of the base currency.
     pub amount: i64,
     /// Certainty in percent.
     pub confidence: u32,
-    /// Details such as countries, kinds of transactions, or a row of the watch list. Contains only numbers and words
-    /// from fixed lists, never text of the case.
+    /// Details such as countries, kinds of transactions, or a row of the watch list. They consist of numbers and of
+    /// words from fixed lists, and never of text from the case.
     pub detail: String,
 }
 
@@ -77,13 +77,13 @@ pub enum Gravity {
     Critical,
 }
 
-/// Reason why a person must review the report before its release.
+/// Reason for which a person must review the report before its release.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reason {
     pub id: String,
     pub description: String,
-    /// Numbers of the findings that caused the reason, counted from 1. Empty if the reason is the risk of the case,
-    /// or that the case has its own rules.
+    /// Numbers of the findings that caused the reason, counted from 1. Empty if the reason is the risk of the case, or
+    /// the fact that the case has its own rules.
     pub findings: Vec<usize>,
 }
 
@@ -99,7 +99,7 @@ pub struct Examination {
     pub pause: Vec<Reason>,
 }
 
-/// Risk in percent from which a case has high gravity (contract D7).
+/// Risk in percent at which the gravity of a case becomes high (contract D7).
 const HIGH_RISK: u32 = 75;
 
 /// Applies the rules to a case.

@@ -1,4 +1,4 @@
-//! Words of a name as they are written, and their transliteration. Knows no word list.
+//! Words of a name as they are written, and their transliteration. Uses no word list.
 
 use any_ascii::any_ascii_char;
 use unicode_normalization::UnicodeNormalization;
@@ -24,7 +24,7 @@ pub(super) fn fold(name: &str) -> Vec<String> {
     let mut words = Vec::new();
     for written in plain.split_whitespace() {
         let parts: Vec<&str> = written.split('.').filter(|part| !part.is_empty()).collect();
-        // Single letters with dots are an abbreviation, which is also written without dots: `S.A.`, `SA`.
+        // Single letters with dots are an abbreviation, which is often written without dots: `S.A.`, `SA`.
         if parts.iter().all(|part| part.chars().count() == 1) {
             words.extend(Some(parts.concat()).filter(|word| !word.is_empty()));
         } else {
@@ -44,10 +44,10 @@ pub(super) fn is_han(word: &str) -> bool {
     word.chars().any(|c| c.script() == Script::Han)
 }
 
-/// Letters of another script that are read together, and their transliteration.
+/// Letters of another script that are read as one, and their transliteration.
 pub(super) type LetterGroup = (Vec<char>, String);
 
-/// Transliterates a word into the letters a to z and digits. The longest groups must come first.
+/// Transliterates a word into the letters a to z and digits. In `groups`, the longest groups must come first.
 pub(super) fn latin(word: &str, groups: &[LetterGroup]) -> String {
     let chars: Vec<char> = word.chars().collect();
     let (mut out, mut at) = (String::with_capacity(word.len()), 0);

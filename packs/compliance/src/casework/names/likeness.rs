@@ -1,35 +1,35 @@
-//! Compares the words of two names: assigns the words to each other, and sums up how similar they are.
+//! Compares the words of two names: assigns the words to each other, and adds up how similar they are.
 
 use super::tables::Dictionary;
 use super::words::{Kind, Word};
 use crate::casework::limits::WORD_LETTERS;
 
-/// Minimum similarity of two words. Words that are less similar are different words.
+/// Minimum similarity at which two words may be the same word.
 const LEAST: f64 = 0.8;
-/// Maximum number of letters of a short word. Short words must be equal, because one different letter makes a
+/// Maximum number of letters of a short word. Short words must be equal: with one other letter, a short word is a
 /// different word.
 const SHORT: usize = 4;
 /// Similarity of two spellings of one name.
 const SPELLINGS: f64 = 0.98;
 /// Similarity of two words with the same sounds but other letters.
 const SOUNDS: f64 = 0.99;
-/// Similarity of two words if only one of them is written together with its article.
+/// Similarity of two words of which only one is written together with its article.
 const ARTICLE: f64 = 0.97;
-/// Similarity of two words with the same consonants, if the script of at least one word writes no vowels.
+/// Similarity of two words with the same consonants. Used if the script of one of them writes no vowels.
 const CONSONANTS: f64 = 0.96;
-/// Similarities of two words with the same one or two consonants, if the script of at least one word writes no
-/// vowels.
+/// Similarity of two words with the same one or two consonants. Used if the script of one of them writes no vowels.
 const ONE_CONSONANT: f64 = 0.8;
 const TWO_CONSONANTS: f64 = 0.9;
 /// Similarity of an initial and a word.
 const INITIAL: f64 = 0.9;
-/// Minimum similarity at which adjacent words, joined, are treated as one word of the other name.
+/// Minimum similarity of adjacent words, joined, and one word of the other name. At this similarity they are treated as
+/// the same word.
 const JOINED: f64 = 0.87;
-/// Factor for words without a counterpart if both names have such words.
+/// Factor for the words without a counterpart if both names have such words.
 const CONTRADICTION: f64 = 1.5;
-/// Factor for words without a counterpart if only one name has such words.
+/// Factor for the words without a counterpart if only one name has such words.
 const MISSING: f64 = 0.1;
-/// Factor for missing words if the names share at most one distinctive word and a distinctive word is missing.
+/// Factor for missing words if a distinctive word is missing and the names have at most one distinctive word in common.
 const MISSING_OF_ONE: f64 = 0.6;
 /// Weight of an initial that only one name has.
 const MISSING_INITIAL: f64 = 0.1;
@@ -93,8 +93,8 @@ fn is_distinctive(word: &Word) -> bool {
     }
 }
 
-/// Returns the similarity of two words. The result is 0, or at least [`LEAST`] multiplied by a factor for the kind of
-/// similarity, such as an equal sound.
+/// Returns the similarity of two words. The result is 0, or at least [`LEAST`] times a factor. The factor depends on
+/// the kind of similarity, such as an equal sound.
 fn of_words(one: &Word, other: &Word, dictionary: &Dictionary) -> f64 {
     match (one.kind, other.kind) {
         (Kind::Common(list), Kind::Common(other)) => return if list == other { 1.0 } else { 0.0 },
@@ -149,7 +149,7 @@ enum Gaps {
     Whole,
 }
 
-/// Returns false if words with these letters cannot reach [`LEAST`]. Much faster than [`near`].
+/// Returns false if words with these letters cannot reach [`LEAST`]. This check is much faster than [`near`].
 fn may_be_near((one, one_set): (&str, u32), (other, other_set): (&str, u32)) -> bool {
     let by_letters = (one_set & !other_set).count_ones().max((other_set & !one_set).count_ones()) as usize;
     let halves = by_letters.max(one.len().abs_diff(other.len()));
@@ -166,7 +166,7 @@ const fn as_float(count: usize) -> f64 {
     count as f64
 }
 
-/// Returns the share of letters that are equal: 0, or at least [`LEAST`].
+/// Returns the share of equal letters. The result is 0, or at least [`LEAST`].
 fn near(one: &str, other: &str, gaps: Gaps, dictionary: &Dictionary) -> f64 {
     if one == other {
         return 1.0;
@@ -182,10 +182,10 @@ fn near(one: &str, other: &str, gaps: Gaps, dictionary: &Dictionary) -> f64 {
     if like >= LEAST { like } else { 0.0 }
 }
 
-/// Returns the edit distance in halves (optimal string alignment). Replacing a letter costs a half if the other
-/// letter is often written instead of it, and otherwise one and a half, because typing errors more often omit, double
-/// or swap letters. Words are at most [`WORD_LETTERS`] long. Returns None if the similarity is certainly below
-/// [`LEAST`].
+/// Returns the edit distance in halves (optimal string alignment). Replacing a letter costs one half if the other
+/// letter is often written instead of it. Otherwise it costs three halves, because typing errors more often omit,
+/// double or swap letters. Words have at most [`WORD_LETTERS`] letters. Returns None if the similarity is certainly
+/// below [`LEAST`].
 fn distance(one: &[u8], other: &[u8], gaps: Gaps, dictionary: &Dictionary) -> Option<usize> {
     let gap = |word: &[u8], at: usize| {
         let is_weak = gaps == Gaps::Weak
@@ -193,7 +193,7 @@ fn distance(one: &[u8], other: &[u8], gaps: Gaps, dictionary: &Dictionary) -> Op
             && matches!(word[at], b'a' | b'e' | b'i' | b'o' | b'u' | b'h' | b'y');
         if is_weak { 1_u8 } else { 2 }
     };
-    // Costs are at most three halves for each letter of the longer word, and fit into a byte.
+    // Costs are at most three halves for each letter of the longer word. Therefore they fit into a byte.
     const { assert!(WORD_LETTERS * 3 < u8::MAX as usize) };
     let mut rows = [[0_u8; WORD_LETTERS + 1]; 3];
     let longer = one.len().max(other.len());
@@ -221,7 +221,8 @@ fn distance(one: &[u8], other: &[u8], gaps: Gaps, dictionary: &Dictionary) -> Op
             rows[now][place + 1] = cost;
             row_least = row_least.min(cost);
         }
-        // Every later cell is computed from the last two rows, so no later distance is smaller than their minimum.
+        // Every later cell is computed from the last two rows. Therefore no later distance is smaller than their
+        // minimum.
         if from_halves(usize::from(row_least.min(least_above)), longer) < LEAST {
             return None;
         }
@@ -230,7 +231,7 @@ fn distance(one: &[u8], other: &[u8], gaps: Gaps, dictionary: &Dictionary) -> Op
     Some(usize::from(rows[one.len() % 3][other.len()]))
 }
 
-/// Minimum number of letters of a word with which joined words of the other name are compared.
+/// Minimum number of letters of a word that is compared with joined words of the other name.
 const LEAST_JOINED: usize = 4;
 /// Maximum difference, in letters, between joined words and the one word of the other name.
 const OTHER_LETTERS: usize = 2;
@@ -239,7 +240,7 @@ fn text_len(words: &[Word]) -> usize {
     words.iter().map(|word| word.text.len()).sum()
 }
 
-/// Joins adjacent words that are written as one word in the other name. Returns None if there are none.
+/// Joins adjacent words that the other name has as one word. Returns None if there are none.
 fn join(words: &[Word], others: &[Word], dictionary: &Dictionary) -> Option<Vec<Word>> {
     let mut joined: Option<Vec<Word>> = None;
     let shortest = words.windows(2).map(text_len).min()?;
@@ -261,7 +262,7 @@ fn join(words: &[Word], others: &[Word], dictionary: &Dictionary) -> Option<Vec<
     joined
 }
 
-/// Returns the words joined to one word. Returns None if the joined word does not match `other`.
+/// Returns the words joined to one word. Returns None if it does not match `other`.
 fn joined_word(words: &[Word], other: &Word, dictionary: &Dictionary) -> Option<Word> {
     let letters = words.iter().fold(0, |set, word| set | word.letters.text);
     if text_len(words).abs_diff(other.text.len()) > OTHER_LETTERS

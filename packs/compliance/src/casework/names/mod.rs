@@ -1,7 +1,7 @@
 //! Names of people and companies, and the similarity of two names.
 //!
-//! `letters.rs` transliterates; `tables.rs` has the word lists, which are data of the rules; `words.rs` splits a name into
-//! words; `likeness.rs` compares the words of two names. The guide explains each step for readers of a report.
+//! `letters.rs` transliterates. `tables.rs` has the word lists, which are data of the rules. `words.rs` splits a name
+//! into words. `likeness.rs` compares the words of two names. The guide explains each step for readers of a report.
 
 mod letters;
 mod likeness;
@@ -18,11 +18,11 @@ pub use tables::NameTables;
 use crate::casework::limits;
 use words::Word;
 
-/// Letters that Unicode decomposition does not convert to basic Latin letters, with their replacements.
+/// Letters that the decomposition of Unicode does not change to basic Latin letters, with their replacements.
 const LETTERS: [(char, &str); 8] =
     [('ß', "ss"), ('ł', "l"), ('ø', "o"), ('đ', "d"), ('æ', "ae"), ('œ', "oe"), ('ı', "i"), ('þ', "th")];
 
-/// Name, split into words for comparison.
+/// A name, split into words for the comparison.
 #[derive(Clone, Debug)]
 pub(crate) struct Name {
     words: Vec<Word>,
@@ -40,8 +40,8 @@ impl Name {
         likeness::of_names(&self.words, &other.words, dictionary)
     }
 
-    /// Returns the cost of the comparison with another name. The product of the costs of two names is at least in
-    /// proportion to the time.
+    /// Returns the cost of a comparison with another name. The time of the comparison is at most in proportion to the
+    /// product of the two costs.
     pub(crate) fn cost(&self) -> u64 {
         let letters: usize = self.words.iter().map(|word| word.text.len()).sum();
         (letters + self.words.len() * limits::WORD_COST) as u64

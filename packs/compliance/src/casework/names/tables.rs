@@ -1,4 +1,4 @@
-//! The word lists for comparing names, as data of the rules, and their form for fast look-up.
+//! Word lists with which names are compared. They are data of the rules, and are converted to a form for fast lookups.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::letters::{LetterGroup, fold, is_abjad, is_han, latin};
 
-/// Word lists of the rules for comparing names, and their form for look-up.
+/// Word lists of the rules for the comparison of names, and their form for lookups.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NameTables {
@@ -114,28 +114,28 @@ impl Lists {
     }
 }
 
-/// Kind of a phrase that hardly distinguishes people or companies.
+/// Kind of a phrase that hardly tells people or companies apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phrase {
-    /// Title that is removed only before a name, because it may be a family name after it.
+    /// Title that is removed only before a name. After a name, it may be a family name.
     Title,
     /// Title that is removed before and after a name.
     EndTitle,
     Form,
-    /// Word of a list of `names.common`, with the number of its list.
+    /// Word of a list in `names.common`, with the number of the list.
     Common(u16),
 }
 
-/// Word lists, prepared for look-up.
+/// Word lists in the form for lookups.
 #[derive(Debug)]
 pub(crate) struct Dictionary {
-    /// Letters that are read together, the longest groups first.
+    /// Letters that are read as one, the longest groups first.
     pub(super) letters: Vec<LetterGroup>,
     pub(super) sounds: Vec<Sound>,
-    /// For each letter, the set of letters that are often written instead of it.
+    /// Set of letters that are often written instead of each letter.
     alike: [u32; 26],
     pub(super) particles: BTreeSet<String>,
-    /// Words that are particles only if they are between two other words.
+    /// Words that are particles only between two other words.
     pub(super) inner_particles: BTreeSet<String>,
     /// Articles that are written together with the next word, the longest first.
     pub(super) articles: Vec<String>,
@@ -145,11 +145,11 @@ pub(crate) struct Dictionary {
     pub(super) phrases: BTreeMap<Vec<String>, Phrase>,
     /// Number of words of the longest phrase.
     pub(super) longest_phrase: usize,
-    /// For each spelling of a name, the number of its list.
+    /// Number of the list for each spelling of a name.
     pub(super) spellings: BTreeMap<String, u16>,
 }
 
-/// Group of letters, and the letters that it sounds like.
+/// A group of letters, and the letters that sound like it.
 #[derive(Debug)]
 pub(super) struct Sound {
     pub from: String,
@@ -232,8 +232,9 @@ impl Dictionary {
         }
     }
 
-    /// Returns the form of a word for look-up. The word is transliterated to Latin letters unless its script writes
-    /// no vowels or is Chinese, because transliteration would make different words equal.
+    /// Returns the form of a word for lookups. The word is transliterated to Latin letters. Words of Chinese
+    /// characters, and of a script that writes no vowels, are not transliterated, because different words would become
+    /// equal.
     pub(super) fn look_up_form(&self, word: &str) -> String {
         if is_abjad(word) || is_han(word) { word.to_owned() } else { latin(word, &self.letters) }
     }
@@ -252,7 +253,7 @@ impl Dictionary {
     }
 }
 
-/// Returns the bit of a letter in a set of letters. Other characters have no bit.
+/// Returns the bit of a letter in a set of letters. Other characters have no bit, so the result is 0.
 pub(super) const fn bit(byte: u8) -> u32 {
     if byte.is_ascii_lowercase() { 1 << (byte - b'a') } else { 0 }
 }

@@ -1,5 +1,5 @@
-//! Splits a name into words: transliterates them, removes titles and company forms, and determines the weight of each
-//! word.
+//! Splits a name into words. Transliterates the words, removes titles and company forms, and determines the weight of
+//! each word.
 
 use std::borrow::Cow;
 
@@ -11,8 +11,8 @@ use crate::casework::limits;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Plain,
-    /// Chinese character. Two characters match only if their readings are equal, because similar readings are
-    /// different names.
+    /// Chinese character. Two characters match only if they are read in the same way: similar readings are different
+    /// names.
     Han,
     /// First half of a compound name, such as `abd`.
     Beginning,
@@ -21,27 +21,27 @@ pub(super) enum Kind {
     Initial,
     Particle,
     Number,
-    /// Word of a list of `names.common`, with the number of its list.
+    /// Word of a list in `names.common`, with the number of the list.
     Common(u16),
 }
 
-/// Word of a name.
+/// A word of a name.
 #[derive(Clone, Debug)]
 pub(super) struct Word {
     pub kind: Kind,
     /// Word in the letters a to z and digits.
     pub text: Box<str>,
-    /// Text, reduced to its sounds.
+    /// Text in a form that represents only its sounds.
     pub key: Box<str>,
-    /// Key of the text without a leading article, with its set of letters. None if the text has no article.
+    /// Key of the text without an article at its beginning, and its set of letters. None if the text has no article.
     pub without_article: Option<(Box<str>, u32)>,
-    /// Consonants, for the comparison with scripts that write no vowels.
+    /// Consonants of the word, for the comparison with scripts that write no vowels.
     pub consonants: Box<str>,
-    /// Sets of letters of `text`, `key` and `consonants`.
+    /// Letter sets of `text`, `key` and `consonants`.
     pub letters: Letters,
     /// True if the script of the word writes no vowels, such as Arabic.
     pub is_abjad: bool,
-    /// Number of the list of `names.spellings` that has the word.
+    /// Number of the list in `names.spellings` that contains the word.
     pub spelling: Option<u16>,
 }
 
@@ -74,10 +74,10 @@ impl Word {
         }
     }
 
-    /// Returns a word of a script without vowels. `written` has the letters of this script.
+    /// Returns a word of a script that writes no vowels. `written` is the word in the letters of this script.
     fn of_abjad(written: &str, dictionary: &Dictionary) -> Self {
         let word = Self::new(Kind::Plain, &latin(written, &dictionary.letters), dictionary);
-        // Each letter is one sound: two letters in a row never form a group such as `sh`.
+        // Each letter is one sound. Therefore two letters in a row never form a group such as `sh`.
         let sounds: Vec<String> =
             written.chars().map(|c| latin(c.encode_utf8(&mut [0; 4]), &dictionary.letters)).collect();
         let consonants = consonants(sounds.iter().map(String::as_str), dictionary);
@@ -105,7 +105,7 @@ impl Word {
         }
     }
 
-    /// Returns the weight of the word. A word that distinguishes people or companies has the weight 1.
+    /// Returns the weight of the word. A word that tells people or companies apart has the weight 1.
     pub(super) const fn weight(&self) -> f64 {
         match self.kind {
             Kind::Plain | Kind::Han | Kind::Number => 1.0,
@@ -118,20 +118,21 @@ impl Word {
     }
 }
 
-/// Minimum letters after an article that is written together with a word, so that `Ali` has no article.
+/// Minimum number of letters after an article that is written together with a word. Without it, `Ali` would have an
+/// article.
 const LEAST_AFTER_ARTICLE: usize = 4;
-/// Minimum letters after an Arabic article: Arabic writes fewer letters.
+/// Minimum number of letters after an Arabic article. It is lower, because Arabic writes fewer letters.
 const LEAST_AFTER_ARABIC_ARTICLE: usize = 3;
 /// Minimum letters of the other half of a compound name.
 const LEAST_AFTER_BEGINNING: usize = 2;
 const LEAST_BEFORE_END: usize = 2;
-/// Minimum letters before the ending of a patronymic, so that `Rich` is not a patronymic.
+/// Minimum number of letters before the ending of a patronymic. Without it, `Rich` would be a patronymic.
 const LEAST_BEFORE_PATRONYMIC: usize = 3;
-/// Minimum words of a name in which one word may be a patronymic.
+/// Minimum number of words of a name in which a word may be a patronymic.
 const LEAST_WORDS_WITH_PATRONYMIC: usize = 3;
 
-/// Letters that a script without vowels leaves out, or writes with the letters of long vowels. Arabic and Persian write
-/// `v` as a long `u`.
+/// Letters that a script without vowels leaves out, or writes with the letters of long vowels. In Arabic and Persian, a
+/// `v` is written like a long `u`.
 const UNWRITTEN: &str = "aeiouvwy";
 
 fn set(text: &str) -> u32 {
@@ -143,7 +144,8 @@ fn shortened(text: &str) -> &str {
     text.get(..limits::WORD_LETTERS).unwrap_or(text)
 }
 
-/// Reduces a text to its sounds: groups of letters that sound alike become equal, and double letters become single.
+/// Returns the form of a text that represents only its sounds. Groups of letters that sound alike become equal, and
+/// double letters become single.
 fn reduced(text: &str, dictionary: &Dictionary) -> String {
     sound_key(&replaced(text, dictionary, |_| true))
 }
@@ -155,7 +157,7 @@ fn consonants<'t>(pieces: impl Iterator<Item = &'t str>, dictionary: &Dictionary
     sound_key(&sounds.chars().filter(|c| !UNWRITTEN.contains(*c)).collect::<String>())
 }
 
-/// Replaces groups of letters by their sounds. `wanted` selects the groups to replace. Its argument is true if the
+/// Replaces groups of letters by their sounds. `wanted` decides which groups are replaced. Its argument is true if the
 /// group contains a vowel.
 fn replaced(text: &str, dictionary: &Dictionary, wanted: impl Fn(bool) -> bool) -> String {
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);
@@ -181,7 +183,7 @@ fn without_doubles(text: &str) -> String {
     out
 }
 
-/// Removes double letters, and a final `h`, which most spellings leave out: `Fatimah`, `Fatima`.
+/// Removes double letters. Also removes a final `h`, because most spellings leave it out: `Fatimah`, `Fatima`.
 fn sound_key(text: &str) -> String {
     let mut text = without_doubles(text);
     if text.len() > 2 && text.ends_with('h') {
@@ -195,8 +197,8 @@ fn sound_key(text: &str) -> String {
 pub(super) fn split(name: &str, dictionary: &Dictionary) -> Vec<Word> {
     let written = split_han(fold(&with_family_name_last(name)), dictionary);
     let mut phrases = find_phrases(&written, dictionary);
-    // Titles and company forms are removed only at the beginning and at the end of a name. At the end, only some titles
-    // are removed: `Graf` and `Baron` are family names there. A name that consists only of titles and forms is kept.
+    // Titles and company forms are removed only at the beginning and at the end of a name. At the end, some titles
+    // stay, because they are family names there: `Graf` and `Baron`. A name of only titles and forms is kept.
     let is_own = |phrase: Option<Phrase>| !matches!(phrase, Some(Phrase::Form | Phrase::EndTitle));
     if let Some(end) = phrases.iter().rposition(|(phrase, _)| is_own(*phrase)) {
         let is_first = |phrase: Option<Phrase>| is_own(phrase) && phrase != Some(Phrase::Title);
@@ -227,8 +229,8 @@ pub(super) fn split(name: &str, dictionary: &Dictionary) -> Vec<Word> {
     words
 }
 
-/// Returns a name with its family name last, such as `Ash Hawthorn` for `Hawthorn, Ash`. Titles and particles are
-/// recognised by their place. A name with several commas is returned unchanged.
+/// Returns a name with the family name at the end, such as `Ash Hawthorn` for `Hawthorn, Ash`. Titles and particles are
+/// recognised by their position. A name with several commas is returned unchanged.
 fn with_family_name_last(name: &str) -> Cow<'_, str> {
     let mut parts = name.split([',', '，']);
     match (parts.next(), parts.next(), parts.next()) {
@@ -258,7 +260,7 @@ fn split_han(words: Vec<String>, dictionary: &Dictionary) -> Vec<String> {
     out
 }
 
-/// Finds the titles, forms and common words among the words of a name. The longest phrase wins.
+/// Finds the titles, forms and common words among the words of a name. If several phrases match, the longest is used.
 fn find_phrases<'w>(written: &'w [String], dictionary: &Dictionary) -> Vec<(Option<Phrase>, &'w [String])> {
     let forms: Vec<String> = written.iter().map(|word| dictionary.look_up_form(word)).collect();
     let (mut out, mut at) = (Vec::new(), 0);
@@ -274,7 +276,8 @@ fn find_phrases<'w>(written: &'w [String], dictionary: &Dictionary) -> Vec<(Opti
     out
 }
 
-/// Adds the word, or its parts, to the words of a name. `is_inside` is true between the first and the last word.
+/// Adds the word or its parts to the words of a name. `is_inside` is true if the word is between the first and the last
+/// word.
 fn push_words(written: &str, is_inside: bool, dictionary: &Dictionary, words: &mut Vec<Word>) {
     if is_abjad(written) {
         words.push(abjad_word(written, dictionary));
@@ -326,7 +329,8 @@ fn abjad_word(written: &str, dictionary: &Dictionary) -> Word {
     }
 }
 
-/// Splits a compound name such as `Abdulrahman`. All spellings of the beginning become the first one of the list.
+/// Splits a compound name such as `Abdulrahman`. Each spelling of the beginning is replaced by the first one in its
+/// list.
 fn split_beginning<'t>(text: &'t str, dictionary: &'t Dictionary) -> Option<(&'t str, Option<&'t str>)> {
     let known = dictionary.beginnings.iter().filter_map(|known| text.strip_prefix(known.as_str()));
     let rest = known.filter(|rest| rest.is_empty() || rest.len() >= LEAST_AFTER_BEGINNING);
@@ -334,7 +338,7 @@ fn split_beginning<'t>(text: &'t str, dictionary: &'t Dictionary) -> Option<(&'t
     Some((dictionary.beginnings.first()?, Some(rest).filter(|rest| !rest.is_empty())))
 }
 
-/// Splits a compound name such as `Nureddin`. All spellings of the end become the first one of the list.
+/// Splits a compound name such as `Nureddin`. Each spelling of the end is replaced by the first one in its list.
 fn split_end<'t>(text: &'t str, dictionary: &'t Dictionary) -> Option<(&'t str, &'t str)> {
     let (canonical, known) = dictionary.ends.split_first()?;
     let rests = known.iter().filter_map(|end| text.strip_suffix(end.as_str()));
