@@ -1,6 +1,6 @@
 //! Compares the files of two builds of the browser app, and checks the size of a build.
 //!
-//! Imports are found by a text search for the form that the minifier writes.
+//! Imports are found by a text search for the form in which the minifier writes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -24,7 +24,7 @@ const PAGE: &str = "index.html";
 pub(crate) struct Bundle(BTreeMap<String, Vec<u8>>);
 
 impl Bundle {
-    /// Reads the files of a folder. A missing folder gives an empty bundle.
+    /// Reads the files of a folder. If the folder is missing, the bundle is empty.
     pub(crate) fn read(folder: &Path) -> Result<Self> {
         let mut files = BTreeMap::new();
         if folder.exists() {
@@ -45,7 +45,7 @@ impl Bundle {
         paths.iter().filter_map(difference).collect()
     }
 
-    /// Returns the page, the files that the page names, and the scripts that these files import statically.
+    /// Returns the page, the files that it names, and the scripts that these files import statically.
     fn first_load(&self) -> BTreeSet<&str> {
         let mut found = BTreeSet::new();
         let mut next: Vec<&str> = vec![PAGE];
@@ -85,8 +85,8 @@ fn walk(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) -> R
     Ok(())
 }
 
-/// Returns the names of files that the browser fetches together with this file. Dynamic imports with `import("…")` are
-/// not included.
+/// Returns the names of the files that the browser fetches together with this file. Files of a dynamic `import("…")`
+/// are left out.
 fn find_references<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
     let marks: &[&str] = match ending(path) {
         "html" => &["src=\"", "href=\""],

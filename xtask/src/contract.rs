@@ -1,4 +1,4 @@
-//! Tests that the sources and documents cite exactly the ids that `docs/contract/` defines.
+//! Tests that sources and documents cite exactly the ids that `docs/contract/` defines.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ const NUMBERED: [&str; 2] = ["lesson", "case"];
 /// Returns the ids that a text cites: `A27`, `A12 to A14`, and numbers after the words in [`NUMBERED`].
 fn cited(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    // State between two words: the word to which a bare number belongs, the previous id, and true inside a range such
-    // as `1 to`.
+    // State between two words. It has the word to which a number alone belongs, and the previous id. The flag is true
+    // inside a range such as `1 to`.
     let mut numbered = None;
     let mut last: Option<(String, u32)> = None;
     let mut range = false;
@@ -59,8 +59,8 @@ fn citations() -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
     let commented = all(".rs").into_iter().map(|(name, text)| (name, comments(&text)));
     for (name, text) in all(".md").into_iter().chain(commented) {
-        // Excluded: the pages that define the ids, this file with its examples, and the changelog, which describes the
-        // past.
+        // Left out are the pages that define the ids, this file with its examples, and the changelog, which is about
+        // the past.
         if name.starts_with(PAGES) || name == file!() || name == "CHANGELOG.md" {
             continue;
         }
@@ -69,7 +69,7 @@ fn citations() -> BTreeSet<(String, String)> {
     found
 }
 
-/// Joins the comments of a file into one text, because a range or a list may continue in the next line.
+/// Joins the comments of a file into one text, because a range or a list may continue on the next line.
 fn comments(text: &str) -> String {
     let lines = text.lines().filter_map(|line| line.trim_start().strip_prefix("//"));
     lines.map(|line| line.trim_start_matches(['/', '!'])).collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! Durations that documents and commands state, measured on two cores. `verify` also prints how long it really took.
+//! Durations in documents and in messages of commands, measured on two cores. `verify` also prints the real duration.
 
 /// Duration of `cargo xtask verify` on a fresh clone, without downloads.
 pub(crate) const WHOLE: &str = "about 25 minutes on two cores";

@@ -8,16 +8,16 @@ use anyhow::{Result, bail};
 
 use crate::run::step;
 
-/// Debian packages, each with a file that exists if the package is installed. The file is a program on the path or an
-/// absolute path, in which `*` matches one folder name.
+/// Debian packages, each with a file. The package is installed if the file exists. The file is a program on the path,
+/// or an absolute path in which `*` stands for one folder name.
 const NEEDED: [(&str, &str); 15] = [
     ("git", "git"),
     ("python3", "python3"),
     // WebSocket library of the example clients.
     ("/usr/lib/python3/dist-packages/websockets/__init__.py", "python3-websockets"),
     ("curl", "curl"),
-    // Programs that tests run over an overlay. Commands in an overlay see only programs of the system, not of a
-    // person's home.
+    // Programs that tests run over an overlay. A command in an overlay sees only programs of the system, and none in
+    // the home folder of a person.
     ("make", "make"),
     ("sqlite3", "sqlite3"),
     ("/usr/bin/pip3", "python3-pip"),
@@ -28,11 +28,11 @@ const NEEDED: [(&str, &str); 15] = [
     ("chromium-headless-shell", "chromium-headless-shell"),
     // Without a font, the browser draws boxes instead of letters.
     ("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", "fonts-dejavu-core"),
-    // PostgreSQL server, in a folder named after its version. Tests start their own servers and do not use Debian's
-    // cluster.
+    // PostgreSQL server, in a folder that has its version as the name. Tests start their own servers and do not use the
+    // cluster of Debian.
     ("/usr/lib/postgresql/*/bin/postgres", "postgresql"),
     ("/usr/sbin/nginx", "nginx-light"),
-    // Library that runs servers with a wrong clock, in a folder named after the machine's architecture.
+    // Library that runs servers with a wrong clock, in a folder that has the machine's architecture as the name.
     ("/usr/lib/*/faketime/libfaketimeMT.so.1", "libfaketime"),
 ];
 
@@ -54,7 +54,7 @@ pub(crate) fn prepare() -> Result<()> {
     )
 }
 
-/// Returns instructions for installing missing packages by hand.
+/// Returns instructions to install missing packages by hand.
 fn by_hand(missing: &[&str]) -> String {
     let packages = missing.join(" ");
     format!(

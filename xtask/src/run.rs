@@ -26,7 +26,7 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// Interval between messages that show that a step is still running. Some steps print nothing else for minutes.
+/// Interval between messages that a step is still running. Without them, some steps would print nothing for minutes.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(20);
 
 /// Prints a message at intervals, until it is dropped. The message shows that the program still runs.
@@ -51,7 +51,7 @@ impl Heartbeat {
     }
 }
 
-/// Calls `each` with the elapsed seconds at intervals, until the sender is dropped.
+/// Calls `each` with the elapsed seconds at intervals. Ends when the sender is dropped.
 fn signs(ended: &Receiver<()>, every: Duration, mut each: impl FnMut(u64)) {
     let since = Instant::now();
     while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
@@ -70,7 +70,7 @@ pub(crate) fn step(name: &str, command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command until it exits. Prints every line of its standard output and passes the line to `each`.
+/// Runs a command until it exits. Prints every line of its standard output, and passes it to `each`.
 pub(crate) fn lines(name: &str, command: &mut Command, mut each: impl FnMut(&str)) -> Result<bool> {
     println!("\n== {name}");
     let mut child = command

@@ -49,7 +49,7 @@ fn every_source_file_says_what_it_is_for() {
     }
 }
 
-/// Every text of the app is used. The compiler checks the opposite: that every used key exists.
+/// Tests that every text of the app is used. The compiler checks the opposite: every key that is used exists.
 #[test]
 fn every_text_of_the_app_is_read_somewhere() {
     const TEXTS: &str = "ui/src/texts/en.ts";
@@ -88,7 +88,8 @@ fn links_of_the_documents_lead_somewhere() {
     assert!(dead.is_empty(), "dead links: {dead:#?}");
 }
 
-/// `ARCHITECTURE.md` and `CONTRIBUTING.md` name only existing files. After renaming a file, change its name there too.
+/// Tests that `ARCHITECTURE.md` and `CONTRIBUTING.md` name only existing files. If a file is renamed, change its name
+/// there too.
 #[test]
 fn the_map_names_files_that_exist() {
     let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap()
@@ -104,7 +105,7 @@ fn the_map_names_files_that_exist() {
     assert!(missing.is_empty(), "named, but missing: {missing:#?}");
 }
 
-/// Each invariant and each security measure names only existing tests. If a test is renamed, its name must be changed
+/// Tests that each invariant and each security measure names only existing tests. If a test is renamed, change its name
 /// there too.
 #[test]
 fn what_is_promised_names_tests_that_exist() {
@@ -124,7 +125,7 @@ fn what_is_promised_names_tests_that_exist() {
     assert!(missing.is_empty(), "named, but missing: {missing:#?}");
 }
 
-/// Names of ignored tests begin with the word with which `cargo xtask verify --long` selects them.
+/// Tests that the name of each ignored test begins with the word by which `cargo xtask verify --long` selects it.
 #[test]
 fn each_campaign_has_its_name() {
     const REASON: &str = "#[ignore = \"a campaign: cargo xtask verify --long\"]";
@@ -139,8 +140,8 @@ fn each_campaign_has_its_name() {
     assert!(campaigns > 0, "no campaign was found");
 }
 
-/// A library without tests must disable its test harness, which then need not be built. A library with tests must not
-/// disable its test harness.
+/// Tests that a library without tests disables its test harness, so that no harness is built. A library with tests must
+/// not disable it.
 #[test]
 fn harnesses_are_off_where_there_are_no_tests() {
     const OFF: &str = "[lib]\ntest = false\ndoctest = false\n";
@@ -173,8 +174,8 @@ fn harnesses_are_off_where_there_are_no_tests() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Packs depend on the product, but no crate of the product depends on a pack. Only the `holdshort` program and the
-/// testkit use packs.
+/// Tests that packs depend on the product and that no crate of the product depends on a pack. Only the `holdshort`
+/// program and the testkit use packs.
 #[test]
 fn nothing_but_the_program_knows_a_pack() {
     const COMPOSES: [&str; 2] = ["crates/holdshort/", "crates/testkit/"];
@@ -199,7 +200,8 @@ fn nothing_but_the_program_knows_a_pack() {
     assert!(known.is_empty(), "{known:#?}");
 }
 
-/// Files that may contain the word `compliance`: the crew protocol has compliance reviews (source document 003).
+/// Files that may contain the word `compliance`, because the crew protocol has compliance reviews (source document
+/// 003).
 const WORDS_OF_A_WIRE: [&str; 3] = [
     "crates/edges/src/crew/pause.rs",
     "crates/edges/src/crew/refusals.rs",

@@ -1,5 +1,6 @@
 //! `cargo xtask ui`: checks the browser app, and builds it into `ui/dist`, which is committed and embedded. `verify`
-//! builds the app into another folder and rejects a committed build that differs. All npm commands are in `npm.rs`.
+//! builds the app into another folder, and returns an error if the committed build differs. All npm commands are in
+//! `npm.rs`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,7 +21,7 @@ pub(crate) fn ui() -> Result<()> {
     bundle::weigh(&Bundle::read(&dist())?)
 }
 
-/// Fails if the committed build differs from a build of the sources. Requires the packages that `install` installs.
+/// Returns an error if the committed build differs from a build of the sources. The packages must be installed before.
 pub(crate) fn verify() -> Result<()> {
     check()?;
     let folder = target().join("ui-dist");
@@ -52,8 +53,8 @@ pub(crate) fn install() -> Option<Command> {
     npm::install(&folder())
 }
 
-/// Returns the command that runs a script of `ui/package.json`. The scripts that check, build and test first generate
-/// the API's types.
+/// Returns the command that runs a script of `ui/package.json`. The scripts that check, build and test generate the
+/// types of the API first.
 fn script(name: &str, arguments: &[&str]) -> Command {
     let mut command = npm::npm(&folder());
     command.args(["run", "--silent", name, "--"]).args(arguments);

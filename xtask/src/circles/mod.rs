@@ -1,7 +1,7 @@
 //! `cargo xtask circles`: finds circular dependencies between the files of a crate.
 //!
-//! Dependencies are paths, and calls of methods that only one file defines. Re-exports, tests, and items in macros are
-//! ignored.
+//! Two things are dependencies: a path, and a call of a method that only one file defines. Re-exports, tests, and items
+//! in macros are ignored.
 
 mod needs;
 mod read;
@@ -16,7 +16,7 @@ use petgraph::graphmap::DiGraphMap;
 
 use crate::run::root;
 
-/// Files that depend on each other, directly or indirectly; sorted.
+/// Files that depend on each other, directly or indirectly, sorted by name.
 type Circle = Vec<String>;
 
 /// Prints the circles of each crate, the largest first.
@@ -83,8 +83,8 @@ mod tests {
 
     use super::*;
 
-    /// Sizes of the known circles with more than three files, by crate. A size is the number of files in the circle.
-    /// If a circle shrinks, lower its size here.
+    /// Sizes of the known circles with more than three files, by crate. The size is the number of files in the circle.
+    /// When a circle shrinks, lower its size here.
     const LARGE: [(&str, &[usize]); 13] = [
         ("cli", &[40, 32]),
         ("coach", &[8, 4, 4]),
@@ -124,7 +124,7 @@ mod tests {
             std::fs::write(path, text).unwrap();
         };
         write("lib.rs", "pub mod a; mod b; mod c; pub use a::A; pub use b::B;");
-        // One dependency is an import through a re-export, the other is a method that only one file defines.
+        // One dependency is an import through a re-export. The other one is a method that only one file defines.
         write("a.rs", "use crate::B; pub struct A(B); impl A { fn only_here(&self) {} }");
         write("b.rs", "pub struct B; fn call(any: impl Any) { any.only_here() }");
         // Tests, fields, and methods of many types are not dependencies.

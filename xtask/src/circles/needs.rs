@@ -1,7 +1,7 @@
 //! Finds dependencies between the files of a crate by the names in their code.
 //!
-//! Only names are compared, not types: a method call is a dependency if exactly one file defines a method of this name.
-//! Items in macros are ignored.
+//! Names are compared, but not types: a method call is a dependency if exactly one file defines a method with this
+//! name. Items in macros are ignored.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::read::{ModulePath, Source};
 
-/// Names of methods that types of other crates also have. A call of such a method does not show which file is needed.
+/// Names of methods that types of other crates also have. From a call of such a method, the file cannot be found.
 const COMMON_METHODS: [&str; 97] = [
     "add",
     "all",
@@ -110,7 +110,7 @@ const COMMON_METHODS: [&str; 97] = [
     "write",
 ];
 
-/// Maximum number of imports that are followed for one path, so that circular imports end.
+/// Maximum number of imports that are followed for one path. Without it, circular imports would never end.
 const MAX_LOOKUPS: usize = 16;
 
 /// Returns each pair of files in which the first file needs the second file.
@@ -149,7 +149,7 @@ fn scan(tokens: TokenStream, found: &mut impl FnMut(Name)) {
     while let Some(tree) = trees.get(at) {
         match tree {
             TokenTree::Group(group) => scan(group.stream(), found),
-            // Only a single dot is a method call: two dots are a range, or the rest of a struct.
+            // A method call has a single dot. Two dots are a range, or the rest of a struct.
             TokenTree::Ident(name)
                 if punct(at.wrapping_sub(1)) == Some('.') && punct(at.wrapping_sub(2)) != Some('.') =>
             {
@@ -174,14 +174,14 @@ fn scan(tokens: TokenStream, found: &mut impl FnMut(Name)) {
 }
 
 /// Returns true for parentheses, which show that the name before them is a method. In `match voter.now { … }`, braces
-/// follow `now`, which is a field.
+/// follow the name `now`, which is a field.
 fn is_in_parentheses(tree: Option<&TokenTree>) -> bool {
     matches!(tree, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis)
 }
 
 impl Source {
-    /// Returns the files that a path needs: the file that defines the named item and, if the path ends in a method,
-    /// the file that defines the method.
+    /// Returns the files that a path needs. These are the file that defines the named item and, if the path ends in a
+    /// method, the file that defines the method.
     fn of_path(&self, module: &[String], path: &[String]) -> BTreeSet<usize> {
         let mut files: BTreeSet<_> = self.resolve(module, path, MAX_LOOKUPS).into_iter().collect();
         if let [types @ .., method] = path
@@ -223,7 +223,7 @@ impl Source {
         }
         let import = here.imports.get(first).map(|import| [import.path.as_slice(), rest].concat());
         let child: ModulePath = [module, std::slice::from_ref(first)].concat();
-        // A function may have the same name as the module that it is imported from.
+        // A function may have the name of the module from which it is imported.
         if self.modules.contains_key(&child) && (import.is_none() || !rest.is_empty()) {
             return self.resolve_in(&child, rest, lookups);
         }

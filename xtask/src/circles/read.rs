@@ -1,4 +1,4 @@
-//! Reads the modules of a crate: their items, their imports, and the tokens of their code without tests.
+//! Reads the modules of a crate: their items, their imports, and the tokens of their code except tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,7 +17,7 @@ pub(super) struct Source {
     /// Paths of the files below `src`, with `/`.
     pub(super) files: Vec<String>,
     pub(super) modules: BTreeMap<ModulePath, Module>,
-    /// Files that define a method, in an `impl` or a trait, by name of the method.
+    /// Files that define a method, in an `impl` or a trait, by the name of the method.
     pub(super) methods: BTreeMap<String, Vec<usize>>,
 }
 
@@ -38,12 +38,12 @@ pub(super) struct Module {
 
 pub(super) struct Import {
     pub(super) path: Vec<String>,
-    /// True if the import is not re-exported. A re-export is not a dependency of the module.
+    /// True if the import is not re-exported. A re-export does not make the module depend on the imported item.
     pub(super) is_private: bool,
 }
 
 impl Source {
-    /// Reads the crate in `folder`, from `lib.rs`, or from `main.rs` if there is no library.
+    /// Reads the crate in `folder`, beginning at `lib.rs`. If there is no library, begins at `main.rs`.
     pub(super) fn read_crate(folder: &Path) -> Result<Self> {
         let mut source = Self::default();
         for root in ["lib.rs", "main.rs"].map(|name| folder.join(name)) {
@@ -55,7 +55,7 @@ impl Source {
         Ok(source)
     }
 
-    /// Reads the file of a module. `inner` is the folder for the files of its child modules.
+    /// Reads the file of a module. `inner` is the folder that contains the files of its child modules.
     fn read_module(&mut self, src: &Path, file: &Path, inner: &Path, path: ModulePath) -> Result<()> {
         let text = fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
         let parsed =
@@ -97,8 +97,8 @@ impl Source {
                 }
                 Item::Impl(block) => {
                     for part in &block.items {
-                        // Implementations of traits are skipped, because a trait's methods are defined in the file of
-                        // the trait.
+                        // Implementations of traits are skipped: the methods of a trait are defined in the file of the
+                        // trait.
                         if let (ImplItem::Fn(method), None) = (part, &block.trait_) {
                             self.add_method(method.sig.ident.to_string(), file);
                         }

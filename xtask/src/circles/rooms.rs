@@ -1,5 +1,5 @@
-//! Rooms of the core: groups of its modules, ordered from the journal up to the notices. Dependencies go only
-//! downwards.
+//! Rooms of the core. A room is a group of modules. The rooms are ordered from the journal, the lowest, to the notices,
+//! the highest. Dependencies lead only to the same or to a lower room.
 
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ pub(super) fn print() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns each pair of modules in which the first module needs a module of a higher room, with the dependencies
+/// Returns each pair of modules in which the first one needs a module of a higher room. Each pair has the dependencies
 /// between the files of the two modules.
 fn upward() -> anyhow::Result<BTreeMap<(String, String), Vec<String>>> {
     let source = read::Source::read_crate(&folder_of("core").join("src"))?;

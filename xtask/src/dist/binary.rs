@@ -1,7 +1,8 @@
 //! The release binary, and the version of glibc that it requires.
 //!
-//! The binary is linked dynamically to glibc and `libgcc_s`, which even a minimal system has. A static glibc would load
-//! the system's name service modules (`nsswitch.conf`) for another version of glibc, which is unsafe.
+//! The binary is linked dynamically to glibc and `libgcc_s`, which even a minimal system has. A static glibc would be
+//! unsafe: it would load the system's name service modules (`nsswitch.conf`), which are made for another version of
+//! glibc.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -24,8 +25,8 @@ impl fmt::Display for Glibc {
     }
 }
 
-/// Builds the binary without paths of this machine. Uses a separate target directory, because other builds use other
-/// flags.
+/// Builds the binary without paths of this machine. The build has a target directory of its own, because other builds
+/// use other flags.
 pub(super) fn build() -> Result<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home =

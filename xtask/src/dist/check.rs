@@ -1,7 +1,7 @@
 //! `cargo xtask dist --check`: runs the installation commands of `docs/deploy.md`, and starts the installed programs.
 //!
-//! The code blocks marked `sh dist` run in order, in a folder with the packages and with an empty home folder. The
-//! blocks download nothing. Afterwards each program in [`INSTALLED`] must exist.
+//! The code blocks marked `sh dist` run in order, in a folder with the packages and with an empty home folder. They
+//! download nothing. After them, each program in [`INSTALLED`] must exist.
 
 use std::fs;
 use std::path::Path;
@@ -57,7 +57,7 @@ pub(super) fn check(packages: &Path) -> Result<()> {
         );
         let doctor: serde_json::Value = serde_json::from_str(&holdshort(&["doctor", "--json"], &[0])?)?;
         ensure!(doctor["version"] == version.as_str(), "{name}: {doctor}");
-        // Exit code 4: `demo` runs without a terminal, so it detaches while its run waits for a decision.
+        // Exit code 4 is expected: `demo` runs without a terminal, so it detaches while its run waits for a decision.
         let demo = holdshort(&["demo"], &[4])?;
         ensure!(
             demo.contains("step work starts"),

@@ -1,8 +1,8 @@
-//! `cargo xtask dist`: packages of the release binary for people without a compiler. Writes an archive, a wheel for
+//! `cargo xtask dist`: packages of the release binary for people without a compiler. It writes an archive, a wheel for
 //! pip, a package for npm, and a file of checksums to `dist/`.
 //!
-//! Equal binaries give equal packages: names are sorted, modification times and owners are fixed. `--check` (see
-//! [`check`]) installs each package from its file and runs the installed program.
+//! From equal binaries, equal packages are built: names are sorted, and modification times and owners are fixed.
+//! `--check` (see [`check`]) installs each package from its file and runs the installed program.
 
 mod archive;
 mod binary;
@@ -29,7 +29,7 @@ const DOCUMENTS: [&str; 2] = ["LICENSE", "README.md"];
 const SUMMARY: &str =
     "People in the loop of AI agents: a run holds short of a risky step until a person clears it.";
 
-/// File in a package.
+/// A file in a package.
 struct Entry {
     path: String,
     mode: u32,
@@ -56,7 +56,7 @@ struct Release {
     documents: Vec<(String, String)>,
 }
 
-/// Architecture, with its name in each package format.
+/// Architecture, with the name that each package format uses for it.
 #[derive(Clone, Copy)]
 struct Target {
     rust: &'static str,
@@ -108,8 +108,8 @@ fn build() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Writes the packages into an empty folder, because a package of an earlier version in this folder would have no
-/// checksum.
+/// Writes the packages into an empty folder. If it contained a package of an earlier version, that package would have
+/// no checksum.
 fn write(folder: &Path, packages: &[(String, Vec<u8>)]) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;

@@ -1,4 +1,4 @@
-//! Licences of third-party code that is linked into the binary. Every package contains their texts.
+//! Licences of third-party code that is linked into the binary. Every package contains the texts of these licences.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,7 +15,7 @@ const APP: (&str, &str) = ("svelte (MIT)", "packaging/licenses/svelte.txt");
 /// Prefixes of the names of licence files.
 const FILES: [&str; 5] = ["license", "licence", "copying", "copyright", "notice"];
 
-/// Returns the licence texts without duplicates. Each text has the names of all packages that use it.
+/// Returns the licence texts without duplicates. Each text has the names of all packages under it.
 pub(super) fn texts() -> Result<String> {
     let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let output = cargo()
@@ -60,7 +60,7 @@ pub(super) fn texts() -> Result<String> {
     Ok(parts.join(&format!("\n{}\n\n", "-".repeat(80))))
 }
 
-/// Returns the packages that are linked into the binary, without build scripts, dependencies of macros, and tests.
+/// Returns the packages that are linked into the binary. Build scripts, dependencies of macros, and tests are left out.
 fn linked(metadata: &Value) -> Option<BTreeSet<&str>> {
     let nodes = metadata["resolve"]["nodes"].as_array()?;
     let node = |id: &str| nodes.iter().find(|node| node["id"] == id);
@@ -79,7 +79,7 @@ fn linked(metadata: &Value) -> Option<BTreeSet<&str>> {
             continue;
         }
         for dependency in node(id)?["deps"].as_array()? {
-            // The kind is `null` for a normal dependency, which is neither for tests nor for build scripts.
+            // The kind is `null` for a normal dependency, and has a value for tests and build scripts.
             if dependency["dep_kinds"].as_array()?.iter().any(|kind| kind["kind"].is_null()) {
                 open.push(dependency["pkg"].as_str()?);
             }
@@ -88,7 +88,7 @@ fn linked(metadata: &Value) -> Option<BTreeSet<&str>> {
     Some(found)
 }
 
-/// Returns the licence files of a package, and of bundled C sources up to two folders deeper.
+/// Returns the licence files of a package, and those of bundled C sources up to two folders deeper.
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut open = vec![(folder.to_path_buf(), 0)];
@@ -123,7 +123,7 @@ mod tests {
         for part in ["\nring ", "\nsvelte (MIT)\n", "Permission is hereby granted", "Apache License"] {
             assert!(texts.contains(part), "{part}");
         }
-        // A package that only tests use, and a package that only build scripts use.
+        // One of these packages is used only by tests, the other one only by build scripts.
         for part in ["\nportable-pty ", "\ncc "] {
             assert!(!texts.contains(part), "{part}");
         }

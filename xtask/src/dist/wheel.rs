@@ -1,5 +1,5 @@
-//! Python wheel that contains the binary (binary distribution format 1.0). `pip install` puts the binary next to
-//! `python`.
+//! Python wheel that contains the binary (binary distribution format 1.0). `pip install` puts the binary into the
+//! folder of the program `python`.
 
 use anyhow::Result;
 use data_encoding::BASE64URL_NOPAD;
@@ -47,7 +47,7 @@ fn metadata(version: &str, licences: &str, readme: &str) -> String {
     )
 }
 
-/// Returns the wheel's list of files, with digest and size per file. The list itself has no digest and no size.
+/// Returns the list of files in the wheel, with the digest and size of each. The list itself has no digest and no size.
 fn record(entries: &[Entry], name: &str) -> String {
     let line = |Entry { path, bytes, .. }: &Entry| {
         format!("{path},sha256={},{}\n", BASE64URL_NOPAD.encode(&Sha256::digest(bytes)), bytes.len())

@@ -12,7 +12,7 @@ use regex::Regex;
 
 use self::read::Group;
 
-/// Line of prose that matches a rule.
+/// A line of prose that matches a rule.
 struct Finding {
     place: String,
     text: String,
@@ -33,7 +33,8 @@ impl Checker {
         Ok(Self { openings, phrases })
     }
 
-    /// Returns the first phrase of a line that matches a rule. `begins` is true if the line begins a sentence.
+    /// Returns the first phrase of a line that matches a rule. `begins` is true if a sentence begins at the start of
+    /// the line.
     fn find<'t>(&self, text: &'t str, begins: bool) -> Option<&'t str> {
         if rules::HEADINGS.contains(&text) {
             return None;
@@ -68,7 +69,7 @@ fn measure() -> Result<BTreeMap<Group, (Vec<Finding>, usize)>> {
     Ok(all)
 }
 
-/// Prints the findings of a group. Without a group, prints the number of findings per group.
+/// Prints the findings of a group. If no group is given, prints the number of findings in each group.
 pub(crate) fn print(group: Option<&str>) -> Result<()> {
     for (each, (found, lines)) in measure()? {
         if group == Some(each.name()) {

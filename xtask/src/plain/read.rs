@@ -30,13 +30,13 @@ impl Group {
 /// Minimum number of words of a string that is read as a sentence.
 const WORDS: usize = 4;
 
-/// Line of prose.
+/// A line of prose.
 pub(super) struct Line {
     pub(super) group: Group,
     pub(super) file: String,
     pub(super) number: usize,
     pub(super) text: String,
-    /// True if the line begins a sentence.
+    /// True if a sentence begins at the start of the line.
     pub(super) begins: bool,
 }
 
@@ -65,7 +65,8 @@ pub(super) fn lines() -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Returns true for a file that is not checked: a file with rules of this check, or a text of a third party.
+/// Returns true for a file that is not checked. This is a file with the rules of this check, or a text of a third
+/// party.
 fn is_skipped(file: &str) -> bool {
     ["ui/dist/", "xtask/src/plain/", "licenses/"].iter().any(|skipped| file.contains(skipped))
 }

@@ -27,7 +27,8 @@ pub(super) const OPENINGS: [&str; 18] = [
 /// Headings that may begin with one of [`OPENINGS`].
 pub(super) const HEADINGS: [&str; 1] = ["What can go wrong"];
 
-/// Phrases to replace with a noun or a verb of the field, as regular expressions. They match only whole words.
+/// Phrases for which a noun or a verb of the field should be used instead, as regular expressions. They match whole
+/// words only.
 pub(super) const PHRASES: [&str; 29] = [
     "whoever|whomever",
     "(of|for|to|by|with) whom",

@@ -1,5 +1,5 @@
-//! Counts of passed, failed and skipped tests, read from the last lines that cargo, Node's test runner and Python's
-//! `unittest` print.
+//! Counts of passed, failed and skipped tests, read from the summaries of cargo, of Node's test runner and of Python's
+//! `unittest`.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -12,8 +12,8 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Adds cargo's `test result: ok. 3 passed; 0 failed; 1 ignored; …`, Node's `ℹ pass 3`, or Python's
-    /// `Ran 3 tests in 0.1s` and the `OK (skipped=1)` that follows. Skips other lines.
+    /// Adds the counts in a line. It is `test result: ok. 3 passed; 0 failed; 1 ignored; …` of cargo, `ℹ pass 3` of
+    /// Node, or `Ran 3 tests in 0.1s` of Python with the `OK (skipped=1)` after it. Skips all other lines.
     pub(crate) fn take(&mut self, line: &str) {
         if let Some((_, counts)) = line.strip_prefix("test result: ").and_then(|rest| rest.split_once(". ")) {
             counts

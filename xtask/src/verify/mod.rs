@@ -1,5 +1,6 @@
-//! `cargo xtask verify`: checks format, lints, the built browser app, and tests. With `--long` it also runs the
-//! campaigns, which take minutes each. At the end it prints the durations of phases and tests, and the number of tests.
+//! `cargo xtask verify`: checks the format, the lints, the built browser app, and the tests. With `--long`, also runs
+//! the campaigns, which take minutes each. At the end, prints the durations of phases and tests, and the number of
+//! tests.
 
 mod counts;
 mod processors;
@@ -26,7 +27,7 @@ pub(crate) enum Extent {
     Quick,
     /// All checks that are required before a change is merged.
     Whole,
-    /// Campaigns: simulations with fresh seeds, and exhaustive versions of tests that normally check samples.
+    /// Campaigns: simulations with new seeds, and tests of all cases where normally only samples are tested.
     Long,
 }
 
@@ -79,7 +80,7 @@ fn whole(report: &mut Report) -> Result<()> {
     );
     report.phase("programs of this machine", machine::prepare)?;
     report.phase("format", format)?;
-    // npm mostly waits for the network and the compiler uses the processor, so both run in parallel.
+    // npm mostly waits for the network, while the compiler uses the processor. Therefore both run in parallel.
     let installing = installing(&[]);
     let built = report.phase(LINTED, || programs::build(&[]));
     report.phase("npm", || installing.into_iter().try_for_each(ParallelStep::end))?;
@@ -123,8 +124,8 @@ fn without_packs(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Runs the selected tests. Black-box tests start other programs of their package. Cargo has already built these
-/// programs, because it builds all targets of a package that has tests in `tests/`.
+/// Runs the selected tests. Black-box tests start other programs of their package. Cargo has already built them: it
+/// builds all targets of a package that has tests in `tests/`.
 fn tests(report: &mut Report, programs: Vec<Program>, tests: Tests) -> Result<()> {
     let (waiting, others) = programs.into_iter().partition(|program| program.name == WAITS);
     report.ran = report.phase("tests", || programs::run(&[waiting, others], tests))?;
@@ -152,7 +153,7 @@ fn format() -> Result<()> {
     step("format", cargo().args(["fmt", "--all", "--check"]))
 }
 
-/// Starts the installation of the npm packages that the tests need. `more`: further folders, each with its name.
+/// Starts the installation of the npm packages that the tests need. `more` are further folders with their names.
 fn installing(more: &[(&'static str, PathBuf)]) -> Vec<ParallelStep> {
     let folders = [
         ("npm ci (the identity provider of the tests)", npm::provider()),

@@ -1,6 +1,6 @@
-//! Percentage of the machine's processor time that a phase uses. A low percentage means that the phase mostly waits.
+//! Share of the machine's processor time that a phase uses, in percent. A low share means that the phase mostly waits.
 
-/// Time of all processors in total since the machine started, in clock ticks (`proc_stat(5)`).
+/// Times of all processors together since the start of the machine, in clock ticks (`proc_stat(5)`).
 #[derive(Clone, Copy)]
 pub(crate) struct Processors {
     all: u64,

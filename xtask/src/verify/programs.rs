@@ -1,4 +1,4 @@
-//! The test programs of the workspace. Cargo builds them, and this module starts them, so that the time of every test
+//! The test programs of the workspace. Cargo builds them. This module starts them, so that the duration of every test
 //! is known.
 
 use std::io::{BufRead, BufReader};
@@ -17,7 +17,7 @@ use crate::run::{Heartbeat, cargo};
 /// Test program of a library, or of a folder `tests/`.
 #[derive(Debug)]
 pub(crate) struct Program {
-    /// Package, with the target if it is not the library: `core`, `core::it`.
+    /// Name of the package. If the target is not the library, the target follows: `core`, `core::it`.
     pub(crate) name: String,
     folder: PathBuf,
     executable: PathBuf,
@@ -36,8 +36,8 @@ pub(crate) enum Tests {
 /// Name of the phase in which the tests are built.
 pub(crate) const LINTED: &str = "lints and build of the tests";
 
-/// Test program whose tests often wait for timers and for other processes. It runs in parallel with all others, and
-/// runs one test more at a time than there are processors.
+/// Test program whose tests often wait for timers and for other processes. It runs in parallel with all others. It runs
+/// one more test at a time than there are processors.
 pub(crate) const WAITS: &str = "testkit::it";
 
 /// Text that occurs in the name of each campaign.
@@ -62,10 +62,11 @@ pub(crate) struct Ran {
     running: Vec<String>,
 }
 
-/// Builds the test programs of `packages`, or of the workspace if `packages` is empty. Clippy is the compiler, and
-/// warnings are errors.
+/// Builds the test programs of `packages`. If `packages` is empty, builds those of the workspace. Clippy is the
+/// compiler, and warnings are errors.
 ///
-/// One pass is faster: `cargo clippy` and a separate build would each compile every dependency and check every crate.
+/// One pass is faster than two: `cargo clippy` and a separate build would each compile every dependency and check every
+/// crate.
 pub(crate) fn build(packages: &[&str]) -> Result<Vec<Program>> {
     let named = packages.iter().flat_map(|name| ["--package", name]);
     let whole = packages.is_empty().then_some("--workspace");
@@ -75,12 +76,13 @@ pub(crate) fn build(packages: &[&str]) -> Result<Vec<Program>> {
 /// Name of the phase in which the program is built without packs.
 pub(crate) const WITHOUT_PACKS: &str = "the program without packs";
 
-/// Checks that the program compiles without packs. This takes seconds, because it reuses artifacts of the tests.
+/// Checks that the program compiles without packs. This takes seconds, because most of it was already compiled for the
+/// tests.
 pub(crate) fn check_without_packs() -> Result<()> {
     compile(WITHOUT_PACKS, vec!["--workspace", "--no-default-features", "--bin", "holdshort"]).map(drop)
 }
 
-/// Builds the tests of the program without packs. This also replaces the program by one without packs.
+/// Builds the tests of the program without packs. This replaces the program with one without packs.
 pub(crate) fn build_without_packs() -> Result<Vec<Program>> {
     compile(WITHOUT_PACKS, vec!["--no-default-features", "--package", "holdshort"])
 }
@@ -91,7 +93,7 @@ fn compile(phase: &str, selected: Vec<&str>) -> Result<Vec<Program>> {
     let _alive = Heartbeat::for_step(phase);
     let mut build = cargo();
     build.args(["test", "--locked", "--no-run", "--quiet", "--message-format", "json-render-diagnostics"]);
-    // Starts the compiler in the same way as `cargo clippy -- -D warnings`.
+    // The compiler is started as `cargo clippy -- -D warnings` starts it.
     build.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
     build.env("CLIPPY_ARGS", ["-D", "warnings", ""].join("__CLIPPY_HACKERY__"));
     build.args(selected);
@@ -192,7 +194,7 @@ impl Program {
     }
 }
 
-/// Runs test programs. Each lane is a list of programs that run one after the other. Lanes run in parallel.
+/// Runs test programs. A lane is a list of programs that run one after the other. The lanes run in parallel.
 pub(crate) fn run(lanes: &[Vec<Program>], tests: Tests) -> Result<Ran> {
     let total = lanes.iter().flatten().map(|program| program.length(tests)).sum::<Result<usize>>()?;
     println!("\n== tests: {total}");
@@ -227,7 +229,7 @@ fn timed(program: &str, line: &str) -> Option<Timed> {
     Some(Timed { name: format!("{program} {name}"), took })
 }
 
-/// Locks the results, even if another lane panicked: the panic is reported elsewhere.
+/// Locks the results, even if another lane has panicked. The panic is reported elsewhere.
 fn lock(ran: &Mutex<Ran>) -> MutexGuard<'_, Ran> {
     ran.lock().unwrap_or_else(PoisonError::into_inner)
 }
