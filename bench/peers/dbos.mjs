@@ -1,8 +1,8 @@
 // DBOS Transact for TypeScript, on a PostgreSQL that run.py starts.
 //
-// A library: it has no server for decisions, so the verbs are calls in this process, without HTTP. That is to its
-// advantage. A cycle: `startWorkflow` writes the workflow down, which waits in `DBOS.recv`; `DBOS.send` writes the
-// decision, and the handle's `getResult` returns.
+// DBOS is a library without a server for decisions. Asking and deciding are calls in this process, without HTTP, which
+// makes them faster. A cycle: `startWorkflow` stores the workflow, which waits in `DBOS.recv`. `DBOS.send` stores the
+// decision. Then `getResult` of the handle returns.
 //
 // packages (npm): @dbos-inc/dbos-sdk@5.3.0
 // needs: postgres

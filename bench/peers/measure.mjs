@@ -1,11 +1,11 @@
-// What each peer written in JavaScript is measured with: cycles a second at 1 and 64, and one line of JSON.
+// Measures a peer written in JavaScript: cycles per second with 1 and 64 at a time. Prints one line of JSON.
 
 export const PAYLOAD = "x".repeat(500);
 const CROWD = 64;
 const ROUNDS = Number(process.env.PEER_ROUNDS ?? 5);
 const SECONDS = Number(process.env.PEER_SECONDS ?? 3);
 
-// `cycle` makes one and gives the milliseconds from the decision's departure until its asker knew.
+// `cycle` runs one cycle. It returns the milliseconds between sending the decision and its arrival at the asker.
 export async function measure(cycle, facts) {
   await rate(cycle, CROWD, SECONDS / 2);
   await rate(cycle, 1, SECONDS / 2);

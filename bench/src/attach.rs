@@ -1,5 +1,5 @@
-//! Puts load on a server that already runs, so that a profiler can be attached to the server. The server must have
-//! the workflow that `cycle.rs` defines.
+//! Puts load on a running server, so that a profiler can be attached to it. The server must have the workflow that
+//! `cycle.rs` defines.
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::client::Client;
 use crate::server::Target;
 
-/// Name of the workflow in [`WORKFLOW_FILE`]. [`Row::Native`] runs it.
+/// Name of the workflow in [`WORKFLOW_FILE`], which [`Row::Native`] runs.
 const WORKFLOW: &str = "one-checkpoint";
 pub(crate) const WORKFLOW_FILE: &str = "\
 name: one-checkpoint
@@ -24,12 +24,12 @@ phases:
 /// Size of an interrupt's payload, or of a run's input, in bytes of JSON.
 pub(crate) const PAYLOAD_BYTES: usize = 500;
 
-/// Maximum number of polls for an expected state. After more polls the cycle fails.
+/// Maximum number of polls for an expected state. If there are more, the cycle fails.
 const LOOKS: usize = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Row {
-    /// An agent of another framework opens an interrupt.
+    /// An external agent opens an interrupt.
     External,
     /// A person starts a run of a workflow with one checkpoint.
     Native,
@@ -53,7 +53,7 @@ struct Items {
     items: Vec<Interrupt>,
 }
 
-/// Connections of an agent that asks and of a person who decides.
+/// Connections of an agent, which asks, and of a person, who decides.
 pub(crate) struct Pair {
     row: Row,
     asker: Client,
@@ -84,7 +84,7 @@ impl Pair {
         self.asker.sent + self.person.sent
     }
 
-    /// Runs one cycle. Returns the time from sending the decision until the agent receives the outcome.
+    /// Runs one cycle. Returns the time from the moment when the decision is sent until the agent has the outcome.
     pub(crate) async fn cycle(&mut self) -> Result<Duration> {
         match self.row {
             Row::External => self.external().await,
@@ -117,8 +117,8 @@ impl Pair {
         anyhow::bail!("the run {run} opened no interrupt within {LOOKS} polls")
     }
 
-    /// Decides an interrupt while the agent waits by long poll. The poll is sent first, so that the agent already waits
-    /// when the decision is committed.
+    /// Decides on an interrupt while the agent waits by long poll. The poll is sent first, so that the agent is already
+    /// waiting when the decision is committed.
     pub(crate) async fn decide(&mut self, interrupt: &str, run: Option<&str>) -> Result<Duration> {
         let Self { asker, person, decision, path, .. } = self;
         path.clear();
@@ -176,7 +176,7 @@ pub(crate) fn body(row: Row) -> Bytes {
     body.to_string().into()
 }
 
-/// Returns an idempotency key that is unique over all rounds of the bench.
+/// Returns an idempotency key that is unique in all rounds of the bench.
 pub(crate) fn key() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     format!("bench-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))

@@ -12,7 +12,7 @@ use crate::load::count;
 
 const BLOCK: [u8; 4096] = [7; 4096];
 
-/// Returns how many times per second a block of 4 kB can be appended and synced with `fdatasync`.
+/// Returns how many blocks of 4 kB per second can be appended, each with an `fdatasync`.
 pub(crate) fn syncs_per_second(folder: &Path, time: Duration) -> Result<f64> {
     let path = folder.join("sync");
     let mut file = File::create(&path)?;
@@ -28,11 +28,11 @@ pub(crate) fn syncs_per_second(folder: &Path, time: Duration) -> Result<f64> {
     Ok(rate)
 }
 
-/// Returns the number of flushes of the folder's disk since the machine started, for all processes together. Returns
-/// `None` if the kernel does not count flushes.
+/// Returns the number of flushes of the folder's disk since the start of the machine, of all processes together.
+/// Returns `None` if the kernel does not count flushes.
 pub(crate) fn flushes(folder: &Path) -> Option<u64> {
     let device = fs::metadata(folder).ok()?.dev();
-    // Extracts the same bits as `gnu_dev_major` and `gnu_dev_minor`.
+    // Takes the same bits as `gnu_dev_major` and `gnu_dev_minor`.
     let major = (device >> 8) & 0xfff;
     let minor = (device & 0xff) | ((device >> 12) & !0xff);
     let stat = fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/stat")).ok()?;

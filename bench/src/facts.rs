@@ -1,5 +1,5 @@
-//! Describes the machine and the software versions of a measurement. The description must not contain names of hosts
-//! or people, because results are published.
+//! Describes the machine and the versions of the software that was measured. The results are published, so the
+//! description must not contain names of hosts or people.
 
 use std::fmt;
 use std::fs;
@@ -43,7 +43,7 @@ pub(crate) fn machine() -> String {
     let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let processor = model.map_or("unknown processor", |(_, model)| model);
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    // The suffix of the kernel version may contain names of builds and machines, so it is dropped.
+    // The end of the kernel version may contain names of builds and machines, so it is removed.
     let kernel = kernel.trim().split('-').next().unwrap_or_default();
     format!("{cores} cores ({processor}), Linux {kernel}")
 }

@@ -32,7 +32,7 @@ pub(crate) fn count(n: impl TryInto<u64>) -> f64 {
     n.try_into().unwrap_or_default() as f64
 }
 
-/// Condition that ends a measurement.
+/// Condition at which a measurement ends.
 #[derive(Clone, Copy)]
 pub(crate) enum Until {
     Time(Duration),
@@ -40,7 +40,7 @@ pub(crate) enum Until {
     Cycles(u64),
 }
 
-/// Runs cycles on all connections in one thread, so that another core is free for the server.
+/// Runs cycles on all connections in one thread. Another core is then free for the server.
 pub(crate) fn run(target: &Target, row: Row, concurrency: usize, until: Until) -> Result<Sample> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -78,7 +78,7 @@ async fn cycles(mut pair: Pair, began: Instant, until: Until) -> Result<(Vec<Dur
     }
 }
 
-/// Returns the median time of an HTTP round trip in which the server does no work.
+/// Returns the median time of an HTTP round trip for which the server does no work.
 pub(crate) fn round_trip(target: &Target) -> Result<Duration> {
     const TRIPS: usize = 2_000;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

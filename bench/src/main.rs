@@ -1,9 +1,9 @@
 //! `cargo xtask bench`: cycles per second of Holdshort and of a hand-written loop, measured alternately on one machine.
 //!
-//! Starts both programs as processes and talks to them over HTTP. Prints figures. A slow result is not an error.
-//! `measure.rs` runs the measurements, `cycle.rs` runs one cycle, and `hand/` contains the hand-written loop.
-//! `parked/` measures waiting runs, `streams/` clients that follow events, `length/` long runs, `audit/` the
-//! verification of a journal, `trials/` trials of commands, and `turns/` a turn of a conversation. `peers.rs`
+//! Starts both programs as processes, and sends them HTTP requests. Prints figures. A slow result is not an error.
+//! `measure.rs` runs the measurements, `cycle.rs` runs one cycle, and `hand/` contains the hand-written loop. `parked/`
+//! measures waiting runs, `streams/` measures clients that follow events, and `length/` long runs. `audit/` measures
+//! the verification of a journal, `trials/` trials of commands, and `turns/` a turn of a conversation. `peers.rs`
 //! measures other systems with the same cycle. `results.rs` writes `RESULTS.md`.
 
 #![expect(clippy::print_stdout, reason = "a command-line tool prints")]

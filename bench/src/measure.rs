@@ -1,4 +1,4 @@
-//! Measures Holdshort and the hand-written loop alternately, for one row.
+//! Measures Holdshort and the hand-written loop in turn, for one row.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use crate::plan::{CROWD, Plan};
 use crate::server::Server;
 use crate::{disk, hand, load, stats, wal};
 
-/// Number of cycles over which commits are counted. SQLite must not restart the write-ahead log in this time.
+/// Number of cycles in which commits are counted. SQLite must not restart the write-ahead log during them.
 const COUNTED: u64 = 20;
-/// Maximum number of attempts to count commits. An attempt fails if SQLite restarts the write-ahead log.
+/// Maximum number of attempts to count commits. If SQLite restarts the write-ahead log, the attempt fails.
 const TRIES: usize = 5;
-/// Number of connections from the loop to PostgreSQL, and number of concurrent agents when the loop runs without
+/// Number of connections from the loop to PostgreSQL. Also the number of concurrent agents when the loop runs without
 /// HTTP.
 pub(crate) const CONNECTIONS: usize = 32;
 
@@ -30,10 +30,11 @@ pub(crate) struct Side {
     /// Time from decision to done at concurrency 1, for all cycles of all rounds.
     pub(crate) latencies: Vec<Duration>,
     pub(crate) requests: f64,
-    /// Durable commits per cycle in SQLite. `None` in PostgreSQL, which does not distinguish durable commits.
+    /// Durable commits per cycle in SQLite. `None` in PostgreSQL, where durable commits are not counted separately.
     pub(crate) commits: Option<f64>,
     pub(crate) log_bytes: f64,
-    /// Flushes of the disk per cycle, including flushes of other processes. Empty if the kernel does not count flushes.
+    /// Flushes of the disk per cycle. Flushes of other processes are included. Empty if the kernel does not count
+    /// flushes.
     pub(crate) flushes_alone: Vec<f64>,
     pub(crate) flushes_together: Vec<f64>,
     pub(crate) cycles: usize,
@@ -97,7 +98,7 @@ pub(crate) fn row(
 }
 
 impl Side {
-    /// Warms the server up, then counts the commits and the bytes of write-ahead log per cycle.
+    /// Warms up the server. Then counts the commits and the bytes of write-ahead log per cycle.
     fn warm(server: &Server, row: Row, plan: Plan, database: Option<&testpg::Server>) -> Result<Self> {
         load::run(&server.target, row, CROWD, Until::Time(plan.warm_up))?;
         load::run(&server.target, row, 1, Until::Time(plan.warm_up))?;
@@ -177,7 +178,7 @@ fn flushed(before: Option<u64>, server: &Server, cycles: usize) -> Option<f64> {
     Some(count(flushes) / count(cycles))
 }
 
-/// Returns the number of commits per cycle for the loop: Holdshort's number, rounded, and at least two.
+/// Returns the number of commits per cycle of the loop. It is Holdshort's number, rounded, but at least two.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful")]
 fn whole(commits: Option<f64>) -> u32 {
     commits.unwrap_or_default().round().max(2.0) as u32

@@ -15,7 +15,7 @@ use crate::results::{self, Part};
 pub(crate) struct Options {
     /// Names of the systems to run, such as `restate`. By default, all systems are run.
     peers: Vec<String>,
-    /// Write the table from the last results, without running anything.
+    /// Write the table from the last results, and run nothing.
     #[arg(long, conflicts_with = "peers")]
     table: bool,
     /// Also write the table to bench/RESULTS.md.

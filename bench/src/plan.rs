@@ -14,7 +14,7 @@ pub(crate) struct Plan {
     pub(crate) syncs: Duration,
 }
 
-/// Number of concurrent pairs in the measurement at high concurrency.
+/// Number of concurrent pairs in the measurement with high concurrency.
 pub(crate) const CROWD: usize = 64;
 
 impl Plan {

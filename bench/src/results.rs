@@ -1,4 +1,5 @@
-//! `RESULTS.md`, with one section per command. A command with `--save` rewrites its section and keeps all others.
+//! `RESULTS.md`. It has one section for each command. A command with `--save` rewrites its own section and keeps all
+//! others.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -64,7 +64,7 @@ impl Server {
         Self::start(command, data)
     }
 
-    /// Starts the hand-written loop, which is a command of this program.
+    /// Starts the hand-written loop, which is a hidden command of this program.
     pub(crate) fn hand_written(folder: &Path, database: &Database) -> Result<Self> {
         let data = folder.join("loop");
         fs::create_dir_all(&data)?;
@@ -92,7 +92,7 @@ impl Server {
         if let Some(stdout) = child.stdout.take() {
             BufReader::new(stdout).read_line(&mut line)?;
         }
-        // `server` is created early: from here on, dropping it kills the process, also after an error.
+        // `server` is created now: from here on, dropping it kills the process, even after an error.
         let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
         let target = Target { address: nowhere, operator: String::new(), agent: String::new() };
         let mut server = Self { child, target, data, ready_after: began.elapsed() };
@@ -124,7 +124,7 @@ impl Server {
     /// Returns the processor time that the server process has used.
     pub(crate) fn processor(&self) -> Result<Duration> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        // The process name, in parentheses before these fields, may hold any character.
+        // The process name, in parentheses, precedes these fields. It may contain any character.
         let (_, fields) =
             stat.rsplit_once(") ").context("the kernel does not report the server's processor time")?;
         let ticks =
@@ -132,7 +132,7 @@ impl Server {
         Ok(Duration::from_secs(ticks) / u32::try_from(rustix::param::clock_ticks_per_second())?)
     }
 
-    /// Waits until the process has at most `most` connections. Returns false if the process has more after `longest`.
+    /// Waits until the process has at most `most` connections. Returns false if it still has more after `longest`.
     pub(crate) async fn connections_fall_to(&self, most: usize, longest: Duration) -> Result<bool> {
         let began = Instant::now();
         while self.connections()? > most {
@@ -144,7 +144,7 @@ impl Server {
         Ok(true)
     }
 
-    /// Returns the number of open sockets of the process. A few of them are not connections of clients.
+    /// Returns the number of open sockets of the process, a few of which are not connections of clients.
     pub(crate) fn connections(&self) -> Result<usize> {
         let files = fs::read_dir(format!("/proc/{}/fd", self.child.id()))?;
         let links = files.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
@@ -159,14 +159,14 @@ fn ours(binary: &Path, folder: &Path) -> Result<(Command, PathBuf)> {
     let mut command = Command::new(binary);
     command.args(["serve", "--json", "--listen", "127.0.0.1:0", "--data"]).arg(&data);
     command.arg("--workflows").arg(&workflows);
-    // High rate limits, so that the bench does not measure the limits.
+    // The rate limits are high, so that the bench does not measure them.
     command.args(["--agent-requests", "1000000", "--decision-rate", "1000000"]);
     Ok((command, data))
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Killing fails if the process has already ended, which is fine: its data is deleted anyway.
+        // If the process has already ended, the kill fails. This is harmless, because its data is deleted anyway.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -40,7 +40,7 @@ impl fmt::Display for Spread {
     }
 }
 
-/// Returns the percentile: the smallest of `values` such that `percent` percent of all values are not larger.
+/// Returns the percentile: the smallest of `values` for which `percent` percent of all values are not larger.
 pub(crate) fn percentile(values: &mut [Duration], percent: usize) -> Duration {
     values.sort_unstable();
     let place = (values.len() * percent).div_ceil(100).max(1) - 1;

@@ -18,7 +18,7 @@ pub(crate) struct Log {
     pub(crate) bytes: u64,
 }
 
-/// Returns the number of commits and bytes that were added between `before` and `after`. Returns `None` if the log was
+/// Returns the numbers of commits and bytes that were added between `before` and `after`. Returns `None` if the log was
 /// restarted in between.
 pub(crate) fn since(before: Log, after: Log) -> Option<(u64, u64)> {
     let same = before.salt == after.salt && before.commits <= after.commits;
@@ -54,7 +54,7 @@ fn parse(log: &[u8]) -> Option<Log> {
     let salt: [u8; 8] = header[16..24].try_into().ok()?;
     let mut found = Log { salt, commits: 0, bytes: 0 };
     for frame in log[HEADER..].chunks_exact(FRAME_HEADER + page) {
-        // A different salt marks the remaining frames as older than the last restart of the log.
+        // Frames with another salt are older than the last restart of the log.
         if frame[8..16] != salt {
             break;
         }

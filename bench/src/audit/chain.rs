@@ -1,4 +1,4 @@
-//! Cost that the hash chain over all events adds to an append in SQLite: the time to compute a hash, and the bytes of
+//! Cost of the hash chain over all events for an append in SQLite. It is the time to compute a hash, and the bytes of
 //! the hash in the row of the event.
 
 use std::hint::black_box;
@@ -13,7 +13,7 @@ const HASHES: u32 = 200_000;
 pub(super) struct Chain {
     /// Time to hash one event.
     pub(super) hash: Duration,
-    /// Bytes that the hash takes in the row of one event.
+    /// Bytes that the hash adds to the row of one event.
     pub(super) bytes: usize,
 }
 

@@ -1,6 +1,6 @@
-//! `audit`: the cost of verifying a journal. Fills a journal through the real server and stops the server. Then runs
-//! `audit verify` on the journal as a separate process, and reports events per second and memory. Repeats this with ten
-//! times as many events.
+//! `audit`: the cost of verifying a journal. Fills a journal through the real server, and stops the server. Then runs
+//! `audit verify` on the journal as a process of its own, and reports events per second and memory. Repeats all this
+//! with ten times as many events.
 //!
 //! `verify.rs` runs one audit. `chain.rs` measures what the hash chain adds to an append. `report.rs` writes the table.
 
@@ -24,13 +24,13 @@ use verify::Audit;
 
 /// Number of audits per journal.
 const AUDITS: usize = 3;
-/// Estimated number of events in one cycle of [`Row::External`]. The audit reports the exact number.
+/// Estimated number of events in one cycle of [`Row::External`]. The audit itself reports the exact number.
 const EVENTS_OF_CYCLE: u64 = 5;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Approximate number of events in the largest journal. Smaller journals of 10,000 events, 100,000 events and so
-    /// on are also measured.
+    /// Approximate number of events in the largest journal. Smaller journals are measured too: 10,000 events, 100,000
+    /// events and so on.
     #[arg(long, default_value_t = 100_000)]
     events: u64,
     /// Also write the table to bench/.
@@ -42,7 +42,7 @@ pub(crate) struct Options {
 struct Rung {
     store: &'static str,
     audits: Vec<Audit>,
-    /// Events written per second while the journal grew to this size.
+    /// Events per second that were written while the journal grew to this size.
     written_per_second: f64,
 }
 

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::load::count;
 
-/// Interval at which the memory of the process is read. The kernel keeps the peak, so only memory that is allocated
+/// Interval between two reads of the process's memory. The kernel reports the peak, so only memory that is allocated
 /// after the last read is missed.
 const LOOK: Duration = Duration::from_millis(2);
 

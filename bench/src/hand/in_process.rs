@@ -1,4 +1,4 @@
-//! Measures the loop without HTTP. The result is the lower bound for the cost of a decision on this disk.
+//! Measures the loop without HTTP. On this disk, a decision cannot cost less than that.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use super::store::Database;
 use crate::cycle::PAYLOAD_BYTES;
 use crate::load::Sample;
 
-/// Runs `concurrency` pairs of an asking task and a deciding task at the same time.
+/// Runs `concurrency` pairs at the same time. A pair is a task that asks and a task that decides.
 pub(crate) fn in_process(database: &Database, concurrency: usize, time: Duration) -> Result<Sample> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {

@@ -1,8 +1,8 @@
-//! The hand-written loop, which is the baseline of the bench: code that a careful developer would write with axum and a
+//! The hand-written loop, which is the baseline of the bench. A careful developer would write such code with axum and a
 //! database for this single purpose.
 //!
 //! The loop serves the same URLs as Holdshort. It has no journal, hash chain, projections, idempotency or workflows. In
-//! SQLite the loop makes as many durable commits per cycle as Holdshort. In PostgreSQL it makes three transactions per
+//! SQLite, it makes as many durable commits per cycle as Holdshort. In PostgreSQL, it makes three transactions per
 //! cycle. Start reading at `desk.rs`.
 
 mod desk;

@@ -1,5 +1,5 @@
-//! The loop in PostgreSQL. A cycle is three transactions of two prepared statements each, which is twelve round trips
-//! with `BEGIN` and `COMMIT`. Commits are durable, because `synchronous_commit` is on by default.
+//! The loop in PostgreSQL. A cycle is three transactions with two prepared statements each. With `BEGIN` and `COMMIT`,
+//! these are twelve round trips. Commits are durable, because `synchronous_commit` is on by default.
 
 use anyhow::Result;
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod};

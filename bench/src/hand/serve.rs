@@ -1,4 +1,4 @@
-//! Serves the loop over HTTP as a separate process, at the URLs of the native API.
+//! Serves the loop over HTTP as a process of its own, at the URLs of the native API.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ pub(crate) struct Options {
     /// Number of durable commits per cycle in SQLite.
     #[arg(long, default_value_t = 2)]
     pub commits: u32,
-    /// URL of a PostgreSQL database. Replaces SQLite.
+    /// URL of a PostgreSQL database, which is used instead of SQLite.
     #[arg(long)]
     pub store: Option<String>,
     #[arg(long, default_value_t = 32)]

@@ -1,5 +1,5 @@
-//! The loop in SQLite: WAL, `synchronous=FULL`, one writer with group commit. All waiting jobs share a transaction.
-//! Each job is confirmed after the COMMIT.
+//! The loop in SQLite: WAL, `synchronous=FULL`, one writer with group commit. All waiting jobs share one transaction,
+//! and each of them is confirmed after its COMMIT.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use tokio::sync::{mpsc, oneshot};
 
 const DATABASE: &str = "loop.db";
-/// Limits equal to those of Holdshort's store, so that commit groups, pages and checkpoints have the same size in both
+/// Limits of Holdshort's store. With equal limits, commit groups, pages and checkpoints have the same size in both
 /// programs.
 const GROUP_LIMIT: usize = 256;
 const QUEUE_LIMIT: usize = 1024;
@@ -31,14 +31,14 @@ enum Job {
         id: i64,
         option: String,
     },
-    /// Additional durable commit of a cycle.
+    /// Another durable commit of a cycle.
     Follow {
         id: i64,
         step: u32,
     },
 }
 
-/// Channel that confirms a commit. If the commit fails, the sender is dropped without a message.
+/// Channel that confirms a commit. If the commit fails, the sender is dropped and sends nothing.
 type Answer = oneshot::Sender<()>;
 
 pub(super) struct Sqlite {

@@ -24,8 +24,8 @@ pub(super) enum Store {
 }
 
 impl Database {
-    /// Returns the number of durable commits per cycle. The first commit records the question, the second records the
-    /// decision, and the remaining commits follow without a request.
+    /// Returns the number of durable commits per cycle. The first one records the question, and the second one the
+    /// decision. All others follow without a request.
     pub(super) fn commits(&self) -> u32 {
         match self {
             Self::Folder { commits, .. } => *commits,
@@ -66,7 +66,7 @@ impl Store {
         }
     }
 
-    /// Makes one additional durable commit of the cycle.
+    /// Makes another durable commit of the cycle.
     pub(super) async fn follow(&self, id: i64, step: u32) -> Result<()> {
         match self {
             Self::Sqlite(store) => store.follow(id, step).await,

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-/// Waiting tasks, by id of the open question. A question without an entry is already decided or does not exist.
+/// Waiting tasks by the id of the open question. A question without an entry is decided or does not exist.
 #[derive(Default)]
 pub(super) struct Waiters(Mutex<HashMap<i64, Vec<oneshot::Sender<String>>>>);
 
@@ -14,7 +14,7 @@ impl Waiters {
         self.lock().insert(id, Vec::new());
     }
 
-    /// Returns a receiver for the decision, or `None` if the question is not open.
+    /// Returns a receiver for the decision. Returns `None` if the question is not open.
     pub(super) fn wait(&self, id: i64) -> Option<oneshot::Receiver<String>> {
         let (sender, receiver) = oneshot::channel();
         self.lock().get_mut(&id)?.push(sender);

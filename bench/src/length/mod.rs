@@ -1,5 +1,5 @@
 //! `length`: the cost of a decision in runs of different lengths, and the cost of the first decision after a restart.
-//! The server is a separate process with a journal in SQLite.
+//! The server is a process of its own with a journal in SQLite.
 //!
 //! `report.rs` writes the table.
 
@@ -27,7 +27,7 @@ pub(crate) struct Options {
     /// Number of events of the longest run.
     #[arg(long, default_value_t = 50_000)]
     events: u64,
-    /// Number of decisions to measure per length.
+    /// Number of decisions that are measured for each length.
     #[arg(long, default_value_t = 200)]
     decisions: usize,
     /// Also write the table to bench/.
@@ -41,7 +41,7 @@ struct Row {
     events: u64,
     asks: Vec<Duration>,
     decisions: Vec<Duration>,
-    /// Time of the first decision after a restart. The server has to read the run from the journal.
+    /// Time of the first decision after a restart. For this decision, the server reads the run from the journal.
     first: Duration,
 }
 
@@ -107,7 +107,7 @@ async fn rows(options: &Options, binary: &Path, folder: &Path) -> Result<Vec<Row
     Ok(rows)
 }
 
-/// Connections of an agent that asks and of a person who decides.
+/// Connections of an agent, which asks, and of a person, who decides.
 struct People {
     agent: Client,
     person: Client,
@@ -153,8 +153,7 @@ impl People {
         Ok(took)
     }
 
-    /// Opens another question in the run and answers it. Returns how long opening the question took, and how long
-    /// answering it took.
+    /// Opens another question in the run and answers it. Returns how long each of the two took.
     async fn decide_on_another(&mut self, run: &str) -> Result<(Duration, Duration)> {
         let (asked, took) = self.ask(run).await?;
         Ok((took, self.decide(&asked.id).await?))

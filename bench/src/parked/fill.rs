@@ -1,4 +1,4 @@
-//! Creates waiting runs: agents open interrupts over HTTP, many at the same time, so that appends share commits.
+//! Creates waiting runs. Many agents open interrupts over HTTP at the same time, so that their appends share commits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,9 +10,9 @@ use crate::client::Client;
 use crate::cycle::{self, Row};
 use crate::server::Target;
 
-/// Number of connections: as many as the appends that can share a commit.
+/// Number of connections. It is also the number of appends that can share a commit.
 const CONNECTIONS: usize = 256;
-/// Every hundredth interrupt id is remembered, so that the measurement can decide these interrupts later.
+/// Every hundredth interrupt id is returned, so that a measurement can decide on this interrupt later.
 const REMEMBERED: u64 = 100;
 
 #[derive(Deserialize)]
@@ -20,7 +20,7 @@ struct OpenedInterrupt {
     id: String,
 }
 
-/// Opens `asks` interrupts. Returns the remembered ids.
+/// Opens `asks` interrupts. Returns the ids for later measurements.
 pub(super) fn fill(target: &Target, asks: u64) -> Result<Vec<String>> {
     static LEFT: AtomicU64 = AtomicU64::new(0);
     LEFT.store(asks, Ordering::Relaxed);

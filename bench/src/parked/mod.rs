@@ -1,8 +1,9 @@
 //! `parked`: the cost of waiting runs. Fills a data folder through the real server, and restarts the server on the
-//! folder. Measures disk, memory, and the times of the first requests. Repeats this with ten times as many runs.
+//! folder. Measures the disk, the memory, and the times of the first requests. Repeats all this with ten times as many
+//! runs.
 //!
-//! `fill.rs` creates the runs, `split.rs` divides the bytes of the database by purpose, `start.rs` measures one start
-//! of the server. `report.rs` writes the table, `plot.rs` the picture.
+//! `fill.rs` creates the runs. `split.rs` divides the bytes of the database by purpose. `start.rs` measures one start
+//! of the server. `report.rs` writes the table, and `plot.rs` draws the picture.
 
 mod fill;
 mod plot;
@@ -23,15 +24,15 @@ use start::Start;
 
 pub(crate) use report::thousands;
 
-/// Number of measured starts per count of runs. Before each start, the database is evicted from the page cache, as
-/// after a reboot.
+/// Number of measured starts for each number of runs. Before each start, the database is evicted from the page cache,
+/// as after a reboot.
 const STARTS: usize = 5;
 /// Number of interrupts that are only in the write-ahead log when the server is killed.
 const UNFINISHED: u64 = 500;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Largest number of waiting runs. Smaller numbers of 1,000 runs, 10,000 runs and so on are also measured.
+    /// Largest number of waiting runs. Smaller numbers are measured too: 1,000 runs, 10,000 runs and so on.
     #[arg(long, default_value_t = 100_000)]
     runs: u64,
     /// Also write the table and the plot to bench/.
@@ -42,11 +43,11 @@ pub(crate) struct Options {
 /// Figures for one number of waiting runs.
 struct Rung {
     runs: u64,
-    /// Interrupts opened per second while the runs that this measurement adds were created.
+    /// Interrupts per second that were opened while the runs of this measurement were created.
     asks_per_second: f64,
     split: Split,
     starts: Vec<Start>,
-    /// Time until the server is ready after it was killed. The start has to recover the write-ahead log.
+    /// Time until the server is ready after a kill. In this start, the server recovers the write-ahead log.
     after_a_kill: Duration,
 }
 
@@ -55,7 +56,7 @@ pub(crate) fn parked(options: &Options, binary: &Path, folder: &Path) -> Result<
     let mut rungs: Vec<Rung> = Vec::new();
     let mut asked: Vec<String> = Vec::new();
     for runs in counts(options.runs) {
-        // Runs that were decided in earlier measurements do not wait any more, so they are not counted.
+        // Runs that were decided in earlier measurements no longer wait, so they are not counted.
         let server = Server::ours(binary, folder)?;
         let (before, began) = (open(&rungs), Instant::now());
         asked.extend(fill::fill(&server.target, runs - before)?);

@@ -1,5 +1,5 @@
 //! The picture of the cost per run: four small plots. The horizontal axis is the number of runs, in powers of ten. The
-//! vertical axis starts at 0. A horizontal line means that the cost does not grow.
+//! vertical axis starts at 0. If the line of a cost is horizontal, the cost does not grow.
 
 use std::fmt::Write as _;
 

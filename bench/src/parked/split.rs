@@ -1,4 +1,4 @@
-//! Bytes of a database by their purpose, such as events or indexes, from the `dbstat` table of SQLite.
+//! Bytes of a database by purpose, such as events or indexes. They come from the `dbstat` table of SQLite.
 
 use std::path::Path;
 
@@ -79,7 +79,7 @@ mod tests {
         let split = Split::measure(folder.path()).unwrap();
         assert_eq!(split.total(), std::fs::metadata(&path).unwrap().len());
         assert!(split.events > 20_000);
-        // Each table takes one page. The schema takes another page.
+        // Each table has one page, and the schema has another one.
         assert_eq!((split.keys, split.rows, split.indexes, split.free), (4096, 4096, 4096, 4096));
     }
 }

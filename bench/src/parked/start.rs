@@ -1,4 +1,4 @@
-//! Starts the server once on a full data folder, and measures the times of its first requests.
+//! Starts the server once on a full data folder. Measures the times of its first requests.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,9 +12,9 @@ use crate::client::Client;
 use crate::cycle::{Pair, Row};
 use crate::server::{Server, Target};
 
-/// Number of further reads of the inbox's first page.
+/// Number of reads of the first page of the inbox after the first read.
 const LOOKS: usize = 20;
-/// Maximum number of inbox pages, of 200 interrupts each, that are read to reach a deep page.
+/// Maximum number of inbox pages, with 200 interrupts each, that are read to reach a deep page.
 const DEPTH: usize = 250;
 
 pub(super) struct Start {
@@ -23,7 +23,7 @@ pub(super) struct Start {
     /// Resident memory in bytes: directly after the start, and after the inbox pages were read.
     pub(super) memory: u64,
     pub(super) memory_later: u64,
-    /// Time from sending the first decision until its agent receives the outcome.
+    /// Time from the moment when the first decision is sent until its agent has the outcome.
     pub(super) decision: Duration,
     /// Time of the first read of the inbox's first page, and the median time of further reads.
     pub(super) first_look: Duration,
@@ -72,7 +72,7 @@ async fn looks(target: &Target) -> Result<Vec<Duration>> {
     Ok(looks)
 }
 
-/// Follows the cursor to a deep page, then measures a page of the default size there.
+/// Follows the cursor to a deep page. There, measures a page of the default size.
 async fn deep(target: &Target) -> Result<(Duration, u64)> {
     let mut client = Client::connect(target, &target.operator).await?;
     let (mut cursor, mut depth) = (None::<String>, 0);
@@ -95,7 +95,7 @@ pub(super) fn evict(folder: &Path) -> Result<()> {
         let path = entry?.path();
         if path.is_file() {
             let file = File::open(&path)?;
-            // The kernel does not evict pages that are not yet written to disk.
+            // The kernel does not evict pages that are not on the disk yet.
             file.sync_all()?;
             fadvise(&file, 0, None, Advice::DontNeed)?;
         }

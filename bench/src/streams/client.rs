@@ -1,5 +1,5 @@
-//! A client that follows events. It only counts the interrupts that open, so that ten thousand clients can run on the
-//! machine of the server.
+//! A client that follows events. It only counts opened interrupts, so that ten thousand clients can run on one machine
+//! with the server.
 
 use std::sync::Arc;
 
@@ -39,8 +39,8 @@ impl Transport {
     }
 }
 
-/// Client that has received its starting position from the server. The client receives all events that are committed
-/// after that position.
+/// A client that has got its starting position from the server. It receives all events that are committed after this
+/// position.
 pub(super) enum Follower {
     Events(TcpStream),
     Socket(Box<WebSocketStream<TcpStream>>),
@@ -64,7 +64,7 @@ impl Follower {
     }
 }
 
-/// Requests all events after `seen`, and reads until the server has sent the starting position.
+/// Requests all events after `seen`. Reads until the server has sent the starting position.
 pub(super) async fn events(mut stream: TcpStream, target: &Target, seen: Option<&str>) -> Result<TcpStream> {
     let seen = seen.map(|id| format!("Last-Event-ID: {id}\r\n")).unwrap_or_default();
     let request = format!(
@@ -117,7 +117,8 @@ async fn read_events(mut stream: TcpStream, board: &Board) -> Result<()> {
             board.arrived(seen);
             seen += 1;
         }
-        // A read may end in the middle of the mark. Less than one mark is kept, so that no mark is counted twice.
+        // A read may end in the middle of the mark. The kept bytes are fewer than one mark, so that no mark is counted
+        // twice.
         let kept = bytes.len().saturating_sub(MARK.len() - 1);
         bytes.drain(..kept);
     }

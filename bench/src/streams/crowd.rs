@@ -1,4 +1,4 @@
-//! Many clients on one server: their cost while they are idle, and the time until an event has reached all of them.
+//! Many clients on one server: the cost of idle clients, and the time until an event has reached all clients.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,14 +24,14 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub(super) struct Crowd {
     pub(super) way: Transport,
     pub(super) clients: usize,
-    /// Time until all clients had received their starting position.
+    /// Time until all clients have got their starting position.
     pub(super) connected_after: Duration,
-    /// Resident memory in bytes: before the first client, with all clients idle, and after all events.
+    /// Resident memory in bytes: before the first client connects, while all clients are idle, and after all events.
     pub(super) memory: [u64; 3],
-    /// Time from sending a request until half of the clients have received its event, one entry per event.
+    /// Time from the moment when a request is sent until half of the clients have its event, one entry per event.
     pub(super) half: Vec<Duration>,
     pub(super) all: Vec<Duration>,
-    /// Time until the response to the request, one entry per event.
+    /// Time until the response to the request arrives, one entry per event.
     pub(super) answered: Vec<Duration>,
     /// Processor time per event, of the server and of all clients.
     pub(super) processor: Duration,

@@ -27,7 +27,7 @@ pub(crate) struct Options {
     /// Number of clients that follow the server at the same time.
     #[arg(long, default_value_t = 10_000)]
     clients: usize,
-    /// Number of events, which are sent one after the other.
+    /// Number of events. They are sent one after the other.
     #[arg(long, default_value_t = 40)]
     events: usize,
     /// Skip the measurement of a client that does not read, which takes half a minute.
@@ -63,7 +63,7 @@ pub(crate) fn streams(options: &Options, binary: &Path, folder: &Path) -> Result
     Ok(text)
 }
 
-/// Raises the limit of open files to the machine's maximum, for this program and for its server. Returns the previous
+/// Raises the limit of open files to the maximum of the machine, for this program and its server. Returns the previous
 /// limit.
 fn raise_files(needed: u64) -> Result<u64> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);

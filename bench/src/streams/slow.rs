@@ -1,5 +1,5 @@
-//! A client that does not read, next to clients that read. Measures whether the server disconnects the slow client,
-//! whether the reading clients have to wait, and whether the slow client can resume after its last event.
+//! A client that does not read, together with clients that read. Measures if the server disconnects the slow client, if
+//! the other clients have to wait, and if the slow client can resume after its last event.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,26 +25,26 @@ use crate::stats::percentile;
 
 /// Number of clients that read.
 pub(super) const OTHERS: usize = 100;
-/// Size and number of large requests. In total, their events exceed the kernel's buffers and the server's queue for one
-/// client.
+/// Size and number of large requests. Their events together exceed the buffers of the kernel and the server's queue for
+/// one client.
 const LARGE_BYTES: usize = 50_000;
 pub(super) const LARGE: usize = 300;
 /// Size of the slow client's receive buffer in the kernel.
 const RECEIVE_BYTES: u32 = 4096;
-/// Maximum time to wait until the server disconnects the slow client. The server disconnects it after half a minute.
+/// Maximum time until the server must disconnect the slow client. Normally it does so after half a minute.
 const LONGEST: Duration = Duration::from_secs(45);
 /// End of a chunked response body.
 const END: &[u8] = b"\r\n0\r\n\r\n";
 
 pub(super) struct Slow {
-    /// Median time until a large event has reached all reading clients: before the slow client connected, and while it
-    /// was connected.
+    /// Median time until a large event has reached all clients that read: before the slow client connects, and while it
+    /// is connected.
     pub(super) before: Duration,
     pub(super) beside: Duration,
-    /// Time from the last event until the server disconnected the slow client. `None` if the server did not disconnect
+    /// Time from the last event until the server disconnects the slow client. `None` if the server does not disconnect
     /// it.
     pub(super) closed_after: Option<Duration>,
-    /// Number of events that the slow client had received when it was disconnected, and number after it resumed.
+    /// Number of events that the slow client had when it was disconnected, and number after it has resumed.
     pub(super) held: usize,
     pub(super) in_the_end: usize,
     pub(super) sent: usize,
@@ -88,7 +88,7 @@ pub(super) fn measure(binary: &Path, folder: &Path) -> Result<Slow> {
     })
 }
 
-/// Sends large requests. Each request waits until the previous event has reached all reading clients. Returns the
+/// Sends large requests. Each request is sent after the previous event has reached all clients that read. Returns the
 /// median time.
 async fn send(asker: &mut Client, board: &Board, from: usize) -> Result<Duration> {
     let note = "x".repeat(LARGE_BYTES);
@@ -108,7 +108,7 @@ async fn send(asker: &mut Client, board: &Board, from: usize) -> Result<Duration
 async fn read_to_end(slow: &mut TcpStream) -> Result<Vec<u8>> {
     let mut got = Vec::new();
     while !got.ends_with(END) {
-        // The server may also disconnect by resetting the connection.
+        // The server may disconnect with a reset of the connection.
         let read = timeout(LONGEST, slow.read_buf(&mut got))
             .await
             .context("the slow stream was not disconnected")?;

@@ -1,6 +1,6 @@
-//! `trials`: the cost of trying a command before it is released. Measures the tools in this process, without a server:
-//! running and trying `true` in workspaces of two sizes, committing many files, and the bytes that a file edit adds to
-//! the journal.
+//! `trials`: the cost of trying a command before it is released. Measures the tools in this process, without a server.
+//! Runs and tries `true` in workspaces of two sizes, commits many files, and counts the bytes that an edit of a file
+//! adds to the journal.
 //!
 //! `report.rs` writes the table. `oops.rs` measures another program with the same purpose.
 
@@ -50,16 +50,16 @@ pub(crate) struct Options {
     save: bool,
 }
 
-/// Durations of the command `true` in a workspace of one size. Each round runs the command in three ways: as a
-/// command that only reads, as a command that may write, and in a trial.
+/// Durations of the command `true` in a workspace of one size. Each round runs the command in three ways: as one that
+/// only reads, as one that may write, and in a trial.
 struct Rung {
     files: usize,
-    /// Durations of the command when it is known to only read. The workspace is not scanned then.
+    /// Durations of the command if it is known to only read. The workspace is not scanned in this case.
     read: Vec<Duration>,
-    /// Durations of the same command when it runs with write access to the workspace after an approval.
+    /// Durations of the same command if it runs after an approval with write access to the workspace.
     written: Vec<Duration>,
     tried: Vec<Duration>,
-    /// Peak resident memory during a trial, minus the resident memory before the trial, in bytes.
+    /// Peak resident memory during a trial minus the resident memory before it, in bytes.
     memory: u64,
 }
 
@@ -68,7 +68,7 @@ struct Commits {
     syncs_per_second: f64,
 }
 
-/// Cost of storing the file contents of an edit in a journal. The edit's events are not included.
+/// Cost of storing the contents of an edited file in a journal. The events of the edit are not included.
 struct JournalCost {
     took: Vec<Duration>,
     /// Bytes of the database and its write-ahead log, per edit.
@@ -172,7 +172,7 @@ async fn rung(place: &TrialWorkspace, files: usize, rounds: usize) -> Result<Run
     for _ in 0..rounds {
         read.push(place.run(&CommandEffect::Reads).await?);
         written.push(place.run(&CommandEffect::Workspace).await?);
-        // Resets the kernel's record of this process's peak memory.
+        // Resets the peak of this process's memory that the kernel records.
         fs::write("/proc/self/clear_refs", "5")?;
         let before = resident("VmRSS:")?;
         let (took, trial) = place.tried("true").await?;
@@ -191,7 +191,7 @@ fn resident(field: &str) -> Result<u64> {
     Ok(kb.context("the kernel does not report this process's memory")? * 1024)
 }
 
-/// Commits a thousand new files per round, each in a new workspace. Every file is synced and renamed.
+/// Commits a thousand new files per round, each time in a new workspace. Every file is synced and renamed.
 async fn commits(folder: &Path, binary: &Path, rounds: usize) -> Result<Commits> {
     let mut took = Vec::new();
     for round in 0..rounds {
@@ -209,7 +209,8 @@ async fn commits(folder: &Path, binary: &Path, rounds: usize) -> Result<Commits>
     Ok(Commits { took, syncs_per_second: disk::syncs_per_second(folder, Duration::from_secs(1))? })
 }
 
-/// Stores the contents of a file before and after an edit in a journal, as the executor does before `changes_proposed`.
+/// Stores the contents of a file before and after an edit in a journal, as the executor does before the event
+/// `changes_proposed`.
 async fn measure_journal_cost(folder: &Path, rounds: usize) -> Result<JournalCost> {
     let data = folder.join("journal");
     fs::create_dir_all(&data)?;

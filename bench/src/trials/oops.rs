@@ -1,5 +1,5 @@
-//! `oops` (crate `oops-sh`) with the same commands. Like Holdshort, `oops` runs a command over an overlay and applies
-//! the changes afterwards. Unlike Holdshort, it works on a whole folder, without a gate, a journal or preconditions.
+//! `oops` (crate `oops-sh`) with the same commands. Like Holdshort, it runs a command over an overlay and applies the
+//! changes later. Unlike Holdshort, it works on a whole folder, without a gate, a journal or preconditions.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,10 +15,10 @@ pub(super) struct Oops {
     home: PathBuf,
 }
 
-/// Durations of commands that `oops` runs. Each call of `oops` is a separate process.
+/// Durations of commands that `oops` runs. Each call of `oops` is a process of its own.
 pub(super) struct Measured {
     pub(super) version: String,
-    /// Durations of the command `true`, one list per size of the workspace.
+    /// Durations of the command `true`, with one list for each size of the workspace.
     pub(super) tried: Vec<Vec<Duration>>,
     pub(super) committed: Vec<Duration>,
 }
@@ -40,12 +40,12 @@ impl Oops {
         let began = Instant::now();
         self.does(workspace, &["run", "true"])?;
         let took = began.elapsed();
-        // `undo` fails if `true` left no changes, which is fine.
+        // If `true` left no changes, `undo` fails. This is harmless.
         let _ = self.does(workspace, &["undo"]);
         Ok(took)
     }
 
-    /// Commits as many new files as the measurement of Holdshort does.
+    /// Commits as many new files as are committed in the measurement of Holdshort.
     pub(super) fn committed(&self, workspace: &Path) -> Result<Duration> {
         std::fs::create_dir_all(workspace)?;
         let line = format!("for n in $(seq {COMMITTED}); do echo $n > file-$n; done");

@@ -1,9 +1,9 @@
 //! `turns`: the cost of one turn of a conversation with the shipped copilot, without the model. Measures events, bytes
-//! of the journal, and milliseconds from a person's message until the next `turn` interrupt. The server is a process
-//! with a journal in SQLite. This program plays the model and replies at once, so that only the server's costs are
-//! measured.
+//! of the journal, and milliseconds from a message of a person until the next `turn` interrupt. The server is a process
+//! with a journal in SQLite. This program simulates the model and replies at once, so that only the costs of the server
+//! are measured.
 //!
-//! `model.rs` plays the model, `report.rs` writes the table.
+//! `model.rs` simulates the model, and `report.rs` writes the table.
 
 mod model;
 mod report;
@@ -24,7 +24,7 @@ use crate::load::count;
 use crate::results::{self, Part};
 use crate::server::Server;
 
-/// Interval between two polls for the `turn` interrupt, which is also the precision of the measured time.
+/// Interval between two polls for the `turn` interrupt. It is also the precision of the measured time.
 const LOOK: Duration = Duration::from_millis(1);
 /// Maximum number of polls before a turn fails.
 const LOOKS: usize = 60_000;
@@ -117,8 +117,8 @@ async fn row(does: Does, turns: usize, binary: &Path, folder: &Path) -> Result<R
     let open = json!({ "workflow": "copilot", "config": { "workspace": fs::canonicalize(&workspace)? } });
     let session: Session = person.create("/v1/sessions", body(&open), None).await?;
     let path = format!("/v1/sessions/{}/messages", session.id);
-    // The first message starts the run, which also receives all later messages. Sizes are compared while the server is
-    // stopped, because there is no write-ahead log then.
+    // The first message starts the run, which also gets all later messages. Sizes are compared while the server is
+    // stopped: there is no write-ahead log then.
     let run = turn(&mut person, &path, 0).await?;
     drop(person);
     let data = server.data.clone();

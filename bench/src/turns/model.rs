@@ -1,4 +1,4 @@
-//! A model that replies at once: the part of the streamed chat-completions API that a turn needs.
+//! A model that replies at once. It has the part of the streamed chat-completions API that a turn needs.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 
 use super::Does;
 
-/// Server that plays the model. Dropping it stops the server.
+/// Server that simulates the model. Dropping it stops the server.
 pub(super) struct Model {
     address: SocketAddr,
     played: Arc<Played>,
@@ -41,7 +41,7 @@ impl Model {
             .layer(axum::extract::DefaultBodyLimit::disable())
             .with_state(Arc::clone(&played));
         let server = tokio::spawn(async move {
-            // If serving fails, clients get a refused connection.
+            // If serving fails, the connections of clients are refused.
             let _ = axum::serve(listener, router).await;
         });
         Ok(Self { address, played, server })
