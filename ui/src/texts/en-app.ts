@@ -13,7 +13,7 @@ export const app = {
   "keys.help": "list of keys",
   "keys.confirm": "Approving asks for confirmation if the risk is high, the request was edited, or parts of it were not shown. Rejecting never does.",
   "keys.letters": "Single-letter keys",
-  "keys.letters.how": "Without them, use Tab and Enter. The button in the header opens this list. This browser remembers the setting.",
+  "keys.letters.how": "If they are off, use Tab and Enter. The button in the header opens this list. This browser remembers the setting.",
   "keys.close": "Close",
 
   "login.title": "Sign in",

@@ -35,7 +35,7 @@ export const people = {
   "assigned.missing": "Missing",
   "assigned.missing.one": "1 more vote",
   "assigned.missing.other": "{n} more votes",
-  "assigned.missing.skip": "one vote to skip resolves it for all",
+  "assigned.missing.skip": "a single vote to skip is enough",
   "assigned.you.not": "You cannot decide: {why}",
   "assigned.you.not.own": "You cannot approve: {why}",
   "assigned.you.for": "You decide for {who}.",
@@ -128,7 +128,7 @@ export const people = {
   "people.remove.sure": "Remove",
 
   "told.here": "Notify me in this browser",
-  "told.how": "This browser shows notifications for your pending requests, even when no Holdshort page is open. A notification only opens the page. “Sign out everywhere” turns notifications off.",
+  "told.how": "This browser shows notifications for your pending requests, even when no Holdshort page is open. To decide, open the page from the notification. “Sign out everywhere” turns notifications off.",
   "told.refused": "This browser blocks notifications. Allow them for this page in the browser's settings, then turn this on again.",
   "told.others": "Your other browsers with notifications:",
   "told.since": "via {host}, since {time}",

@@ -16,7 +16,7 @@ export const en = {
   "app.nowhere": "Page not found.",
   "app.loading": "Loading",
   "app.reload": "Reload the page",
-  "app.part": "A part of this page did not load. Reload the page.",
+  "app.part": "Part of this page did not load. Reload the page.",
 
   "nav.inbox": "Inbox",
   "nav.sessions": "Conversations",
@@ -29,7 +29,7 @@ export const en = {
   "plain.foreign": "Letter of another script that looks alike",
 
   "problem.what": "What does this mean?",
-  "problem.unreachable": "The server does not answer. Try again later: a repeated request has no second effect.",
+  "problem.unreachable": "The server does not answer. Try again later. A request that is sent twice is carried out only once.",
   "problem.failed": "The request failed.",
 
   "time.now": "just now",
@@ -51,7 +51,7 @@ export const en = {
   "inbox.soon.heard": "Expires within 5 minutes: {title}",
   "inbox.expired": "Expired",
   "inbox.expired.seen": "Dismiss",
-  "inbox.more": "Only the requests with the highest risk and age are listed.",
+  "inbox.more": "Not all pending requests are listed. Those with the highest risk come first, then the oldest.",
   "inbox.waiting.one": "{n} pending",
   "inbox.waiting.other": "{n} pending",
   "inbox.arrived.one": "{n} new request",
@@ -126,12 +126,12 @@ export const en = {
   "card.warning.look_alike": "“{text}” is not “{like}”: it contains letters of other scripts.",
   "card.warning.external_image": "Image from another site: {text}",
   "card.warning.misleading_link": "A link shown as “{like}” leads to another address: {text}",
-  "card.warning.misleading_link.bare": "A link leads to another address than it shows: {text}",
+  "card.warning.misleading_link.bare": "A link shows one address but leads to another: {text}",
   "card.warning.more": "More: {text}",
 
   "card.tool": "Tool",
   "card.command.long": "Long command: read it to the end.",
-  "card.elsewhere": "Runs at the agent, without a sandbox. The agent states the directory and the changes.",
+  "card.elsewhere": "Runs where the agent runs, without a sandbox. The agent reported the directory and the changes.",
   "card.folder": "Directory",
   "card.host": "Host",
   "card.path": "Path",
