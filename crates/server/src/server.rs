@@ -500,8 +500,7 @@ impl Server {
         let (served, ()) = tokio::join!(timeout(STOP_TIME, served), self.engine.drain());
         if served.is_err() {
             tracing::warn!(
-                "some requests were aborted because they did not end before the time limit of \
-                the stop"
+                "some requests were aborted because they did not end before the time limit of the stop"
             );
             abort.abort();
         }

@@ -341,10 +341,7 @@ fn next(shared: &Shared, agent: &str, body: &Value) -> Result<Scripted, String> 
                 chat_completions::messages(body).last().map(chat_completions::text).unwrap_or_default();
             let answer = answers.iter().find(|(words, _)| last.contains(words));
             answer.map(|(_, scripted)| scripted.clone()).ok_or_else(|| {
-                format!(
-                    "no scripted answer of the agent `{agent}` matches the last message: \
-                    {last}"
-                )
+                format!("no scripted answer of the agent `{agent}` matches the last message: {last}")
             })
         }
         Some(AgentScript::ByPosition(steps)) => {

@@ -28,7 +28,7 @@ pub(super) async fn keep_dropping<J: Journal, C: Clock, E: Executor>(driver: Arc
                 "deleted the stored contents of changed files that were not used for a while"
             ),
             Err(error) => {
-                tracing::warn!(%error, "the stored contents of changed files that are not used cannot be deleted")
+                tracing::warn!(%error, "the stored contents of changed files that are not used cannot be deleted");
             }
         }
         driver.clock().sleep(SWEEP).await;

@@ -128,7 +128,7 @@ fn check_folder(folder: &str, data: &Path) -> Answer<()> {
     }
     match Workspace::open(Path::new(folder), data) {
         Ok(opened) if opened.path() == folder => Ok(()),
-        Ok(opened) => refuse(format!("is a link to another directory: send its path, `{}`", opened.path())),
+        Ok(opened) => refuse(format!("is not the real path of the directory: send `{}`", opened.path())),
         Err(error) => refuse(error.to_string()),
     }
 }

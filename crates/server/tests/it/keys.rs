@@ -81,8 +81,8 @@ async fn the_folder_of_a_key_exists_and_is_named_without_links() {
 
     let data = served.data().display().to_string();
     let table = [
-        (at("link"), "agent", "leads to another place"),
-        (at("project/."), "agent", "leads to another place"),
+        (at("link"), "agent", "is not the real path"),
+        (at("project/."), "agent", "is not the real path"),
         (at("missing"), "agent", "cannot be opened"),
         (at("file"), "agent", "is not a directory"),
         ("project".to_owned(), "agent", "must be an absolute path"),

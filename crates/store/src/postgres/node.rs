@@ -236,9 +236,7 @@ impl Node {
         let sql = "SELECT FROM nodes WHERE node = $1 AND alone AND alive_until > clock_timestamp()";
         if self.alone && transaction.query_opt(sql, &[&big(self.id)]).await?.is_none() {
             return Err(Error::Nodes(
-                "other nodes, which may have joined after the lease of this node \
-                expired"
-                    .to_owned(),
+                "other nodes, which may have joined after the lease of this node expired".to_owned(),
             ));
         }
         Ok(())

@@ -78,10 +78,7 @@ impl Twin {
         let node = postgres.epoch();
         if node != epoch {
             database.differs(|| {
-                format!(
-                    "PostgreSQL: a node was opened under epoch {node}, but in memory \
-                under epoch {epoch}"
-                )
+                format!("PostgreSQL: a node was opened under epoch {node}, but in memory under epoch {epoch}")
             });
         }
         Self { database, postgres, node }

@@ -96,7 +96,7 @@ fn password(item: &Item<'_>, fields: &Fields<'_>, has_user: bool, problems: &mut
     let [(key, value)] = found[..] else {
         match found.first() {
             Some((_, value)) => {
-                problems.at(value, format!("only one of {} is allowed: remove the others", join_keys(&KEYS)))
+                problems.at(value, format!("only one of {} is allowed: remove the others", join_keys(&KEYS)));
             }
             None if has_user => {
                 problems.at(item, format!("`user` also needs one of {}", join_keys(&KEYS)));

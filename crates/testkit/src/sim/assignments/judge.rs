@@ -53,11 +53,8 @@ impl Judge {
                 let Some((stage, n)) = matter.void.take() else { continue };
                 let stays = |ballot: &Ballot| ballot.n < n && stage.is_none_or(|stage| ballot.stage == stage);
                 if matter.ballots.iter().any(stays) {
-                    self.problem.get_or_insert_with(|| {
-                        "a vote of a former approver is still \
-                        counted"
-                            .to_owned()
-                    });
+                    self.problem
+                        .get_or_insert_with(|| "a vote of a former approver is still counted".to_owned());
                 }
             }
         }
@@ -102,8 +99,7 @@ impl Judge {
                 }
                 if !town.may_sit(matter, seat.stage, &by, &of, at) {
                     return Err(format!(
-                        "{by} votes on behalf of {of} in stage {}, in which neither may \
-                        vote",
+                        "{by} votes on behalf of {of} in stage {}, in which neither may vote",
                         seat.stage
                     ));
                 }
