@@ -20,13 +20,9 @@ use crate::limits::{MARS_PROMPT_CHARS, MARS_SAID_CHARS};
 /// decision, because the client shows the description first and other members only on demand (contract A32).
 pub(super) fn requested(run: &Run, opened: &Opened, with: &Value) -> Value {
     let display = config::display_of(&config::from_run(run));
-    let text = |pointer: &str| with.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-    let title = done_step(run, opened).unwrap_or_else(|| plain::line(text("/title")).into_owned());
-    // The title contains only the beginning of a long question.
-    let asks = opened.kind == Kind::Question && matches!(opened.about, About::Call(_));
-    let asked = if asks { quoted(text("/payload/question")) } else { title };
+    let asked = heading(run, opened, with);
     let mut context = context(run, opened, with, display);
-    let said = Some(text("/message")).filter(|said| !said.trim().is_empty()).map(quoted);
+    let said = text_at(with, "/message").filter(|said| !said.trim().is_empty()).map(quoted);
     let message = match said {
         None => asked,
         Some(said) if is_the_runtimes(opened) => format!("{asked}\n{said}"),
@@ -75,6 +71,35 @@ pub(super) fn asked_again(run: &Run, interrupt: &Interrupt) -> Value {
 /// Returns true if the client shows the run in its copilot's view.
 fn is_copilot(run: &Run) -> bool {
     config::is_mode("copilot", &config::from_run(run))
+}
+
+fn text_at<'v>(with: &'v Value, pointer: &str) -> Option<&'v str> {
+    with.pointer(pointer).and_then(Value::as_str)
+}
+
+/// Returns the first part of a request's message. Questions and the messages of checkpoint phases are prose, so their
+/// line breaks are kept. Every other title has exact values and is one line.
+fn heading(run: &Run, opened: &Opened, with: &Value) -> String {
+    let title = text_at(with, "/title").unwrap_or_default();
+    match (opened.kind, &opened.about) {
+        // The payload of a printed question has the agent's whole reply.
+        (Kind::Question, About::Printed(_)) | (Kind::Checkpoint, About::Phase(_)) => quoted(title),
+        // The title has only the beginning of a long question.
+        (Kind::Question, _) => quoted(&questions(with).unwrap_or_else(|| title.to_owned())),
+        _ => done_step(run, opened).unwrap_or_else(|| plain::line(title).into_owned()),
+    }
+}
+
+/// Returns the question of a request. Several questions are numbered, because the copilot's view of the client shows
+/// line breaks as spaces.
+fn questions(with: &Value) -> Option<String> {
+    let listed = with.pointer("/payload/questions").and_then(Value::as_array).map(Vec::as_slice);
+    let listed: Vec<&str> = listed.unwrap_or_default().iter().filter_map(Value::as_str).collect();
+    if listed.len() < 2 {
+        return text_at(with, "/payload/question").map(str::to_owned);
+    }
+    let numbered = (1..).zip(listed).map(|(number, question)| format!("{number}. {question}"));
+    Some(numbered.collect::<Vec<_>>().join("\n"))
 }
 
 /// Returns the title of a request after a step. The title of a step of a plan has the number of the step and the first

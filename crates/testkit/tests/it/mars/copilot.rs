@@ -57,6 +57,27 @@ async fn a_vague_task_is_clarified_before_anybody_works() {
     check_invariants(&server, &mars).await;
 }
 
+/// Several questions are numbered lines. The client shows a backslash as a backslash, so no line break is escaped.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn several_questions_are_numbered() {
+    let (_model, server) = server(&[]).await;
+    let mut mars = Mars::start(&server, "t1", "write python script", by_rules(&json!({}))).await;
+    let asked = mars.wait_for_request().await;
+    let shown = "1. What should this script do?\n2. What functionality do you need?";
+    assert_eq!((&asked["message"], &asked["description"]), (&json!(shown), &json!(shown)));
+    let questions = ["What should this script do?", "What functionality do you need?"];
+    assert_eq!(asked["context"]["questions"], json!(questions));
+
+    // A message with several lines that an agent gives a checkpoint.
+    let message = "Delete the old data?\nIt has 3 files.";
+    let call = ("invoke_hitl_checkpoint", json!({"checkpoint_type": "confirm", "message": message}));
+    let (_model, server) = self::server(&[("engineer", vec![one(call)])]).await;
+    let config = by_rules(&json!({"intelligentRouting": "minimal"}));
+    let mut mars = Mars::start(&server, "t1", "clean the data folder", config).await;
+    let asked = mars.wait_for_request().await;
+    assert_eq!(asked["message"], message);
+}
+
 /// A person can skip a clarification, and minimal routing never asks for one (case 14).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_clarification_is_skipped_or_never_asked() {
