@@ -7,8 +7,8 @@ use std::sync::{Arc, LazyLock};
 use holdshort_core::definition::{Definition, PhaseKind};
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{RunId, SessionId};
-use holdshort_core::projection::RunRow;
-use holdshort_core::run::{Origin, undo};
+use holdshort_core::projection::{RunRow, Status};
+use holdshort_core::run::{Input, Origin, Rejection, Run, undo};
 use holdshort_core::trace_parent::TraceParent;
 use holdshort_engine::{Error, IdempotencyKey, StartRun, TakesFront};
 use holdshort_protocol::Code;
@@ -90,16 +90,19 @@ pub(super) struct StartedTask {
     pub(super) is_resumed: bool,
     /// Config keys without effect. These keys are reported once, when the task is new.
     pub(super) idle: Vec<UnusedKey>,
+    /// Last event of the run before the task's text was sent to the run as a message. `None` if the text was not sent.
+    pub(super) joined_after: Option<u64>,
 }
 
 impl StartedTask {
     pub(super) fn existing(run: RunId) -> Self {
-        Self { run, is_new: false, is_resumed: false, idle: Vec::new() }
+        Self { run, is_new: false, is_resumed: false, idle: Vec::new(), joined_after: None }
     }
 }
 
 /// Starts a task, or returns the existing run of the task. Rejects a task id that was already used with a different
-/// task text or config. A new run joins `trace`. A task that resumes a session returns the live run of this session.
+/// task text or config. A new run joins `trace`. A task that resumes a session returns the live run of this session. A
+/// copilot's task in a session whose conversation waits for a person is a message to the waiting run.
 pub(super) async fn start(
     caller: &Caller,
     task: &TaskId,
@@ -145,7 +148,14 @@ pub(super) async fn start(
     let mut translated = config::translate(&used, &base).map_err(Refused::invalid)?;
     translated.idle.extend(foreign);
     let front = match translated.definition.phases.first().map(|phase| &phase.kind) {
-        Some(PhaseKind::Copilot(_)) => front(app, session.as_ref()).await?,
+        Some(PhaseKind::Copilot(_)) => match front(app, session.as_ref()).await? {
+            FrontRun::Waiting(run) => match join(caller, &run, &start.task, &key).await? {
+                Some(joined) => return Ok(joined),
+                None => Some(TakesFront { agent: None, after: Some(run.id.clone()) }),
+            },
+            FrontRun::Running => None,
+            FrontRun::Ended(front) => Some(front),
+        },
         _ => None,
     };
     // A task may name files of the earlier tasks in its conversation, so it gets the workspace of the run before.
@@ -179,24 +189,57 @@ pub(super) async fn start(
     });
     match started.await {
         Ok(started) if started.is_replayed() => Ok(StartedTask::existing(started.run)),
-        Ok(started) => Ok(StartedTask { run: started.run, is_new: true, is_resumed: false, idle }),
+        Ok(started) => Ok(StartedTask { is_new: true, idle, ..StartedTask::existing(started.run) }),
         Err(Error::KeyReused) => Err(another()),
         Err(Error::NotFound) => Err(unknown_session()),
         Err(error) => Err(translate_error(error.into())),
     }
 }
 
-/// Returns the front run that a copilot's task replaces, so that the task continues the conversation of the session
-/// (contract A32). Returns `None` while an earlier task of the session is still running.
-async fn front(app: &App, session: Option<&SessionId>) -> Answer<Option<TakesFront>> {
-    let Some(session) = session else { return Ok(Some(TakesFront { agent: None, after: None })) };
+/// State of the front run of a session, before a copilot's task starts.
+enum FrontRun {
+    /// No front run, or an ended one. The task becomes the front run, and continues the conversation of the session
+    /// (contract A32).
+    Ended(TakesFront),
+    Running,
+    /// The front run does nothing until a person decides.
+    Waiting(Arc<Run>),
+}
+
+async fn front(app: &App, session: Option<&SessionId>) -> Answer<FrontRun> {
+    let Some(session) = session else { return Ok(FrontRun::Ended(TakesFront { agent: None, after: None })) };
     let after = app.driver.session(session).await?.front_run().cloned();
-    if let Some(before) = &after
-        && app.driver.now(before).await?.ended.is_none()
-    {
-        return Ok(None);
+    if let Some(before) = &after {
+        let run = app.run_now(before).await?;
+        let status = run.status();
+        if status == Status::Waiting && run.definition.name == WORKFLOW {
+            return Ok(FrontRun::Waiting(run));
+        }
+        if !status.is_terminal() {
+            return Ok(FrontRun::Running);
+        }
     }
-    Ok(Some(TakesFront { agent: None, after }))
+    Ok(FrontRun::Ended(TakesFront { agent: None, after }))
+}
+
+/// Sends the task's text to a waiting run as a message, and records the run as the run of the task. Otherwise the next
+/// message of a web UI that was reloaded would start a second run beside the waiting run. Returns `None` if the run has
+/// ended in the meantime.
+async fn join(caller: &Caller, run: &Run, text: &str, key: &IdempotencyKey) -> Answer<Option<StartedTask>> {
+    let (driver, id, actor) = (caller.app.driver.clone(), run.id.clone(), caller.actor.clone());
+    let (input, key) = (Input::Message { text: text.to_owned() }, Some(key.clone()));
+    let sent = detached(async move { driver.send_once(&id, input, key, actor).await });
+    let sent = match sent.await {
+        Ok(sent) => sent,
+        Err(Error::Rejected(Rejection::Ended(_))) => return Ok(None),
+        Err(Error::KeyReused) => return Err(another()),
+        Err(error) => {
+            let refused = Refused::from(error);
+            return Err(refused.map_field_errors(|error| "/task".clone_into(&mut error.pointer)));
+        }
+    };
+    let joined_after = (!sent.is_replayed()).then_some(run.seq);
+    Ok(Some(StartedTask { joined_after, ..StartedTask::existing(sent.run) }))
 }
 
 /// Converts the field paths of a native error to the fields of the client's first frame.
