@@ -40,8 +40,8 @@ pub(crate) const CODELAB_HISTORY_EVENTS: u64 = 500;
 /// Maximum characters of an agent's message in a MARS request. A longer message is truncated. The frame of the message
 /// itself contains the full text.
 pub(crate) const MARS_SAID_CHARS: usize = 2_000;
-/// Maximum characters of `prompt` in a MARS request (contract A24). A longer prompt is truncated. The field
-/// `description` contains the full text.
+/// Maximum characters of `prompt` in a MARS request (contract A24), and of a client's text in an error. A longer text is
+/// truncated. The field `description` contains the full prompt.
 pub(crate) const MARS_PROMPT_CHARS: usize = 500;
 /// Maximum number of files of one call that a MARS frame lists. `files_not_told` is the number of files that are not
 /// listed.

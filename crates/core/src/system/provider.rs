@@ -1,4 +1,4 @@
-//! Sign-outs at the identity provider of one session or of all sessions of a person (back-channel logout of OpenID
+//! Sign-outs at the identity provider of one session or of all sessions of a person (back-channel logout of `OpenID`
 //! Connect). The journal contains digests of the session ids, so it reveals no session id.
 
 use std::collections::BTreeMap;

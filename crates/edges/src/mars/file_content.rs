@@ -1,13 +1,13 @@
 //! Contents of the files that runs changed (contract A33). The web UI names a file only by its path. Among the runs
 //! that work in a folder above the path, the newest run that changed the file is used. A content is read from the
-//! journal, never from the disk, so a client can read only files that a run has changed.
+//! journal, never from the disk, so a client can read only files that a run has changed. Nothing can be deleted.
 
 use axum::Json;
 use axum::body::Bytes;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use holdshort_core::changeset::Entry;
-use holdshort_protocol::Code;
+use holdshort_protocol::{Code, plain};
 use holdshort_store::{Bodies, Log, RunFilter, Tables};
 use holdshort_web::app::App;
 use holdshort_web::limits::PAGE_BYTES;
@@ -21,7 +21,7 @@ use super::files;
 use super::projector::work_dir;
 use super::start::is_visible;
 use crate::credentials::AuthenticatedCaller;
-use crate::limits::MARS_FILE_RUNS;
+use crate::limits::{MARS_FILE_RUNS, MARS_PROMPT_CHARS};
 use crate::run_list::RunListReader;
 
 /// Media types by the end of the file's name. Only images are sent with their own type.
@@ -86,6 +86,17 @@ pub(super) async fn image(guest: AuthenticatedCaller, Params(query): Params<Path
     };
     let bytes = Bytes::from(read(&app, &query.path).await?);
     Ok(([(CONTENT_TYPE, media_type)], bytes).into_response())
+}
+
+/// `DELETE /api/files/clear-directory?path=`: refused, because nothing could undo it. The UI shows the message.
+pub(super) async fn clear(
+    guest: AuthenticatedCaller,
+    Params(query): Params<PathQuery>,
+) -> Answer<Json<Value>> {
+    person(guest)?;
+    let path = plain::excerpt(&query.path, MARS_PROMPT_CHARS);
+    let why = format!("this server deletes no folder for a page: delete the files in {path} yourself");
+    Err(Refused::new(Code::NotFound, why))
 }
 
 /// Returns the content that a run's last change gave to a file. The search takes one of the streams whose number the

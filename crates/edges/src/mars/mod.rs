@@ -81,9 +81,12 @@ pub(super) fn router() -> Router<AuthState> {
         .route("/api/nodes/{id}/files", READ.on(get(tabs::node_files)))
         .route("/api/nodes/{id}/events", READ.on(get(tabs::node_events)))
         .route("/api/credentials/status", READ.on(get(providers::status)))
+        .route("/api/credentials/test", STEER.on(post(providers::test_keys)))
+        .route("/api/credentials/store", STEER.on(post(providers::store_keys)))
         .route("/api/models/config", READ.on(get(providers::models)))
         .route("/api/files/content", READ.on(get(file_content::content)))
         .route("/api/files/download", READ.on(get(file_content::download)))
+        .route("/api/files/clear-directory", STEER.on(delete(file_content::clear)))
         .route("/api/files/serve-image", READ.on(get(file_content::image)))
         .layer(Extension(PageRoute))
         .route(

@@ -1,11 +1,13 @@
 //! Routes that the web UI requests before its first frame (contract A33): the providers of models and their states, and
 //! the names of the models. The UI sends tasks only if the provider `openai` is valid. In these responses, `openai`
-//! therefore stands for the server's model, whatever its provider is. The keys of providers stay on the server.
+//! therefore stands for the server's model, whatever its provider is. The keys of providers stay on the server, and a
+//! key that a person enters in the UI is not used.
 
 use axum::Json;
 use holdshort_core::pricing::DEFAULT;
 use holdshort_models::Description;
 use holdshort_web::app::App;
+use holdshort_web::body::Body;
 use holdshort_web::problem::Answer;
 use holdshort_web::query::Params;
 use serde_json::{Map, Value, json};
@@ -118,6 +120,38 @@ pub(super) async fn models(guest: AuthenticatedCaller, _: Params<NoQuery>) -> An
     models.extend(named.filter(|name| Some(*name) != own));
     let models: Vec<Value> = models.iter().map(|name| json!({ "value": name, "label": name })).collect();
     Ok(Json(json!({ "available_models": models, "global_defaults": {}, "workflow_defaults": {} })))
+}
+
+/// `POST /api/credentials/test`: refused. The UI shows results only of an accepted request, so the refusal is the result
+/// of each provider.
+pub(super) async fn test_keys(
+    guest: AuthenticatedCaller,
+    _: Params<NoQuery>,
+    body: Body,
+) -> Answer<Json<Value>> {
+    refuse_keys(guest, body, "results").await
+}
+
+/// `POST /api/credentials/store`: refused, like [`test_keys`].
+pub(super) async fn store_keys(
+    guest: AuthenticatedCaller,
+    _: Params<NoQuery>,
+    body: Body,
+) -> Answer<Json<Value>> {
+    refuse_keys(guest, body, "test_results").await
+}
+
+/// Returns the refusal in the member of the response that the UI shows. The body has keys, so it is dropped unparsed.
+async fn refuse_keys(guest: AuthenticatedCaller, body: Body, member: &str) -> Answer<Json<Value>> {
+    person(guest)?;
+    drop(body.bytes().await?);
+    let message = "Not stored: this server accepts no keys from a page. Set the key in the server's environment, and \
+                   start the server with --model NAME.";
+    let result = |(key, name, _): (&str, &str, Option<&str>)| {
+        (key.to_owned(), json!({ "provider": name, "status": "error", "message": message }))
+    };
+    let results: Map<String, Value> = PROVIDERS.into_iter().map(result).collect();
+    Ok(Json(json!({ "status": "error", "message": message, "updates": {}, member: results })))
 }
 
 #[cfg(test)]

@@ -314,6 +314,47 @@ async fn what_this_server_cannot_do_is_said() {
     }
 }
 
+/// *Save & Test* and *Test* of a key, and *Clear Directory*, are refused. The page shows the messages of the results of an
+/// accepted request, and the `detail` of a refusal.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keys_and_the_deletion_of_a_folder_are_refused_in_words() {
+    let (model, server) = planned(&[]).await;
+    model.script("engineer", [one(write("notes.md", "one\n")), done()]);
+    let mut page = Page::start(&server, "t1", form("one-shot", &json!({}))).await;
+    page.until("workflow_completed").await;
+    let keys = json!({
+        "openai_key": "sk-a-key", "anthropic_key": "", "vertex_json": "", "azure_openai_key": "",
+        "azure_openai_endpoint": "", "azure_openai_deployment": "", "azure_openai_api_version": "",
+    });
+    for (route, member) in [("test", "results"), ("store", "test_results")] {
+        let path = format!("{BASE}/credentials/{route}");
+        let answer = server.post(&path, &keys).await.ok();
+        for provider in ["openai", "anthropic", "vertex", "azure_openai"] {
+            let shown = &answer[member][provider];
+            assert_eq!(shown["status"], "error", "{route}: {answer:#}");
+            assert!(shown["message"].as_str().unwrap().starts_with("Not stored: "), "{route}: {answer:#}");
+        }
+        assert!(!answer.to_string().contains("sk-a-key"), "{answer:#}");
+        let agent = server.agent_request(Method::POST, &path).json(&keys);
+        assert_eq!(server.send(agent).await.refusal(), (403, "forbidden_role"), "{route}");
+    }
+    assert_eq!(get(&server, "credentials/status").await["results"]["openai"]["status"], "valid");
+
+    let file = page.folder().join("notes.md");
+    let folder = page.folder().to_str().unwrap().to_owned();
+    let path = format!("{BASE}/files/clear-directory?path={folder}");
+    let answer = server.send(server.request(Method::DELETE, &path)).await;
+    assert_eq!(answer.refusal(), (404, "not_found"));
+    let detail = format!("this server deletes no folder for a page: delete the files in {folder} yourself");
+    assert_eq!(reader::refusal(&answer.body), detail);
+    assert!(file.exists());
+    let agent = server.send(server.agent_request(Method::DELETE, &path)).await;
+    assert_eq!(agent.refusal(), (403, "forbidden_role"));
+    let long = format!("{BASE}/files/clear-directory?path={}%0A", "x".repeat(2_000));
+    let answer = server.send(server.request(Method::DELETE, &long)).await;
+    assert!(reader::refusal(&answer.body).len() < 700, "{answer:?}");
+}
+
 /// A server whose own workflow offers no words for a call refuses an edit that carries words alone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_no_words_are_offered_an_edit_needs_arguments() {
