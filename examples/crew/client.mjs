@@ -122,6 +122,7 @@ export class CrewClient {
       const socket = new WebSocket(url)
       socket.onmessage = ({ data }) => {
         const frame = JSON.parse(data)
+        if (frame.type === "heartbeat") return
         onFrame(frame)
         if (["completed", "failed"].includes(frame.state)) {
           socket.close()

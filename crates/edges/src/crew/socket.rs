@@ -121,19 +121,16 @@ async fn send_frames(caller: &Caller, id: &RunId, outbox: &Frames) -> End {
     let stands = state_event(&run);
     let mut told = ReportedState::after(stands).unwrap_or(ReportedState::New);
     let mut news = follow::run(app.clone(), id.clone(), run.seq);
-    let mut said = vec![ClientEvent { kind: stands, event: "status", agent: None }];
+    let first = ClientEvent { kind: stands, event: "status", agent: None };
+    if let Err(end) = send_frame(caller, &run, first, outbox).await {
+        return end;
+    }
+    // A client that has never received a heartbeat reconnects after a few seconds (contract D10).
+    if let Err(unsent) = outbox.put(keep_alive("heartbeat", caller)).await {
+        return unsent.into();
+    }
     loop {
-        for said in said {
-            // A reviewer who has lost access to the task receives nothing more.
-            let shown = match status::render_for_caller(caller, &run).await {
-                Ok(shown) => shown,
-                Err(refused) => return End::AccessEnded(refused),
-            };
-            if let Err(unsent) = outbox.put(frame(said, &run, shown)).await {
-                return unsent.into();
-            }
-        }
-        said = match news.next().await {
+        let said = match news.next().await {
             Some(News::Event { event, .. }) => {
                 run.apply(&event);
                 project_event(&run, &event, &mut told)
@@ -142,7 +139,18 @@ async fn send_frames(caller: &Caller, id: &RunId, outbox: &Frames) -> End {
             Some(News::Problem(_)) => return End::Unreadable,
             None => return std::future::pending().await,
         };
+        for said in said {
+            if let Err(end) = send_frame(caller, &run, said, outbox).await {
+                return end;
+            }
+        }
     }
+}
+
+/// Sends one frame. A reviewer who has lost access to the task receives nothing more.
+async fn send_frame(caller: &Caller, run: &Run, said: ClientEvent, outbox: &Frames) -> Result<(), End> {
+    let shown = status::render_for_caller(caller, run).await.map_err(End::AccessEnded)?;
+    outbox.put(frame(said, run, shown)).await.map_err(End::from)
 }
 
 /// Event types from which clients of the source system derive the state of a task. After `STARTED`, they show the task

@@ -20,13 +20,13 @@ pub(super) async fn connected(server: &TestServer, token: &str, task: &str) -> R
     }
 }
 
-/// Returns the frames of a task up to and including the first frame of this type.
+/// Returns the frames of a task up to and including the first frame of this type, without heartbeats.
 pub(super) async fn frames(socket: &mut Socket, until: &str) -> Vec<Value> {
     let mut frames: Vec<Value> = Vec::new();
-    while let Some(message) = socket.next().await {
-        let message = message.unwrap();
-        let Ok(text) = message.to_text() else { continue };
-        let Ok(frame) = serde_json::from_str::<Value>(text) else { continue };
+    while let Some(frame) = next(socket).await {
+        if frame["type"] == "heartbeat" {
+            continue;
+        }
         let is_last = frame["type"] == until;
         frames.push(frame);
         if is_last {
@@ -34,6 +34,27 @@ pub(super) async fn frames(socket: &mut Socket, until: &str) -> Vec<Value> {
         }
     }
     frames
+}
+
+async fn next(socket: &mut Socket) -> Option<Value> {
+    loop {
+        let message = socket.next().await?.unwrap();
+        if let Ok(frame) = serde_json::from_str(message.to_text().unwrap_or_default()) {
+            return Some(frame);
+        }
+    }
+}
+
+/// The demo client of the source system reconnects within five seconds if it has received no heartbeat.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_heartbeat_follows_the_first_frame() {
+    let (_model, server) = server().await;
+    let (task, _) = paused(&server).await;
+    let mut socket = connected(&server, server.token(), &task).await.unwrap();
+    assert_eq!(next(&mut socket).await.unwrap()["type"], "hitl_review_requested");
+    let beat = next(&mut socket).await.unwrap();
+    assert_eq!(beat["type"], "heartbeat");
+    assert!(beat["timestamp"].is_f64() && beat.as_object().unwrap().len() == 2, "{beat}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
