@@ -1,6 +1,5 @@
 //! The files of a coach run: two pages, a text per agent, and a summary (contract C7, C9, E38).
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use holdshort_cli::kit::folder::{self, SUMMARY, put};
@@ -25,6 +24,8 @@ const PARTS: [Part; 6] = [
     Part("weekly_plan", "weekly_plan.md", "Weekly plan", true),
 ];
 
+/// Name of an athlete without a name in `summary.json` (contract C9).
+const UNNAMED: &str = "Athlete";
 const PAGES: [(&str, &str, bool); 2] =
     [("analysis.html", "Analysis", false), ("planning.html", "Plan", true)];
 
@@ -237,10 +238,9 @@ fn summary(run: &Run, story: &Story, files: &[String]) -> Value {
     let dollars = run.cost.as_ref().filter(|cost| cost.currency == "USD");
     let dollars = dollars.and_then(|cost| cost.amount.parse::<f64>().ok());
     let tokens = run.usage.as_ref().map(|usage| usage.input_tokens + usage.output_tokens);
-    let names: BTreeMap<&str, &Value> =
-        ["name", "email"].into_iter().map(|key| (key, &run.input["athlete"][key])).collect();
+    let athlete = run.input["athlete"]["name"].as_str().unwrap_or(UNNAMED);
     json!({
-        "athlete": names,
+        "athlete": athlete,
         "analysis_date": run.input["current_date"],
         "competitions": run.input["competitions"],
         "total_cost_usd": dollars,
