@@ -1,5 +1,5 @@
-//! Approvers of a request, their votes, the missing votes, and the answer to "may the client's user decide?". Edges
-//! with their own request format get this information as data and as text.
+//! Approvers of a request, the votes cast, the votes still missing, and the answer to "may the client's user decide?".
+//! Edges whose protocol has its own format for requests send this information both as data and as text.
 
 use holdshort_core::interrupt::Interrupt;
 use holdshort_core::run::{Fact, Run};
@@ -7,7 +7,8 @@ use holdshort_web::view::assignment::{Assigned, Reader};
 use serde_json::{Value, json};
 
 pub(crate) struct AssignmentSummary {
-    /// The assignment as the native API returns it, with two added members: `votes`, and the id of the `interrupt`.
+    /// The assignment in the format of the native API, with two added members: `votes`, and `interrupt`, the id of the
+    /// interrupt.
     pub(crate) data: Value,
     /// The approvers and votes as text for people, one fact per line.
     pub(crate) words: String,
@@ -27,8 +28,8 @@ pub(crate) fn summarize(interrupt: &Interrupt) -> Option<AssignmentSummary> {
     Some(AssignmentSummary { data, words: words.join("\n") })
 }
 
-/// Adds the member `you`, which says whether the reader may decide. `data` is [`AssignmentSummary::data`] of an
-/// interrupt of this run.
+/// Adds the member `you`, which says whether the reader may decide. `data` is the value of [`AssignmentSummary::data`]
+/// for an interrupt of this run.
 pub(crate) fn add_reader_right(data: &mut Value, run: &Run, reader: &Reader) {
     let id = data["interrupt"].as_str().and_then(|id| id.parse().ok());
     let Some(interrupt) = id.and_then(|id| run.interrupts.get(&id)) else { return };

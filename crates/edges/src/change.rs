@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 pub(crate) struct Change {
     summary: String,
     files: Vec<Value>,
-    /// Description of the omitted files and lines.
+    /// Text that says how many files and lines were omitted.
     unseen: Option<String>,
 }
 
@@ -58,7 +58,7 @@ fn file(change: TrialChange<'_>) -> Value {
     file
 }
 
-/// Returns the full text about a trial, or the reason why the call had no trial.
+/// Returns the full text that describes a trial, or the reason why the call was not tried.
 pub(crate) fn render_trial(payload: &Value) -> Option<String> {
     let Some(trial) = TrialCard::from_payload(payload) else {
         return TrialCard::missing(payload).map(|why| format!("The call was not tried: {why}."));

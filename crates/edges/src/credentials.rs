@@ -13,10 +13,10 @@ use serde::Deserialize;
 /// Header in which clients of the source systems send their token.
 const INTERNAL_AUTH: &str = "x-internal-auth";
 
-/// Caller that authenticated with a Holdshort token. The token is in `Authorization: Bearer`, in `X-Internal-Auth`, or
-/// in the query parameter `token`. The query parameter is for browsers, whose WebSocket API cannot set headers. Query
-/// parameters are never logged. On the routes of an edge's page, the page's cookie authenticates a person without a
-/// token.
+/// Caller that authenticated with a Holdshort token. The token is in the header `Authorization: Bearer`, in the header
+/// `X-Internal-Auth`, or in the query parameter `token`. The query parameter is for browsers, whose WebSocket API
+/// cannot set headers. Query parameters are never logged. On the routes of a page that an edge serves, the cookie of
+/// the page authenticates a person without a token.
 pub(super) struct AuthenticatedCaller {
     known: Authenticated,
     needs: Needs,
@@ -53,7 +53,8 @@ impl FromRequestParts<AuthState> for AuthenticatedCaller {
     }
 }
 
-/// Extension of the routes that the page of an edge uses. On these routes, the page's cookie is accepted.
+/// Request extension that marks the routes which the page of an edge uses. On these routes, the page's cookie is
+/// accepted.
 #[derive(Clone, Copy)]
 pub(super) struct PageRoute;
 
@@ -75,7 +76,8 @@ fn tokens(headers: &HeaderMap, query: Option<String>) -> Vec<String> {
     bearers.chain(texts(INTERNAL_AUTH)).chain(query).collect()
 }
 
-/// Returns the refusal of a request without exactly one token. `sign_in`: URL at which a person can sign in instead.
+/// Returns the error for a request that has no token or several tokens. `sign_in`: URL at which a person can sign in
+/// instead.
 fn no_token(sign_in: Option<String>) -> Refused {
     let rule = "send one token, only once: in `Authorization: Bearer`, `X-Internal-Auth` or `?token=`";
     let sign_in = sign_in.map(|url| format!("; in a browser, sign in at {url}"));

@@ -1,9 +1,9 @@
-//! Events of one run as the core stores them, in order, from the first event. Edges derive their frames from these
-//! events.
+//! Reads the events of one run in order, from the first event, in the form of the core. Edges derive their frames from
+//! these events.
 //!
-//! Each follower serves one connection of a client. An edge closes the older connections of a client when the client
-//! opens a newer one. A follower stores no state that must survive: after a reconnect, a new follower reads the events
-//! again.
+//! Each follower serves the connection of one client. An edge closes the older connections of a client when the client
+//! opens a newer one. A follower stores nothing that must survive a disconnect: after a reconnect, a new follower reads
+//! the events again.
 
 use std::sync::Arc;
 use std::vec;
@@ -26,7 +26,7 @@ pub(super) enum News {
         seq: u64,
         event: Box<Event>,
     },
-    /// Preview of streamed text. A later event holds the final text.
+    /// Preview of streamed text. A later event contains the final text.
     Preview(Preview),
     /// Error while reading the journal. No event follows.
     Problem(Refused),

@@ -1,13 +1,14 @@
-//! Compatibility edges: the wire formats of other systems (the *source systems*). Each edge has its own base path. A
-//! client of a source system therefore needs only a different URL and a token.
+//! Compatibility edges: the wire formats of other systems (the *source systems*). Each edge serves its routes below its
+//! own base path. A client of a source system therefore needs only a different URL and a token.
 //!
-//! An edge translates the names of frames, kinds, options and states. The output of an edge is a function of the
-//! journal, and each client message becomes an input of the core. An edge makes no decisions and stores no state that
-//! must survive a restart. All edges share these files: `credentials.rs` reads tokens, `follow.rs` reads the events of
-//! one run, and `run_list.rs` loads the runs of a list. `change.rs` describes the change of a request, and
-//! `assignment.rs` describes its approvers. Sockets use the WebSocket code of the crate `web`.
+//! An edge translates the names of frames, of request kinds, of options and of states. The frames that an edge sends
+//! are computed from the journal alone, and each client message becomes an input of the core. An edge makes no
+//! decisions and stores no state that must survive a restart. All edges share these files: `credentials.rs` reads
+//! tokens, `follow.rs` reads the events of one run, and `run_list.rs` loads the runs of a list. `change.rs` describes
+//! the change that a request asks to approve, and `assignment.rs` describes the approvers of a request. The sockets of
+//! the edges use the WebSocket code of the crate `web`.
 //!
-//! `hooks/` is no part of a server: the command line uses it to translate the hooks of coding agents.
+//! `hooks/` is not part of a server: the command line uses it to translate the hooks of coding agents.
 
 mod assignment;
 mod change;
@@ -26,8 +27,8 @@ use holdshort_web::edge_page::EdgePage;
 use holdshort_web::problem::Answer;
 use holdshort_web::public_endpoint::PublicUrl;
 
-/// Returns the page that may use the MARS edge with a cookie. `url`: address at which browsers open the web UI of MARS,
-/// whose server forwards the requests below `/api` and `/ws` to the edge.
+/// Returns the web page that is allowed to use the MARS edge with a cookie. `url` is the address at which browsers open
+/// the web UI of MARS. The server of this UI forwards the requests below `/api` and `/ws` to the edge.
 pub fn mars_page(url: &PublicUrl) -> EdgePage {
     url.page_of_edge("/edges/mars/", ["/api", "/ws"])
 }
@@ -43,7 +44,7 @@ pub fn router(crew: crew::Settings, read_case: Option<crew::ReadCase>) -> Router
         .nest("/edges/mars", mars::router())
 }
 
-/// Parses a message of a `CodeLab` client. Checks that need the client's session are skipped.
+/// Parses a message of a `CodeLab` client. Checks that need the client's session are not made.
 pub fn read_codelab(text: &[u8]) -> Answer<()> {
     codelab::read(text)
 }

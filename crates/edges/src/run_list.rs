@@ -1,6 +1,7 @@
-//! Loads the runs of a list. A run that is not in memory must be replayed from its events. Each list may therefore
-//! replay only a limited number of events, like a page of the native API. While it replays, the list uses one of the
-//! streams whose number the server limits. For the remaining runs, the list shows only the data in their database rows.
+//! Loads the current states of the runs that a list shows. A run that is not in memory must be replayed from its
+//! events. One list may therefore replay only a limited number of events, like a page of the native API. While a list
+//! replays events, it occupies one of the streams whose number the server limits. After the limit is reached, the list
+//! shows only the data in the database rows of the remaining runs.
 
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ impl RunListReader {
     }
 
     /// Returns the current state of a run, even if it has ended. Returns `None` if the limit of events is reached. The
-    /// first run is always read, however many events it has.
+    /// first run is always loaded, no matter how many events it has.
     pub(super) async fn any_run(&mut self, app: &App, row: &RunRow) -> Answer<Option<Arc<Run>>> {
         if !take(&mut self.room, row.seq) {
             return Ok(None);
@@ -41,8 +42,8 @@ impl RunListReader {
     }
 }
 
-/// Subtracts the events of a run from `room`. Returns false if too few remain. The first run of a list is always
-/// accepted.
+/// Subtracts the events of a run from `room`. Returns false if `room` is smaller than the number of these events. The
+/// first run of a list is always accepted.
 fn take(room: &mut u64, events: u64) -> bool {
     let fits = events <= *room || *room == SCANNED_EVENTS as u64;
     if fits {

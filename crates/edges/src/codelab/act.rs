@@ -1,5 +1,5 @@
-//! Carries out messages. A message becomes an input of the session's run or starts its next run. The caller does not
-//! wait for the effects of the message.
+//! Carries out messages. A message becomes an input of the session's run or starts its next run. The client does not
+//! wait until the message has taken effect.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use super::message::{Message, PlanDecision, SwitchAgent, ToolDecision, ToolResul
 use super::session::{Session, SessionMessage};
 use super::{ids, names, open_requests, plan};
 
-/// Carries out a message. Returns the frames that answer the message directly. Usually there are none, because the
-/// follower derives its frames from the journal.
+/// Carries out a message. Returns only the frames that answer the message directly, usually none. The follower derives
+/// all other frames from the journal.
 pub(super) async fn carry_out(session: &Session, client: &Client, message: Message) -> Answer<Vec<Frame>> {
     match message {
         Message::User { content, request: Some(request) } => answer(session, &request, &content).await,
@@ -89,7 +89,7 @@ async fn find(
 }
 
 /// Records a decision on an interrupt. Repeating the same decision changes nothing, even after the run has ended
-/// (lesson 9). If a client may run the call after the decision, the connection `holder` receives the call.
+/// (lesson 9). If the approved call has to be run by a client, the connection `holder` is asked to run it.
 async fn decide(
     session: &Session,
     run: &Run,
@@ -109,9 +109,9 @@ async fn decide(
     Ok(())
 }
 
-/// Returns the question that a message without `request_id` answers. Refuses the message if the person may have meant a
-/// different question. A message is ambiguous in this way if several questions are open, or if the open question was
-/// already shown while the person answered another question.
+/// Returns the question that a message without `request_id` answers. Refuses the message if the person possibly meant a
+/// different question. This is the case if several questions are open, or if the open question was shown only while the
+/// person was writing the answer to an earlier question.
 fn find_answered_question(run: &Run) -> Answer<Option<InterruptId>> {
     let is_question = |interrupt: &Interrupt| interrupt.opened.kind == Kind::Question;
     let open: Vec<_> =
@@ -136,8 +136,8 @@ fn find_answered_question(run: &Run) -> Answer<Option<InterruptId>> {
     }
 }
 
-/// Returns a notice if the run waits for a decision about a limit. A text message never resolves this request: the
-/// server would have to guess what a text such as "no, stop" decides (contract B4).
+/// Returns a notice if the run waits for a decision about a limit. A text message never resolves the request about the
+/// limit: the server would have to guess what a text such as "no, stop" decides (contract B4).
 fn limit_notice(run: &Run) -> Option<Frame> {
     let (id, _) = open_requests::interrupts(run)
         .into_iter()
@@ -244,7 +244,7 @@ async fn find_interrupt_for_decision(session: &Session, id: &str) -> Answer<(Arc
     Ok((run, asked))
 }
 
-/// Returns the approval request of a call if the request is open or was rejected.
+/// Returns the approval request about a call if the request is open or if a person rejected it.
 fn undecided(run: &Run, call: &str) -> Option<InterruptId> {
     let asked = run.approval_of(call)?;
     let was_rejected = |resolution: &Resolution| resolution.outcome == Outcome::Rejected;
@@ -301,7 +301,7 @@ async fn take_result(session: &Session, wish: ToolResult) -> Answer<Vec<Frame>> 
     Ok(Vec::new())
 }
 
-/// Returns true if the call has already ended with this outcome.
+/// Returns true if the call has already ended with the outcome that the client reports.
 fn has_brought(call: &Call, outcome: &ClientOutcome) -> bool {
     let result = call.result.as_deref().unwrap_or_default();
     match (&call.state, outcome) {
@@ -325,7 +325,7 @@ async fn call_of(session: &Session, id: &str) -> Answer<(Arc<Run>, String)> {
 }
 
 /// Cancels the work of the current agent, and sends the message and the conversation to the agent that the client
-/// chose. Only one agent works in a session at a time.
+/// chose. Only one agent at a time works in a session.
 async fn switch_agent(session: &Session, wish: &SwitchAgent) -> Answer<Vec<Frame>> {
     let chosen = session.agent(&wish.agent)?;
     let last = session.last().await?;

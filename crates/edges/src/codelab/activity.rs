@@ -1,4 +1,4 @@
-//! Activity of a run: tells a waiting client whether the run continues without a person.
+//! Tells a waiting client whether the run continues by itself or needs a person.
 
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Action, Run};
@@ -10,7 +10,7 @@ use super::session::Session;
 pub(super) enum Activity {
     GoesOn(Status),
     Rests(Status),
-    /// The run cannot continue, and the only reason is a freeze.
+    /// The run would continue, but all runs are frozen.
     Frozen,
 }
 
@@ -36,7 +36,7 @@ impl Activity {
         }
     }
 
-    /// Returns a sentence about the activity for people.
+    /// Returns the sentence that describes the activity to people.
     pub(super) fn sentence(self) -> &'static str {
         match self {
             Self::GoesOn(status) | Self::Rests(status) => match status {
@@ -52,7 +52,7 @@ impl Activity {
     }
 }
 
-/// Returns true if the run has started work that has not ended. Such work completes even during a pause or a freeze.
+/// Returns true if the run has started work that has not ended. A pause or a freeze does not interrupt this work.
 fn is_at_work(run: &Run) -> bool {
     let looks = |action: &Action| matches!(action, Action::Inspect { .. });
     run.started().next().is_some() || run.actions().iter().any(looks)

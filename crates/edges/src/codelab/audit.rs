@@ -25,7 +25,7 @@ use super::session::Session;
 use super::{WORKFLOW, act, ids, names, plan};
 use crate::limits::{CODELAB_AUDIT_EVENTS, CODELAB_AUDIT_PAGE_DEFAULT};
 
-/// Number of events that one search for decisions in a run costs. The search subtracts it from `room`.
+/// Number of events that the search for one decision reads at most. The search subtracts this number from `room`.
 const LOOK: usize = 10;
 const PLAN: &str = "plan_decision";
 const TOOL: &str = "hitl_decision";

@@ -23,8 +23,8 @@ pub(super) async fn health() -> Json<Value> {
     Json(json!({ "status": "healthy", "service": "holdshort", "version": "1" }))
 }
 
-/// Returns counts of events. `failed_handlers` is always 0, because events are stored in the journal and not passed to
-/// handlers that could fail.
+/// Returns counts of events. `failed_handlers` is always 0: the journal stores the events, and no event handler exists
+/// that could fail.
 pub(super) async fn stats(Person(caller): Person) -> Answer<Json<Value>> {
     let events = caller.app.journal().head().await?.events;
     let newest = newest_runs(&caller.app).await?;

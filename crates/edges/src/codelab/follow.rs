@@ -1,7 +1,7 @@
-//! Follows a session: converts the events of the session's runs to frames, one run after the other. A follower starts
-//! from the current state or from a position that the client names.
+//! Follows a session: converts the events of the session's runs to frames, from the oldest run to the newest. A
+//! follower starts either from the current state or after the frame that the client received last.
 //!
-//! Commits to the followed run, to its session and to the installation wake the follower. Frames are derived only from
+//! A commit to the followed run, to its session or to the installation wakes the follower. Frames are derived only from
 //! the run's own stream, so no frame is missed or sent twice, whichever node wrote the event.
 
 use std::collections::VecDeque;
@@ -32,50 +32,51 @@ use crate::assignment;
 pub(super) struct Follower {
     session: Session,
     client: Arc<Client>,
-    /// Projector of the followed run. `None` before the session's first run.
+    /// Converts the events of the followed run to frames. `None` before the session's first run.
     teller: Option<Projector>,
     /// Last event of the followed run that the client has received, and the number of the event's last frame that the
-    /// client has received. `None` as the frame number means that the client has received all frames of the event.
+    /// client has received. If the frame number is `None`, the client has received all frames of the event.
     heard: (u64, Option<u32>),
-    /// Newest event of the run when the client connected. A call that a client was asked to run before or at this event
-    /// may already have run.
+    /// Newest event of the run when the client connected. If a client was asked to run a call before or at this event,
+    /// the call may already have run.
     came: Option<(RunId, u64)>,
-    /// Open requests that were first sent before the client's position. The frames of these requests are sent again
-    /// after the client has received all frames that it missed.
+    /// Open requests that were first sent before the last frame that the client has received. The frames of these
+    /// requests are sent again after the client has received all frames that it missed.
     again: Vec<InterruptId>,
     /// Frames that are not yet sent.
     queue: VecDeque<OutgoingFrame>,
     /// True if the journal may contain events that are not yet read.
     is_behind: bool,
-    /// True if a `done` frame must be sent once the run waits for a person, is paused or has ended.
+    /// True if a `done` frame must be sent as soon as the run waits for a person, is paused or has ended.
     is_owed: bool,
     /// Last activity that was sent to the client.
     told_activity: Option<Activity>,
     pub(super) plan_frames: PlanFrames,
-    /// True if a different connection may have given up calls. This connection can then run these calls.
+    /// True if another connection may have closed before it ran its calls. This connection can then run these calls.
     may_take_over: bool,
     opening: Vec<OutgoingFrame>,
     commits: Commits,
 }
 
-/// Commits that wake a follower.
+/// Signals of the commits that wake a follower.
 struct Commits {
-    /// Id of the followed run, and the commits to the run.
+    /// Id of the followed run, and the signal of commits to this run.
     run: Option<(RunId, watch::Receiver<u64>)>,
-    /// Commits to the session, once the session exists. A commit to the session may start the session's next run.
+    /// Commits to the session, once the session exists. A commit to the session can mean that the session's next run
+    /// has started.
     session: Option<watch::Receiver<u64>>,
     /// Commits to the installation, such as a freeze.
     system: watch::Receiver<u64>,
-    /// Openings of sessions by any client, watched while this session does not exist. After each opening, every waiting
-    /// client looks up its own session name. The lookup uses a key of the client's person, so a client learns nothing
-    /// about the sessions of other people.
+    /// Signal that any client has opened a session, watched while this session does not exist. After each opening,
+    /// every waiting client looks up its own session name. The lookup is limited to the sessions of the client's user,
+    /// so a client learns nothing about the sessions of other people.
     opened: watch::Receiver<u64>,
 }
 
 impl Follower {
-    /// Starts from the current state, or from the frame after `since`. `brought` is a call whose result the client is
-    /// sending, so the client is not asked again to run this call. No commit between `attach` and the first `next` is
-    /// missed.
+    /// Starts from the current state, or from the frame after `since`. `brought` is the call whose result the client is
+    /// sending. The client is not asked to run this call again. Every commit after the call of `attach` wakes the first
+    /// `next`.
     pub(super) async fn attach(
         session: Session,
         client: Arc<Client>,
@@ -189,8 +190,8 @@ impl Follower {
         Ok(())
     }
 
-    /// Queues the open requests that were first sent before the client's position. These requests are sent after the
-    /// frames that the client missed.
+    /// Queues the open requests that were first sent before the last frame that the client has received. These requests
+    /// are sent after the frames that the client missed.
     fn queue_earlier_requests(&mut self, reader: &Reader) {
         let Some(Projector { run, .. }) = &self.teller else { return };
         if !self.came.as_ref().is_some_and(|(id, seq)| *id == run.id && *seq <= run.seq) {
@@ -218,8 +219,8 @@ impl Follower {
         Ok(Projector::at_start(&run, before.unwrap_or_else(|| self.first_agent())))
     }
 
-    /// Returns the first frames of a connection: the session's state. If the client resumes after a position, the calls
-    /// without a result that a client was asked to run before this position are added.
+    /// Returns the first frames of a connection, which describe the state of the session. If the client resumes after a
+    /// frame, adds the calls without a result that a client was asked to run before this frame.
     pub(super) fn opening(&mut self) -> Vec<OutgoingFrame> {
         std::mem::take(&mut self.opening)
     }
@@ -241,8 +242,8 @@ impl Follower {
         Ok(told)
     }
 
-    /// Returns the calls without a result that a client was asked to run before this client connected. The connection
-    /// takes over calls whose client has disconnected.
+    /// Returns the calls without a result that a client was asked to run before this client connected. This connection
+    /// becomes responsible for the calls whose client has disconnected.
     pub(super) async fn handed_out(&self) -> Answer<Vec<OutgoingFrame>> {
         let (Some(before), Some(run)) = (&self.teller, self.session.last().await?) else {
             return Ok(Vec::new());
@@ -291,7 +292,7 @@ impl Follower {
         }
     }
 
-    /// Returns the agent that works now or receives the next message.
+    /// Returns the agent that is working now or, if no agent works, that receives the next message.
     fn agent(&self) -> String {
         self.teller.as_ref().map_or_else(|| self.first_agent(), |teller| teller.agent.clone())
     }
@@ -301,7 +302,8 @@ impl Follower {
         base.as_deref().and_then(Definition::front_agent).unwrap_or_default().to_owned()
     }
 
-    /// Makes `next` read the journal without waiting for a commit. A `done` frame follows once the run rests.
+    /// Makes the following `next` read the journal without waiting for a commit. As soon as the run waits for a person,
+    /// is paused or has ended, a `done` frame follows.
     pub(super) fn request_read(&mut self) {
         (self.is_behind, self.is_owed) = (true, true);
     }
@@ -386,8 +388,8 @@ impl Follower {
         Ok(woken.is_ok())
     }
 
-    /// Subscribes to commits of the followed run and of the session. A commit from before the subscription
-    /// does not wake the follower, so the follower must still read the journal.
+    /// Subscribes to commits of the followed run and of the session. The follower must read the journal after the
+    /// subscription, because an earlier commit does not wake the follower.
     async fn watch(&mut self) -> Answer<()> {
         let driver = &self.session.caller.app.driver;
         if self.commits.session.is_none()
@@ -412,8 +414,8 @@ impl Follower {
         Ok(self.told_activity)
     }
 
-    /// Returns a `done` frame if the run rests. During a freeze a status frame precedes `done`, because the run's own
-    /// events do not report a freeze.
+    /// Returns a `done` frame if the run waits for a person, is paused or has ended. During a freeze a status frame
+    /// precedes `done`, because the events of the run do not report the freeze.
     async fn rest(&mut self) -> Answer<Vec<OutgoingFrame>> {
         let activity = self.activity_now().await?.unwrap_or(Activity::Rests(Status::Completed));
         let why = match activity {
@@ -496,8 +498,9 @@ impl Follower {
         Ok(true)
     }
 
-    /// Returns the interrupt that hands out a call, if this connection must run the call. Because the call may have
-    /// ended since the last read, this function first reads to the newest event or to the end of the call.
+    /// Returns the interrupt that asks a client to run the call, if this connection is the one that must run it. The
+    /// call may have ended since the last read, so this function first reads to the newest event or to the end of the
+    /// call.
     async fn claim_call(&mut self, call: &str) -> Answer<Option<InterruptId>> {
         self.is_behind |= self.to_run(call).is_some();
         while self.is_behind && self.to_run(call).is_some() {
@@ -508,14 +511,14 @@ impl Follower {
         Ok(is_ours.then(|| interrupt.opened.interrupt.clone()))
     }
 
-    /// Returns the run and the interrupt that hands out a call, as of the last event that was read.
+    /// Returns the run and the interrupt that asks a client to run the call, as of the last event that was read.
     fn to_run(&self, call: &str) -> Option<(&Run, &Interrupt)> {
         let run = &self.teller.as_ref()?.run;
         Some((run, run.handed_out(ids::call_of(&run.id, call)?)?))
     }
 
-    /// Returns the frames of calls that no connection runs: another connection gave them up, or no connection has had
-    /// them yet.
+    /// Returns the frames that ask to run those calls that no connection is responsible for, because the responsible
+    /// connection closed or because there was none yet.
     async fn take_over_calls(&mut self) -> Answer<Vec<OutgoingFrame>> {
         let Some(run) = self.session.last().await? else { return Ok(Vec::new()) };
         let mut ours = Vec::new();
@@ -537,7 +540,7 @@ fn unknown_place() -> Refused {
     Refused::invalid_at("/since", "is not the `id` of a frame of this session")
 }
 
-/// Adds to a frame the information whether its reader may decide the request.
+/// Adds a member to a frame that says whether the reader of the frame may decide the request.
 fn with_reader_right(mut frame: Frame, run: &Run, reader: &Reader) -> Frame {
     if let Some(assigned) = frame.assignment() {
         assignment::add_reader_right(assigned, run, reader);

@@ -15,7 +15,8 @@ use crate::assignment;
 pub(super) struct OutgoingFrame {
     #[serde(flatten)]
     pub(super) frame: Frame,
-    /// Position after which a client can resume. `None` if the frame does not report an event of the journal.
+    /// Position of the frame, after which a client can resume. `None` if the frame does not report an event of the
+    /// journal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<FrameId>,
 }
@@ -35,8 +36,8 @@ impl From<Frame> for OutgoingFrame {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Frame {
-    /// First frame of a socket connection. A stream response sends this frame only if it begins a session or resumes
-    /// after a position.
+    /// First frame of a socket connection. A response that is a stream sends this frame only if the response begins a
+    /// session or resumes after a position.
     SessionInfo {
         session_id: String,
         content: String,
@@ -46,7 +47,7 @@ pub(super) enum Frame {
         agent: String,
         pending_approvals: usize,
         pending_plans: usize,
-        /// True if the agents play a script instead of calling a model.
+        /// True if the agents replay a scripted rehearsal instead of calling a model.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         rehearsal: bool,
     },
@@ -56,7 +57,7 @@ pub(super) enum Frame {
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
     },
-    /// Text of an agent or of this edge. [`Frame::says`] creates this frame.
+    /// Text that an agent or this edge writes. [`Frame::says`] creates this frame.
     AssistantMessage {
         content: String,
         /// Copy of `content`: one client joins the tokens, another client shows `content`.
@@ -87,15 +88,15 @@ pub(super) enum Frame {
         agent: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// In a frame that asks a client to run a call: `approved: true` if a person has approved the call, and
-        /// `redelivered: true` if a client was asked before. In an approval request: `assignment`, unless any single
-        /// operator may decide.
+        /// If the frame asks a client to run a call: `approved: true` if a person has approved the call, and
+        /// `redelivered: true` if a client was asked to run the call before. If the frame is an approval request:
+        /// `assignment`, absent if any single operator may decide.
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
     },
     AgentSwitched(Facts<AgentSwitch>),
     SubtaskStarted(Facts<SubtaskStart>),
-    /// Moves the plan panel of the IDE, which reads these fields only at the top level (contract B16).
+    /// Updates the plan panel of the IDE, which reads these fields only at the top level (contract B16).
     PlanProgress {
         plan_id: String,
         /// Id of the subtask.
@@ -123,8 +124,8 @@ pub(super) enum Frame {
     },
 }
 
-/// Text with facts. The facts appear both at the top level and in `metadata`, because some clients read one place and
-/// some read the other.
+/// Text with facts. The facts appear both at the top level and in `metadata`, because some clients read the top level
+/// and others read `metadata`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Facts<T> {
     content: String,
@@ -171,7 +172,7 @@ pub(super) struct SubtaskEnd {
     pub(super) error: Option<String>,
 }
 
-/// Result of a subtask. An object, because all clients expect one.
+/// Result of a subtask. The result is a JSON object, because all clients expect an object.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct SubtaskResult {
     pub(super) content: String,
@@ -220,8 +221,8 @@ pub(super) struct Subtask {
     pub(super) agent: String,
     pub(super) dependencies: Vec<String>,
     pub(super) status: &'static str,
-    /// Estimated duration, in the planner's words. The IDE shows this text unchanged. Without the text, the IDE shows
-    /// no estimate.
+    /// Estimated duration, as the planning agent wrote it. The IDE shows this text unchanged. Without the text, the IDE
+    /// shows no estimate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) estimated_time: Option<String>,
 }

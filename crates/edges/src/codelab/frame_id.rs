@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FrameId {
-    /// Position before the first frame.
+    /// Position before the first frame of the session.
     Start,
     /// Position after the frame number `part` of the event `seq` of a run. Both numbers start at 1.
     Frame { run: RunId, seq: u64, part: u32 },
@@ -32,7 +32,7 @@ impl fmt::Display for FrameId {
 impl FromStr for FrameId {
     type Err = ();
 
-    /// Rejects every spelling except the one that `Display` writes.
+    /// Accepts only the spelling that `Display` writes.
     fn from_str(text: &str) -> Result<Self, ()> {
         let place = parse(text).ok_or(())?;
         if place.to_string() == text { Ok(place) } else { Err(()) }

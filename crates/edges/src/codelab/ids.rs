@@ -9,7 +9,7 @@ pub(super) fn plan(interrupt: &InterruptId) -> String {
     plan_of(&[interrupt.as_str()])
 }
 
-/// Returns the id of a plan that needed no approval.
+/// Returns the id of a plan that was not sent to a person for approval.
 pub(super) fn unasked_plan(run: &RunId, phase: &str) -> String {
     plan_of(&[run.as_str(), "/", phase])
 }
@@ -19,8 +19,8 @@ fn plan_of(parts: &[&str]) -> String {
     format!("plan_{}", &digest[..8])
 }
 
-/// Returns the id with which clients know a call. This id includes the run's id: calls are numbered within their run,
-/// but an id for clients must be unique in its session (lesson 3).
+/// Returns the id of a call on the wire. The id includes the run's id: calls are numbered within their run, but the ids
+/// on the wire must be unique in the session (lesson 3).
 pub(super) fn call(run: &RunId, call: &str) -> String {
     format!("{run}-{call}")
 }

@@ -18,7 +18,7 @@ const KNOWN: &str = "`user_message`, `plan_decision`, `hitl_decision`, `tool_res
 pub(super) enum Message {
     User {
         content: String,
-        /// Id of the question that the message answers.
+        /// Id of the question that the message answers, if the client sent an id.
         request: Option<String>,
     },
     Plan(PlanDecision),
@@ -33,8 +33,8 @@ pub(super) enum Message {
 pub(super) enum Verdict {
     Approve,
     Edit,
-    /// Changes a call's arguments or a plan. A message about a plan without `modified_subtasks` asks the agent for a
-    /// new plan (contract E10).
+    /// Changes a call's arguments or a plan. A message that modifies a plan but has no `modified_subtasks` asks the
+    /// agent for a new plan (contract E10).
     Modify,
     Reject,
 }
@@ -52,7 +52,7 @@ pub(super) struct PlanDecision {
 pub(super) struct ToolDecision {
     /// Id of the call, or of the interrupt that asks about the call.
     pub(super) id: String,
-    /// Id of a call that the client sent in addition to the interrupt's id. The interrupt must be about this call.
+    /// Id of the call, if the client sent it in addition to the interrupt's id. The interrupt must be about this call.
     pub(super) call: Option<String>,
     pub(super) verdict: Verdict,
     pub(super) feedback: Option<String>,
@@ -120,7 +120,7 @@ pub(super) fn parse(text: &[u8]) -> Answer<Value> {
     value.map_err(|error| Refused::new(Code::MalformedJson, error.to_string()))
 }
 
-/// Frames in which a client receives a plan that waits for a decision.
+/// Frame types in which a client receives a plan that waits for a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PlanFrames {
     /// `plan_approval_required` and `plan_notification`, because the version of the client is unknown.
@@ -131,8 +131,8 @@ pub(super) enum PlanFrames {
 }
 
 impl PlanFrames {
-    /// Recognizes the IDE with the plan panel by its messages. Each message of this IDE has every member of the IDE's
-    /// message type, also the members about plans, such as `"step_id": null`.
+    /// Returns `Notification` if the message comes from the IDE with the plan panel. Each message of this IDE has all
+    /// members of the IDE's message type, including unused ones about plans, such as `"step_id": null`.
     pub(super) fn for_sender(message: &Value) -> Self {
         let has_panel = ["step_id", "current_step"].iter().all(|member| message.get(member).is_some());
         if has_panel { Self::Notification } else { Self::Both }

@@ -2,12 +2,12 @@
 //!
 //! Both kinds of clients send the same messages (`message.rs`) and receive the same frames (`frame.rs`). The name that
 //! a client gives to its session is mapped to a session of Holdshort (`session.rs`). `act.rs` carries out messages, and
-//! `projector.rs` derives frames from the journal alone. A client that reconnects receives the open requests, or all
-//! frames after the position that the client names (`frame_id.rs`). Agents never run inside an HTTP request.
-//! `web/src/call_claims.rs` chooses the connection that runs a call.
+//! `projector.rs` derives frames from the journal alone. A client that reconnects receives either the open requests or,
+//! if the client names the last frame that it received, all later frames (`frame_id.rs`). Agents never run inside an
+//! HTTP request. `web/src/call_claims.rs` chooses the connection that is asked to run a call.
 //!
-//! Text is never parsed as a decision: only `plan_decision` and `hitl_decision` decide. The only exception is the error
-//! text with which the IDE rejects a call (`act::rejection`).
+//! Text is never parsed as a decision: only `plan_decision` and `hitl_decision` decide. There is one exception: the
+//! error text with which the IDE reports that its user rejected a call (`act::rejection`).
 
 mod act;
 mod activity;
@@ -41,7 +41,7 @@ use holdshort_web::call_claims::Clients;
 use holdshort_web::needs::{Needs, all};
 use holdshort_web::problem::Answer;
 
-/// Workflow of the runs in a session.
+/// Name of the workflow that runs in the sessions of this edge.
 const WORKFLOW: &str = "codelab_ide";
 
 const READ: Needs = all(Permission::Read);

@@ -9,7 +9,7 @@ type Names = &'static [(&'static str, &'static str)];
 
 const AGENTS: Names = &[("coder", "code")];
 const TOOLS: Names = &[("search_files", "search_in_code")];
-/// Arguments with a different name in the IDE: tool, Holdshort's name, the IDE's name.
+/// Arguments that have a different name in the IDE: the tool, Holdshort's name of the argument, the IDE's name.
 const ARGUMENTS: &[(&str, &str, &str)] = &[("search_files", "pattern", "query")];
 
 fn theirs(names: Names, name: &str) -> &str {

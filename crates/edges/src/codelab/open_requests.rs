@@ -1,5 +1,5 @@
-//! Frames for open requests. A client that connects later receives the same frames as when the request opened (contract
-//! B12).
+//! Frames for open requests. A client that connects after a request has opened receives the same frames as a client
+//! that was connected (contract B12).
 
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::{About, Interrupt, Kind};
@@ -73,16 +73,16 @@ fn plan_frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     ]
 }
 
-/// Returns the frames for a client that connects later. A frame that asks to run a call is marked as redelivered,
-/// because a client may already have run the call.
+/// Returns the frames of an open request for a client that connects after the request has opened. A frame that asks to
+/// run a call is marked as redelivered, because a client may already have run the call.
 pub(super) fn frames_for_reconnect(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     let mut frames = frames(run, interrupt);
     frames.iter_mut().for_each(redelivered);
     frames
 }
 
-/// Returns a frame that reports changed votes or approvers, both as text and as data. The data contains the ids that
-/// the client knows.
+/// Returns a frame that reports changed votes or approvers, both as text and as data. The data contains the ids in the
+/// form that the client knows.
 pub(super) fn changed(run: &Run, interrupt: &Interrupt) -> Option<Frame> {
     let told = assignment::summarize(interrupt)?;
     let opened = &interrupt.opened;
@@ -105,8 +105,8 @@ pub(super) fn redelivered(frame: &mut Frame) {
     }
 }
 
-/// Returns the frame of a call. If `asks` is true, a person must first approve the call. Otherwise the client runs the
-/// call at once.
+/// Returns the frame of a call. If `asks` is true, the frame asks a person to approve the call. Otherwise the frame
+/// asks the client to run the call at once.
 fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
     let About::Call(id) = &interrupt.opened.about else { return None };
     let call = run.calls.get(id)?;
@@ -123,8 +123,9 @@ fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
     })
 }
 
-/// Returns true if an approval is about a call that no client runs. A client may run the call of a `tool_call` frame
-/// after the approval (contract B11), so a call that runs on the server is sent as text instead.
+/// Returns true if an interrupt asks for the approval of a call that runs on the server. After the approval of a
+/// `tool_call` frame, a client may run the call (contract B11), so a request about a call that runs on the server is
+/// sent as text instead.
 pub(super) fn runs_elsewhere(run: &Run, interrupt: &Interrupt) -> bool {
     let About::Call(id) = &interrupt.opened.about else { return false };
     let spec = run.calls.get(id).and_then(|call| run.definition.tools.get(&call.tool));
@@ -168,8 +169,8 @@ pub(super) fn about_the_call(run: &Run, interrupt: &Interrupt) -> Value {
     about
 }
 
-/// Returns a frame that describes a reached limit. Only a decision resolves the request, a text message does not
-/// (contract B4).
+/// Returns a frame which says that the run has reached a limit. Only a decision resolves the request, never a text
+/// message (contract B4).
 fn limit(interrupt: &Interrupt) -> Frame {
     let id = interrupt.opened.interrupt.as_str();
     let content = format!(
@@ -200,8 +201,8 @@ fn question(interrupt: &Interrupt) -> Frame {
     Frame::says(content, Some(metadata), true)
 }
 
-/// Returns a text frame for a request that the source system has no frame type for. A person decides on the request in
-/// Holdshort's inbox.
+/// Returns a text frame for a request of a kind that has no frame type in the source system. A person decides on the
+/// request in Holdshort's inbox.
 fn elsewhere(interrupt: &Interrupt) -> Frame {
     let id = interrupt.opened.interrupt.as_str();
     Frame::Status {

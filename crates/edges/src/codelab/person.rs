@@ -1,4 +1,5 @@
-//! Caller of this edge. An IDE sends its user's decisions, so a token for agents is rejected.
+//! Caller of this edge. An IDE sends the decisions of its user, so the token must be a person's: an agent's token is
+//! rejected.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;

@@ -1,4 +1,5 @@
-//! Plans on the wire: conversion of subtasks in both directions, and the progress of a plan in its run.
+//! Plans on the wire: conversion of subtasks between Holdshort's form and the client's form, and the progress of a plan
+//! in its run.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
@@ -18,9 +19,9 @@ pub(super) fn phase(interrupt: &Interrupt) -> Option<&str> {
     }
 }
 
-/// Returns the id with which clients know the settled plan of a planning phase. The id is derived from the last
-/// interrupt that approved a plan of the phase, or else from the last interrupt about such a plan. If there was no
-/// interrupt, the id is derived from the run.
+/// Returns the id on the wire of the plan that a planning phase produced. The id is derived from the last interrupt in
+/// which a plan of the phase was approved or, if no plan was approved, from the last interrupt about a plan of the
+/// phase. If there was no interrupt, the id is derived from the run.
 pub(super) fn id(run: &Run, planning: &str) -> String {
     let approved = |each: &Interrupt| {
         each.resolution.as_ref().is_some_and(|resolution| resolution.outcome == Outcome::Approved)
@@ -62,8 +63,8 @@ pub(super) fn estimate(time: Option<&str>) -> Option<&str> {
     time.map(str::trim).filter(|time| !NO_ESTIMATE.iter().any(|none| time.eq_ignore_ascii_case(none)))
 }
 
-/// Returns the sum of all estimates, such as `7 min`. Returns `None` if a subtask has no estimate, or an estimate in
-/// other words than minutes or hours. A sum without this subtask would be too short.
+/// Returns the sum of all estimates, such as `7 min`. Returns `None` if a subtask has no estimate, or an estimate that
+/// is not in minutes or hours. A sum over the other subtasks would be too short.
 fn total_time(subtasks: &[Subtask]) -> Option<String> {
     let times = subtasks.iter().map(|each| minutes(each.estimated_time.as_deref()?));
     let total = times.collect::<Option<Vec<u64>>>()?.into_iter().try_fold(0_u64, u64::checked_add)?;
@@ -117,8 +118,8 @@ pub(super) fn lines(subtasks: &[Subtask]) -> String {
     subtasks.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the wire status of a subtask. If the run has ended, an unfinished subtask becomes `failed` if it had
-/// started, and `skipped` otherwise.
+/// Returns the wire status of a subtask. If the run has ended, an unfinished subtask is `failed` if it had started, and
+/// `skipped` otherwise.
 pub(super) fn status(progress: Progress) -> &'static str {
     match progress {
         Progress::Pending => "pending",
@@ -137,15 +138,15 @@ pub(super) fn ended(end: StepEnd) -> &'static str {
     }
 }
 
-/// Name of the member with the ids of the subtasks that a subtask depends on, in the source system. `OURS` is
+/// The source system's name of the member that lists the ids of the subtasks on which a subtask depends. `OURS` is
 /// Holdshort's name of this member. Messages may use either name.
 const THEIRS: &str = "dependencies";
 const OURS: &str = "depends_on";
 /// Name of the member with a subtask's estimated duration, in the source system and in Holdshort.
 const ESTIMATE: &str = "estimated_time";
 
-/// Converts `modified_subtasks` to an edit of a plan in the form of Holdshort's native API. Members that the client
-/// received but cannot change, such as status or result, are ignored.
+/// Converts `modified_subtasks` to an edit of a plan in the form of Holdshort's native API. Ignores members that a
+/// client receives but cannot change, such as status or result.
 pub(super) fn edit(definition: &Definition, subtasks: &Value) -> Answer<Value> {
     let Some(items) = subtasks.as_array() else {
         return Err(Refused::invalid_at("/modified_subtasks", "is not a list"));
@@ -197,8 +198,8 @@ pub(super) fn edit(definition: &Definition, subtasks: &Value) -> Answer<Value> {
     Ok(json!({ "subtasks": native }))
 }
 
-/// Converts the field paths of an error to the client's field names. `whole` is the path of the edited value in the
-/// client's message.
+/// Converts Holdshort's names of fields in an error to the client's names of these fields. `whole` is the path of the
+/// edited value in the client's message.
 pub(super) fn translate_error(refused: Refused, whole: &str, edited: Option<&Value>) -> Refused {
     let theirs = |rest: &str| {
         let (subtask, _) = rest.split_once("/depends_on")?;

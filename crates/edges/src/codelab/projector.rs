@@ -19,10 +19,10 @@ use crate::limits::CODELAB_SUBTASK_RESULT_CHARS;
 
 pub(super) struct Projector {
     pub(super) run: Run,
-    /// Agent that works now. After the end of its step, the agent that receives the next message.
+    /// Agent that is working now. After the end of the agent's step, the agent that receives the next message.
     pub(super) agent: String,
-    /// For each step: the last text of the step's agent that is not sent yet. A later event shows whether the text ends
-    /// the step.
+    /// For each step: the last text of the step's agent, if the text is not sent yet. A later event shows whether the
+    /// text is the last one of the step.
     unsaid: BTreeMap<String, String>,
 }
 
@@ -113,8 +113,9 @@ impl Projector {
         }
     }
 
-    /// Returns a frame with the text of a reply that contains calls. The text of a reply without calls is stored: only
-    /// a later event shows whether it ends the step, is a question, or is followed by another turn.
+    /// Returns a frame with the text of a model's reply if the reply contains calls. The text of a reply without calls
+    /// is stored instead, because only a later event shows whether the text ends the step, is a question, or is
+    /// followed by another turn.
     fn replied(&mut self, step: &str, is_all: bool, text: &str) -> Vec<Frame> {
         let is_heard = self.run.steps.get(step).is_some_and(|step| match step.role {
             StepRole::Worker | StepRole::Planner | StepRole::Subtask => true,
@@ -275,7 +276,7 @@ impl Projector {
         vec![Frame::says(content, Some(metadata), is_final)]
     }
 
-    /// Returns the frames for the plan panel about the subtasks that were unfinished when the run ended.
+    /// Returns the frames that tell the plan panel which subtasks were unfinished when the run ended.
     fn unfinished(&self, planning: &str, plan: &Plan) -> Vec<Frame> {
         let progress = |subtask: &Subtask| {
             let progress = self.run.progress(planning, &subtask.id);
@@ -346,7 +347,7 @@ fn switched(from: &str, to: &str, reason: &str) -> Frame {
 }
 
 /// Returns the progress of a subtask as a message, in the form of the source document (contract E11), and as a frame
-/// for the plan panel of the IDE. The messages for the start and for the end of a subtask have different texts.
+/// for the plan panel of the IDE. The message has one text when a subtask starts and another when the subtask ends.
 fn progress(part: &Part<'_>, plan_id: String, status: &'static str, error: Option<String>) -> [Frame; 2] {
     let metadata: Value =
         json!({ "subtask_id": part.subtask.id, "subtask_status": status, "plan_id": plan_id });

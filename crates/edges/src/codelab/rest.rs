@@ -17,9 +17,9 @@ use super::session::Session;
 use super::{ids, names, open_requests, plan};
 use crate::assignment;
 
-/// `GET /sessions/{id}/pending-approvals`: calls that wait for a decision, and calls without a result that a client was
-/// asked to run. Plans, limits and questions are in separate lists: an IDE shows no calls if this list contains a
-/// different kind of request.
+/// `GET /sessions/{id}/pending-approvals`: calls that wait for a person's decision, and calls that a client was asked
+/// to run and has not reported a result for. Plans, limits and questions are in separate lists: the IDE shows no calls
+/// at all if this list contains a request of a different kind.
 pub(super) async fn pending_approvals(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let session = find_session(caller, name).await?;
     let run = session.last().await?;
@@ -171,7 +171,7 @@ pub(super) async fn plans(Person(caller): Person, Id(name): Id<String>) -> Answe
     Ok(Json(json!({ "session_id": session.name, "count": items.len(), "plans": items })))
 }
 
-/// `POST /sessions/{id}/plans/{plan_id}/pause`: work that has started completes, and no new work starts.
+/// `POST /sessions/{id}/plans/{plan_id}/pause`: running work completes, and no new work starts.
 pub(super) async fn pause(
     Person(caller): Person,
     Ids(name, plan): Ids<String, String>,

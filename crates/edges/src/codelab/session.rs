@@ -1,9 +1,10 @@
-//! Session of a client: the client's name for a session of Holdshort. An idempotency key in the journal maps the name
-//! to the session's id. Each person has separate keys.
+//! Session of a client: the client's name for a session of Holdshort. An idempotency key in the journal connects this
+//! name to the id of the session of Holdshort. The key includes the person, so two people can use the same name for
+//! different sessions.
 //!
-//! Earlier versions of Holdshort stored only the runs of a session: the first run under the session's name, and each
-//! later run under the id of the preceding run (`runs_by_keys`). When a message arrives in such a session, these runs
-//! become the conversation of a new session.
+//! Earlier versions of Holdshort had no sessions, only runs: the first run was stored under the client's session name,
+//! and each later run under the id of the preceding run (`runs_by_keys`). When a message arrives for a session of an
+//! earlier version, its runs become the conversation of a new session.
 
 use std::sync::{Arc, OnceLock};
 
@@ -34,18 +35,18 @@ pub(super) struct Session {
     /// Name that the client gives to the session.
     pub(super) name: String,
     id: Arc<OnceLock<SessionId>>,
-    /// Trace that a run joins if this request starts the run.
+    /// Trace that a run becomes part of if this request starts the run.
     trace: Option<TraceParent>,
 }
 
-/// Message of a person, and the question or agent that the message is for.
+/// Message of a person, with the question that it answers or the agent that it is sent to.
 #[derive(Clone, Copy, Default)]
 pub(super) struct SessionMessage<'w> {
     pub(super) text: &'w str,
     /// Question that the message answers.
     pub(super) to: Option<&'w InterruptId>,
     pub(super) agent: Option<&'w str>,
-    /// Reason for choosing the agent.
+    /// Reason that the person gave for choosing the agent.
     pub(super) reason: Option<&'w str>,
 }
 
@@ -58,7 +59,7 @@ impl Session {
         Ok(Self { caller: person, name, id: Arc::default(), trace: None })
     }
 
-    /// Returns the key of the session. All connections of the session have the same key.
+    /// Returns the key that all connections of the session share.
     pub(super) fn key(&self) -> Key {
         (self.caller.actor.id.clone(), self.name.clone())
     }
@@ -97,7 +98,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Sets the trace of the request.
+    /// Sets the trace that a run becomes part of if this request starts the run.
     pub(super) fn joining(self, trace: Option<TraceParent>) -> Self {
         Self { trace, ..self }
     }
@@ -193,7 +194,7 @@ impl Session {
         caller.app.library.get(WORKFLOW).ok_or_else(|| Refused::from_code(Code::UnknownWorkflow))
     }
 
-    /// Returns the workflow's name of the agent that the client names.
+    /// Converts the client's name of an agent to the workflow's name of this agent.
     pub(super) fn agent(&self, name: &str) -> Answer<String> {
         let definition = self.workflow()?;
         let agent = names::agent_of(&definition, name);
@@ -205,7 +206,7 @@ impl Session {
         Err(Refused::invalid_at("/agent_type", rule))
     }
 
-    /// Returns the workspace of server-side tools. Only a session that was opened over the native API can have a
+    /// Returns the workspace of server-side tools. Only a session that was opened through the native API can have a
     /// workspace.
     async fn workspace(&self, session: &SessionId) -> Answer<Option<String>> {
         let app = &self.caller.app;
@@ -213,7 +214,7 @@ impl Session {
         Ok(opened.pointer("/config/workspace").and_then(Value::as_str).map(str::to_owned))
     }
 
-    /// Sends a message to the session's run, or starts a run with the message.
+    /// Sends a message to the session's current run or, if no run accepts the message, starts a run with the message.
     pub(super) async fn say(&self, words: SessionMessage<'_>) -> Answer<()> {
         let app = &self.caller.app;
         let definition = self.workflow()?;
@@ -242,7 +243,7 @@ impl Session {
     }
 }
 
-/// Converts the field paths of an error about the new run to the field paths of the client's message.
+/// Converts the native API's names of fields in an error about a new run to the names in the client's message.
 fn translate_error(refused: Refused) -> Refused {
     refused.map_field_errors(|error| {
         if error.pointer.starts_with("/input") {

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::limits::{CODELAB_METRICS_EVENTS, CODELAB_METRICS_REQUESTS};
 
-/// Model that is reported if a request failed and the workflow names no model.
+/// Model name that is reported for a failed request if the workflow names no model.
 const DEFAULT_MODEL: &str = "default";
 
 /// Reads the requests of runs, newest run first.

@@ -41,8 +41,8 @@ pub(super) struct Page {
     _token: Option<String>,
 }
 
-/// `POST /sessions`: opens a session. Without a given name, the session's id is its name. An existing session is
-/// returned unchanged.
+/// `POST /sessions`: opens a session. If the client gives no name, the session's id is its name. Returns a session that
+/// already exists unchanged.
 pub(super) async fn begin(Person(caller): Person, body: Body) -> Answer<Response> {
     let Begin { session_id } =
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
@@ -58,7 +58,7 @@ pub(super) async fn begin(Person(caller): Person, body: Body) -> Answer<Response
     Ok((StatusCode::CREATED, Json(shown)).into_response())
 }
 
-/// `GET /sessions`: lists the sessions of this edge, newest first, no matter which person opened them.
+/// `GET /sessions`: lists the sessions of all people at this edge, newest first.
 pub(super) async fn list(Person(caller): Person, Params(page): Params<Page>) -> Answer<Json<Value>> {
     let limit = limit(page.limit)?;
     let mut glance = RunListReader::new(&caller.app)?;
@@ -83,8 +83,8 @@ pub(super) async fn list(Person(caller): Person, Params(page): Params<Page>) -> 
     }
 }
 
-/// Returns the caller's name for a session. If the name with which the session was opened still identifies the session,
-/// returns this name. Otherwise returns the id.
+/// Returns the caller's name for a session. This is the name with which the session was opened, provided that the name
+/// still leads to this session. Otherwise the session's id is returned.
 pub(super) async fn name(caller: &Caller, row: &SessionRow) -> Answer<String> {
     let opened_with =
         view::session::opened_with(&caller.app, &*caller.app.driver.session(&row.session).await?).await?;
@@ -102,8 +102,8 @@ pub(super) async fn name(caller: &Caller, row: &SessionRow) -> Answer<String> {
     Ok(row.session.to_string())
 }
 
-/// Returns the name of a session that an earlier version of Holdshort stored. Only the runs of such a session contain
-/// the name.
+/// Returns the name of a session that an earlier version of Holdshort stored. The name of such a session is stored only
+/// in its runs.
 async fn name_in_its_runs(caller: &Caller, row: &SessionRow) -> Answer<Option<String>> {
     let runs = view::session::newest_runs(&caller.app, &row.session).await?;
     let Some(run) = runs.last() else { return Ok(None) };
@@ -128,8 +128,8 @@ async fn show(caller: &Caller, name: &str, row: &SessionRow, glance: &mut RunLis
     }))
 }
 
-/// Returns the current agent of a session, or the agent that receives the next message. If the list has reached its
-/// limit of events, returns the first agent of the newest run.
+/// Returns the current agent of a session, or the agent that receives the next message. If the request has already read
+/// its maximum number of events, returns the first agent of the newest run.
 async fn agent(caller: &Caller, name: &str, glance: &mut RunListReader) -> Answer<String> {
     let session = Session::from_name(caller.clone(), name.to_owned())?;
     let agent = match session.runs().await?.last() {
@@ -170,7 +170,7 @@ fn message(said: &Utterance) -> Value {
     message
 }
 
-/// Returns an entry for each message that comes from a different agent than the message before.
+/// Returns an entry for each message whose agent differs from the agent of the preceding message.
 fn switches(said: &[Utterance]) -> Vec<Value> {
     let agents: Vec<&Utterance> = said.iter().filter(|said| matches!(said.speaker, Speaker::Agent)).collect();
     let switched = agents.windows(2).filter(|pair| pair[0].by != pair[1].by);

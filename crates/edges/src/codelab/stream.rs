@@ -1,5 +1,6 @@
-//! `POST /agent/message/stream`: accepts one message and streams its effects as server-sent events until the run rests.
-//! The stream only reads the journal, so a disconnect of the client does not affect the run (lesson 4).
+//! `POST /agent/message/stream`: accepts one message and streams its effects as server-sent events until the run waits
+//! for a person, is paused or has ended. The stream only reads the journal, so the run continues if the client
+//! disconnects (lesson 4).
 //!
 //! Errors are sent as a 200 response with an `error` event, because gateways of the source system ignore the body of a
 //! 4xx (contract B15). Only authentication and authorization errors have a 4xx status.
@@ -139,7 +140,7 @@ struct Events {
     /// Frames that are not yet sent.
     frames: Vec<OutgoingFrame>,
     ping: Interval,
-    /// Completes when the server stops or the client's access ends.
+    /// Completes when the server stops or the client's permission ends.
     over: BoxFuture<'static, ()>,
     _permit: OwnedSemaphorePermit,
 }

@@ -1,9 +1,9 @@
 //! `/webhooks/callback/{review_id}`: accepts a decision that a reviewer makes from a notification (contract E18).
 //!
-//! The caller authenticates with a token, as for `/crew/resume`, or with a link. A link is sealed and bound to one
-//! person, one review and one decision. The link is valid until its expiry or until the review is resolved. A GET only
-//! redirects to the page of the review, whose form sends the decision. A mail scanner that follows links therefore
-//! decides nothing.
+//! The caller authenticates either with a token, as for `/crew/resume`, or with a link. The token in the link is
+//! sealed, and it is valid for one person, one review and one decision only. The link is valid until its expiry or
+//! until the review is resolved. A GET request only redirects to the page of the review, and the form on this page
+//! sends the decision. A mail scanner that opens the link therefore decides nothing.
 
 use std::sync::Arc;
 
@@ -39,8 +39,8 @@ pub(super) struct Query {
     token: Option<String>,
 }
 
-/// Returns the caller and the query. Rejects a caller without any credentials before the query is checked: a client of
-/// the source system must see 401, whatever it sends (contract D10).
+/// Returns the caller and the query. Rejects a caller without credentials before the query is checked: a client of the
+/// source system must receive a 401, whatever the query is (contract D10).
 fn check_credentials(
     guest: Result<Guest, Refused>,
     query: Result<Params<Query>, Refused>,
@@ -79,8 +79,8 @@ pub(super) async fn show(
     Ok(Json(review::render_for_caller(&caller, &run, &id.0).await?).into_response())
 }
 
-/// Reads a link that this server made for this review and that is bound to one decision. Rejects a link to a decision
-/// page: only that page shows the request and asks the person to confirm the decision.
+/// Reads a link that this server made for this review and that is bound to one decision. Rejects a link that opens a
+/// decision page: this page shows the request and asks the person to confirm the decision.
 async fn read_decision_link(auth: &AuthState, link: &str, id: &ReviewId) -> Answer<(LinkBearer, Status)> {
     let holder = auth.authenticate_link(link).await?;
     let is_ours = holder.asked.interrupt == id.0 && holder.once.is_none();
@@ -128,8 +128,8 @@ pub(super) async fn decide(
 }
 
 /// Body of a request in which a caller with a link decides. Unknown members, which clients of the source system send,
-/// are ignored. The link names the person who decides. `reviewer` has the same meaning as in a decision with a token
-/// (contract E29).
+/// are ignored. The person who decides is the person named in the link. `reviewer` has the same meaning as in a
+/// decision with a token (contract E29).
 #[derive(Default, Deserialize)]
 struct WithLink {
     #[serde(default)]
@@ -144,7 +144,8 @@ struct WithLink {
     _more: Map<String, Value>,
 }
 
-/// Decides with a link. `bound` is the link's decision. `is_service` is true if a service made the link with its key.
+/// Decides with a link. `bound` is the link's decision. `is_service` is true if a service made the link with its API
+/// key.
 async fn by_link(
     holder: &LinkBearer,
     is_service: bool,
@@ -175,7 +176,7 @@ async fn by_link(
     to_response(answer, &run.id, id)
 }
 
-/// Rejects a body whose review differs from the review in the URL.
+/// Rejects a body that names a different review than the URL.
 fn same(named: Option<&ReviewId>, id: &ReviewId) -> Answer<()> {
     match named {
         Some(named) if named != id => {
@@ -185,7 +186,7 @@ fn same(named: Option<&ReviewId>, id: &ReviewId) -> Answer<()> {
     }
 }
 
-/// Converts the error for a decision that comes too late to a 200 response with `success: false` (contract D7).
+/// Converts the error about a late decision to a 200 response with `success: false` (contract D7).
 fn to_response(answer: Answer<Value>, task: &RunId, id: &ReviewId) -> Answer<Json<Value>> {
     match answer {
         Err(refused) if refused.code() == Code::Expired => Ok(Json(json!({
@@ -207,7 +208,7 @@ struct LinkRequest {
     expires_in_ms: Option<u64>,
 }
 
-/// `POST …/links`: makes a link that is bound to one decision and to the caller.
+/// `POST …/links`: makes a link for one decision by the caller.
 pub(super) async fn make(guest: Guest, Id(id): Id<String>, body: Body) -> Answer<(StatusCode, Json<Value>)> {
     let caller = guest.authorize()?;
     let id = parse_review(&id)?;

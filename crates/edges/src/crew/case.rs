@@ -1,5 +1,5 @@
-//! The case of a task: a folder directly inside the folder `CREW_CASES`. A domain pack reads the case and replaces the
-//! names of people in the task's inputs with numbers.
+//! The case of a task: a folder directly inside the folder `CREW_CASES`. A domain pack reads the files of the case, and
+//! replaces the names of people in the task's inputs with numbers.
 
 use std::fs;
 use std::path::{Component, Path};
@@ -11,12 +11,12 @@ use tokio::task::spawn_blocking;
 
 use super::Settings;
 
-/// Members of a task's inputs: the name of the case, and the date as of which the case is read.
+/// Member of a task's inputs that names the case.
 pub const CASE: &str = "case";
 pub const AS_OF: &str = "as_of";
 
-/// Function of a domain pack that reads a case. Takes the case's folder, the case's name in the task's inputs, and all
-/// inputs. Returns the inputs with which the task starts.
+/// Function of a domain pack that reads a case. Its arguments are the folder of the case, the case's name in the task's
+/// inputs, and all inputs. Returns the inputs with which the task starts.
 pub type ReadCase = fn(&Path, &str, Map<String, Value>) -> Result<Map<String, Value>, CaseError>;
 
 /// Error for a case that cannot be used.
@@ -33,8 +33,8 @@ pub(super) struct Case {
     pub(super) inputs: Map<String, Value>,
 }
 
-/// Reads the case that `inputs` name. The case is read in full, so that each error in it is reported before the task
-/// starts.
+/// Reads the case that `inputs` name. The whole case is read, so that every error in its files is reported before the
+/// task starts.
 pub(super) async fn open(
     settings: &Settings,
     read_case: Option<ReadCase>,

@@ -1,4 +1,4 @@
-//! Crews and their agents: the workflows of this server, in the terms of the source system.
+//! Crews and their agents: the workflows of this server under the names that the source system uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -50,7 +50,8 @@ fn names(app: &App) -> impl Iterator<Item = &str> {
     app.library.names().filter(|name| is_crew(name))
 }
 
-/// Adapts a workflow to crews: an approved review ends the step of its agent (contract D3), and reviews expire.
+/// Changes a workflow so that it runs as a crew: an approved review ends the step of its agent (contract D3), and each
+/// review has an expiry.
 pub(super) fn as_crew(definition: &Definition, settings: &Settings) -> Definition {
     let mut definition = definition.clone();
     definition.gates.release_ends_step = true;
@@ -61,8 +62,8 @@ pub(super) fn as_crew(definition: &Definition, settings: &Settings) -> Definitio
 }
 
 /// Returns the input of a run. If the workflow's schema accepts the client's inputs, these are the input of the run.
-/// Otherwise the member `task` contains the inputs as text, and the member `inputs` contains the original. The text
-/// does not name the data subject, because only erasure needs the data subject.
+/// Otherwise the member `task` contains the inputs as text, and the member `inputs` contains the inputs unchanged. The
+/// text does not name the data subject (the person whom the task is about), because only an erasure uses this name.
 pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> Value {
     let sent = Value::Object(inputs);
     let wants_words =
@@ -93,10 +94,10 @@ pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> 
     input
 }
 
-/// Records the data subject (the person whom the task is about) in the member that erasure searches. The data subject
-/// is recorded as the client sent it, because the client does not know the numbers that replace people in a case.
-/// Rejects a data subject that erasure could not find, or that the agents would read. If the input has a member `task`,
-/// agents read only this member.
+/// Records the data subject (the person whom the task is about) in the member of the input that an erasure searches.
+/// The data subject is recorded with the name that the client sent, because the client does not know the numbers that
+/// replace the names of people in a case. Rejects a data subject that an erasure could not find, or whose name the
+/// agents would read. If the input has a member `task`, the agents read only this member.
 pub(super) fn record_subject(input: &mut Value, subject: Option<Value>) -> Answer<()> {
     let Some(subject) = subject.filter(|subject| !subject.is_null()) else { return Ok(()) };
     if subject.as_str().and_then(history::subject_of).is_none() {

@@ -1,4 +1,5 @@
-//! Caller of the crew edge. Refusals about the caller begin with the words of the source system (contract D10).
+//! Caller of the crew edge. The errors about authentication and permissions begin with the words that the source system
+//! uses (contract D10).
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;

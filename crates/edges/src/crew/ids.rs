@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 const OURS: &str = "int_";
 const THEIRS: &str = "REV-";
 
-/// Id of a review. `REV-01K6F…` is the interrupt id `int_01k6f…` in the spelling of the source document.
+/// Id of a review. `REV-01K6F…` is the interrupt id `int_01k6f…` in the source document's spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReviewId(pub(super) InterruptId);
 

@@ -1,7 +1,7 @@
 //! The crew edge: `/crew/…` and `/webhooks/…` for clients of source document 003 (contracts D2 to D7, D9 and D10).
 //!
-//! A crew is a workflow, a task is a run, and a review is an interrupt of kind `review`. All states are read from the
-//! journal. This edge sends inputs to runs and never executes their steps.
+//! A crew is a workflow, a task is a run, and a review is an interrupt of kind `review`. The state of every task and
+//! review is read from the journal. This edge only adds inputs to runs, and the engine executes the steps.
 //!
 //! - `run.rs` starts a task, `task.rs` renders a task, and `status.rs` and `socket.rs` report the progress of a task.
 //! - `pause.rs` pauses a task, `review.rs` renders a review, `resume.rs` accepts a decision on a review, and

@@ -1,13 +1,13 @@
-//! Refusals in the words of the source system. The clients of the source system show `detail`, and some clients look
-//! for these words (contract D10). Further details follow these words.
+//! Refusals in the words of the source system. Clients of the source system show the member `detail` of an error, and
+//! some of them search it for these words (contract D10). Holdshort's details follow these words.
 
 use holdshort_protocol::Code;
 use holdshort_web::problem::Refused;
 
 use crate::limits::CREW_TITLE_CHARS;
 
-/// Adds the source system's words for a caller who is not authenticated. Refusals for other reasons, such as a rate
-/// limit, are not changed.
+/// Puts the source system's words before the error about a caller who is not authenticated. Errors for other reasons,
+/// such as a rate limit, are not changed.
 pub(super) fn unauthenticated(refused: Refused) -> Refused {
     match refused.code() {
         Code::Unauthenticated | Code::CredentialExpired | Code::AccessEnded => {
@@ -17,7 +17,7 @@ pub(super) fn unauthenticated(refused: Refused) -> Refused {
     }
 }
 
-/// Adds the source system's words for a caller without the permission.
+/// Puts the source system's words before the error about a caller without the permission.
 pub(super) fn forbidden(refused: Refused) -> Refused {
     if refused.0.status == 403 { prefixed("Access denied", refused) } else { refused }
 }
@@ -68,13 +68,13 @@ pub(super) fn expired(review: &str) -> String {
     format!("Compliance review {review} has expired: nobody decided in time")
 }
 
-/// Returns the refusal of a decision on a task without an open review. `state` is the state of the task in lower case.
+/// Returns the error for a decision on a task that has no open review. `state` is the state of the task in lower case.
 pub(super) fn not_paused(id: &str, state: &str) -> Refused {
     let why = format!("Task '{id}' is not paused (current state: {state}): it has no open review");
     Refused::new(Code::AlreadyResolved, why)
 }
 
-/// Returns the refusal for findings about a task that has ended.
+/// Returns the error for findings about a task that has already ended.
 pub(super) fn has_ended(id: &str, state: &str) -> Refused {
     Refused::new(Code::RunEnded, format!("Cannot pause task '{id}' in state '{state}'"))
 }
@@ -83,7 +83,7 @@ fn not_found(what: &str) -> Refused {
     Refused::new(Code::NotFound, format!("{what} not found"))
 }
 
-/// Returns the beginning of a name or id that a client sent.
+/// Returns the first characters of a name or id that a client sent, for use in an error.
 fn quoted(text: &str) -> String {
     let begins: String = text.chars().take(CREW_TITLE_CHARS).collect();
     let cut = if begins.len() < text.len() { "…" } else { "" };

@@ -26,7 +26,8 @@ use super::ids::ReviewId;
 use super::rate::Counted;
 use super::{Crew, crews, refusals, task};
 
-/// Values of `reviewer` that clients without user accounts send (contract E36). Spelled as [`name::form`] returns them.
+/// Values of `reviewer` that clients without user accounts send (contract E36). The values are spelled as
+/// [`name::form`] returns them.
 const NOBODY: [&str; 3] = ["unknown reviewer", "unknown_reviewer", ""];
 
 /// Body of a decision. Unknown members, which the source system's form sends, are ignored (contract D9).
@@ -97,7 +98,7 @@ pub(super) async fn resume(
 }
 
 /// Returns the review that the decision is about. The decision may omit the review's id only if the task has had
-/// exactly one review. Otherwise a repeated decision could approve a later review that its sender has not seen.
+/// exactly one review so far. Otherwise a repeated decision could approve a later review that the person has not seen.
 fn find_decided_review(run: &Run, named: Option<&ReviewId>) -> Answer<InterruptId> {
     let Some(last) = task::last_review(run) else { return Err(not_paused(run)) };
     if let Some(named) = named {
@@ -143,8 +144,8 @@ pub(super) fn is_name(reviewer: Option<&str>) -> Answer<()> {
     Ok(())
 }
 
-/// Records one decision, for `/crew/resume` and for callbacks. The first decision wins. Repeating the same decision
-/// returns the same result. A different decision is an error.
+/// Records one decision for the routes `/crew/resume` and `/webhooks/callback`. Only the first decision on a review has
+/// an effect. Repeating the same decision returns the same result. A different decision is an error.
 pub(super) async fn decide(
     caller: &Caller,
     run: &Run,
@@ -162,8 +163,8 @@ pub(super) async fn decide(
     decide_as(&caller.app, &caller.actor, run, id, said.status, said.comments.as_deref(), named).await
 }
 
-/// Records one decision as [`decide`] does, with `actor` as the authenticated principal. `named` is the person on
-/// whose behalf the decision is made, according to the client.
+/// Records one decision as [`decide`] does, with `actor` as the authenticated principal. `named` is the person
+/// who, according to the client, makes the decision.
 pub(super) async fn decide_as(
     app: &App,
     actor: &Actor,
@@ -200,7 +201,8 @@ pub(super) async fn decide_as(
     }))
 }
 
-/// Returns the message for an approved task. If the task still cannot continue, the message names the reason.
+/// Returns the message that answers the approval of a review. If the task cannot continue even so, the message names
+/// the reason.
 async fn describe_progress(app: &App, id: &RunId) -> Answer<String> {
     let run = app.run_now(id).await?;
     let system = app.driver.glance_system().await?;
@@ -220,7 +222,7 @@ async fn describe_progress(app: &App, id: &RunId) -> Answer<String> {
     })
 }
 
-/// Converts an error to the client's words: the names of fields, and the message for a decision that differs from the
+/// Converts an error to the client's terms: the names of fields, and the message about a decision that differs from the
 /// recorded decision.
 fn translate_error(mut refused: Refused, task: &RunId, state: task::State, review: &ReviewId) -> Refused {
     if refused.code() == Code::AlreadyResolved {
@@ -251,12 +253,12 @@ pub(super) struct DecidingPrincipal<'w> {
     pub(super) id: &'w str,
     /// Display name, e-mail address and user name, if the token states them.
     pub(super) names: Vec<&'w str>,
-    /// True if the caller authenticated with a key. Such a caller may decide on behalf of a person.
+    /// True if the caller authenticated with an API key. Such a caller may decide on behalf of a person.
     pub(super) is_service: bool,
 }
 
 /// Returns the name to record as `on_behalf_of`. The authenticated principal decides (contract E29). Only a service may
-/// name a different person. The placeholder that clients without user accounts send is recorded too.
+/// name a different person. The placeholder for a person, which clients without user accounts send, is recorded too.
 pub(super) async fn on_behalf_of(
     app: &App,
     who: &DecidingPrincipal<'_>,

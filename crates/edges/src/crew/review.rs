@@ -1,4 +1,4 @@
-//! Reviews: interrupts of kind `review` in the terms of the source system, redacted for the caller.
+//! Reviews: interrupts of kind `review` in the form of the source system, redacted for the caller.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +20,8 @@ use super::ids::ReviewId;
 use super::{refusals, task};
 use crate::limits::{CREW_LIST, CREW_LISTED};
 
-/// `GET /crew/review/{task_id}`: the review that the task waits for, or else the last review of the task. Earlier
-/// reviews are in `history`.
+/// `GET /crew/review/{task_id}`: the open review of the task or, if none is open, the last review of the task. The
+/// earlier reviews are in the member `history`.
 pub(super) async fn of_task(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
     let caller = guest.authorize()?;
     let id = task::resolve_id(&caller.app, &id).await?;
@@ -78,10 +78,10 @@ fn status(interrupt: &wire::Interrupt) -> &'static str {
     }
 }
 
-/// Cause of a resolution without a decision, because reviews are disabled (contract E20).
+/// Value of `cause` for a review that was approved without a person, because reviews are disabled (contract E20).
 const UNASKED: &str = "unasked";
 
-/// Returns a review as a flat object whose lists are never null (contract D9).
+/// Returns a review as a flat JSON object in which a list is never null (contract D9).
 pub(super) fn render(interrupt: &wire::Interrupt, crew: &str) -> Value {
     let empty = Map::new();
     let payload = interrupt.payload.as_object().unwrap_or(&empty);
@@ -115,7 +115,7 @@ pub(super) fn render(interrupt: &wire::Interrupt, crew: &str) -> Value {
     shown
 }
 
-/// Returns the findings as text for the source system's form. A list becomes one line per finding, and any other value
+/// Returns the findings as text for the source system's form. A list becomes one line per element, and any other value
 /// becomes JSON.
 fn findings(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> String {
     let in_words = |found: &Value| found.as_str().map_or_else(|| found.to_string(), str::to_owned);
@@ -127,8 +127,8 @@ fn findings(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> String
     }
 }
 
-/// Returns the members of the payload that the review does not show elsewhere. In a review of an agent's result, these
-/// members contain the text to approve.
+/// Returns those members of the payload that no other field of the review shows. In a review of an agent's result,
+/// these members contain the text to approve.
 fn details(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> Value {
     let known = ["findings", "risk_level", "regulatory_implications", "call_id", "details"];
     let mut details: Map<String, Value> = payload
@@ -147,7 +147,7 @@ fn details(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> Value {
     details.into()
 }
 
-/// Returns the decisions of a resolved review, or the valid votes of an open one.
+/// Returns the decisions on a resolved review, or the valid votes on an open review.
 fn responses(interrupt: &wire::Interrupt) -> Vec<Value> {
     let response =
         |status: &str, reviewer: &str, named: Option<&String>, comments: Option<&str>, at: &str| {
@@ -176,8 +176,8 @@ fn responses(interrupt: &wire::Interrupt) -> Vec<Value> {
         .collect()
 }
 
-/// Returns the search keys with which the index of assignees finds the reviews that are assigned to the caller. Returns
-/// `None` if the caller may also see other reviews.
+/// Returns the keys under which the index of assignees lists the reviews that are assigned to the caller. Returns
+/// `None` if the caller may also see reviews that are not assigned to the caller.
 async fn assigned(caller: &Caller) -> Answer<Option<Vec<String>>> {
     if !caller.reaches_assigned() {
         return Ok(None);
@@ -187,7 +187,7 @@ async fn assigned(caller: &Caller) -> Answer<Option<Vec<String>>> {
     Ok(Some(marks.into_iter().collect()))
 }
 
-/// Returns the runs of the reviews that the caller may see, for a caller without access to all runs.
+/// Returns the runs whose reviews the caller may see, if the caller has no access to all runs.
 pub(super) async fn tasks_of(caller: &Caller) -> Answer<BTreeSet<RunId>> {
     let app = &caller.app;
     let filter = InterruptFilter {

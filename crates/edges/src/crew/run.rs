@@ -1,5 +1,5 @@
-//! `POST /crew/run`: starts a crew. With `async_execution` the response is sent at once, otherwise when the run has
-//! ended or waits for a person.
+//! `POST /crew/run`: starts a crew. With `async_execution`, the response is sent at once, otherwise as soon as the run
+//! has ended or waits for a person.
 
 use std::sync::Arc;
 
@@ -128,8 +128,8 @@ async fn start(
     started.map_err(|error| translate_error(error.into()))
 }
 
-/// Returns the rehearsal model if no model is configured and the workflow has a script. Every response about such a
-/// task reports `rehearsal`.
+/// Returns the name of the rehearsal model if no real model is configured and the workflow has a script for rehearsals.
+/// Every response about a rehearsed task has the member `rehearsal`.
 fn rehearsal(app: &App, workflow: &str) -> Option<String> {
     let plays = app.model.rehearsal && app.library.has_rehearsal(workflow);
     plays.then(|| REHEARSAL.to_owned())
@@ -146,8 +146,8 @@ fn translate_error(refused: Refused) -> Refused {
     })
 }
 
-/// Waits until the run has ended or waits for a person, and returns the run. After the time limit, returns the current
-/// state of the run. The run itself continues.
+/// Waits until the run has ended or waits for a person, and returns the run. If the time limit passes first, returns
+/// the run in its current state. The time limit does not stop the run.
 async fn wait_until_settled(caller: &Caller, id: &RunId) -> Answer<Arc<Run>> {
     let app = &caller.app;
     // Subscribe before the first read, so that no commit in between is missed.

@@ -1,5 +1,6 @@
 //! Environment variables of the source document (contract D5), read once when the server starts. The variable
-//! `KEY_FILE` can name a file that contains the value of `KEY`, because Docker and Kubernetes mount secrets as files.
+//! `KEY_FILE` can name a file that contains the value of a variable `KEY`, because Docker and Kubernetes mount secrets
+//! as files.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -18,7 +19,7 @@ use crate::limits::{
 /// Settings of the crew edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// If false, reviews are approved without a person, and each review reports this as `bypassed` (contract E20).
+    /// If false, every review is approved without a person, and the review reports this as `bypassed` (contract E20).
     pub hitl_enabled: bool,
     pub webhook_timeout: Duration,
     /// Maximum number of attempts for one delivery.
@@ -40,7 +41,7 @@ pub struct Settings {
     pub origins: Vec<HeaderValue>,
     /// Folder whose subfolders are the cases. If a crew has file tools, each task works in one of these subfolders.
     pub cases: Option<String>,
-    /// Warnings about variables that have no effect, and about a setting with which tasks skip reviews. The server
+    /// Warnings about variables that have no effect, and about the setting that lets tasks skip reviews. The server
     /// logs them at the start, and `holdshort doctor` prints them.
     pub notices: Vec<&'static str>,
 }
@@ -65,8 +66,8 @@ impl Default for Settings {
     }
 }
 
-/// Error for an invalid variable. The server does not start, because a misspelt value must not silently become the
-/// default.
+/// Error for an invalid variable. The server does not start, because the default must not silently replace a misspelt
+/// value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     #[error("{name}: `{value}` is {rule}")]
@@ -82,7 +83,7 @@ const UNREVIEWED: &str =
     "HITL_ENABLED is false: tasks of the crew edge continue without a review, whatever their findings";
 
 impl Settings {
-    /// Reads the settings. `variable` returns the value of an environment variable.
+    /// Reads the settings. `variable` is a function that returns the value of an environment variable.
     pub fn from_variables(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let read = |name| read(name, variable);
         let mut settings = Self::default();
@@ -152,8 +153,8 @@ impl Settings {
     }
 }
 
-/// Returns the value of a variable, or the content of the file that the variable `NAME_FILE` names. An empty variable
-/// is treated as unset.
+/// Returns the value of the variable `NAME` or, if the variable `NAME_FILE` is set, the content of the file that it
+/// names. An empty variable is treated as unset.
 fn read(
     name: &'static str,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -226,7 +227,7 @@ fn networks(name: &'static str, value: &str) -> Result<Vec<String>, SettingsErro
 }
 
 /// Parses a comma-separated list of origins: a scheme, a host and an optional port. Rejects `*`, because any web page
-/// could then send requests with its visitor's rights.
+/// could then send requests with the permissions of the person who visits the page.
 fn origins(name: &'static str, value: &str) -> Result<Vec<HeaderValue>, SettingsError> {
     let wrong = |value: &str, rule: &str| SettingsError::Value {
         name,

@@ -1,7 +1,7 @@
-//! `/ws/tasks/{task_id}`: live progress of a task (lesson 60). Each frame contains the task, as `/crew/status` returns
-//! this caller, and one event. The first frame contains the current state. Heartbeats and answers to pings keep the
-//! connection open for clients that expect them (contract D10). All other frames from the client are ignored: they only
-//! show that the client is alive.
+//! `/ws/tasks/{task_id}`: live progress of a task (lesson 60). Each frame contains one event and the task, in the form
+//! in which `/crew/status` shows the task to this caller. The first frame contains the current state. Heartbeats and
+//! answers to pings keep the connection open for clients that expect them (contract D10). All other frames from the
+//! client are ignored, except that they show that the client is alive.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -153,13 +153,13 @@ async fn send_frame(caller: &Caller, run: &Run, said: ClientEvent, outbox: &Fram
     outbox.put(frame(said, run, shown)).await.map_err(End::from)
 }
 
-/// Event types from which clients of the source system derive the state of a task. After `STARTED`, they show the task
-/// as running. After `REQUESTED` or `PAUSED`, the clients show the task as paused.
+/// Types of the events from which clients of the source system derive the state of a task. After `STARTED`, they show
+/// the task as running. After `REQUESTED` or `PAUSED`, the clients show the task as paused.
 const STARTED: &str = "task_started";
 const REQUESTED: &str = "hitl_review_requested";
 const PAUSED: &str = "task_paused";
 
-/// State that the client shows for the task, as a result of the events that it has received.
+/// State that the client shows for the task according to the events that it has received.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ReportedState {
     New,
@@ -168,8 +168,8 @@ enum ReportedState {
 }
 
 impl ReportedState {
-    /// Returns the state that the client shows after an event of this type. Returns `None` if an event of this type
-    /// does not change the state.
+    /// Returns the state that the client shows after it has received an event of this type. Returns `None` if an event
+    /// of this type does not change the state.
     fn after(kind: &str) -> Option<Self> {
         match kind {
             STARTED => Some(Self::Runs),
@@ -183,9 +183,9 @@ impl ReportedState {
 struct ClientEvent {
     /// Event type of the source system. The clients derive the task's state from this type.
     kind: &'static str,
-    /// More precise event type, which only this edge has.
+    /// Event type of this edge, which is more precise than `kind`.
     event: &'static str,
-    /// Agent that the event is about. `None` means the current agent.
+    /// Agent that the event is about, or `None` for the current agent.
     agent: Option<String>,
 }
 
@@ -218,8 +218,8 @@ fn frame(ClientEvent { kind, event, agent }: ClientEvent, run: &Run, shown: Valu
     frame.to_string().into()
 }
 
-/// Returns the client events for one journal event. Adds a `task_started` event if the task is running and the client
-/// does not show the task as running. For a new task, `task_started` comes first.
+/// Returns the client events for one journal event. If the task is running and the client shows a different state, adds
+/// a `task_started` event. For a new task, `task_started` comes first.
 fn project_event(run: &Run, event: &Event, told: &mut ReportedState) -> Vec<ClientEvent> {
     let event::Fact::Run(fact) = &event.fact else { return Vec::new() };
     let mut said = Vec::new();

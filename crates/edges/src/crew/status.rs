@@ -19,8 +19,8 @@ use super::{crews, refusals, review};
 use crate::limits::{CREW_LIST, CREW_LISTED};
 use crate::run_list::RunListReader;
 
-/// Returns the complete task to callers with access to all runs. A reviewer of the task receives only the task's state,
-/// because the review already contains the inputs and results that the reviewer may see.
+/// Returns the complete task to callers with access to all runs. Returns only the task's state to a reviewer of the
+/// task, because the review already contains the inputs and results that the reviewer may see.
 pub(super) async fn status(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
     let caller = guest.authorize()?;
     let id = task::resolve_id(&caller.app, &id).await?;

@@ -1,4 +1,4 @@
-//! Renders a run as a task of a crew.
+//! Converts a run to a task of a crew, in the form of the source system.
 
 use holdshort_core::id::RunId;
 use holdshort_core::interrupt::{Cause, Interrupt, Kind, Outcome};
@@ -83,8 +83,8 @@ pub(super) fn inputs(input: &Value) -> Value {
     }
 }
 
-/// Returns the reason why a task failed, or `None` if the task has not failed. After a rejection, the reason is in the
-/// words of the source system and contains only the reviewer's comments, not the title of the review.
+/// Returns the reason why a task failed, or `None` if the task has not failed. If a reviewer rejected the task, the
+/// reason is in the words of the source system, and contains the reviewer's comments but not the title of the review.
 pub(super) fn error(run: &Run) -> Option<String> {
     let ended = run.ended.as_ref().filter(|ended| State::from_status(ended.status) == State::Failed)?;
     if let Some(rejected) = rejection(run, &ended.reason) {
@@ -100,7 +100,7 @@ pub(super) fn error(run: &Run) -> Option<String> {
     })
 }
 
-/// Returns the reason of a task that failed because its review was rejected or expired.
+/// Returns the reason why a task failed, if its review was rejected or has expired.
 fn rejection(run: &Run, reason: &str) -> Option<String> {
     let last = reviews(run).filter(|each| !each.is_open()).max_by_key(|each| each.opened_seq)?;
     if !["rejected", "expired"].contains(&reason) {
@@ -117,8 +117,8 @@ fn rejection(run: &Run, reason: &str) -> Option<String> {
     }
 }
 
-/// Returns the result of a task: the last text of the crew. A text that is a JSON object or array is parsed (contract
-/// D9).
+/// Returns the result of a task: the last text that an agent of the crew wrote. If the text is a JSON object or array,
+/// the parsed value is returned (contract D9).
 pub(super) fn result(run: &Run) -> Value {
     let Some(ended) = run.ended.as_ref().filter(|ended| ended.status == Status::Completed) else {
         return Value::Null;
@@ -144,7 +144,7 @@ pub(super) fn reviews(run: &Run) -> impl Iterator<Item = &Interrupt> {
     run.interrupts.values().filter(|each| each.opened.kind == Kind::Review)
 }
 
-/// Returns the open review of a task, or its last review.
+/// Returns the open review of a task or, if none is open, its last review.
 pub(super) fn last_review(run: &Run) -> Option<&Interrupt> {
     run.open_review().or_else(|| reviews(run).max_by_key(|each| each.opened_seq))
 }
@@ -153,7 +153,7 @@ pub(super) fn review_id(interrupt: &Interrupt) -> String {
     ReviewId(interrupt.opened.interrupt.clone()).to_string()
 }
 
-/// Returns what a paused task waits for, as text for the caller who started the task.
+/// Returns a text which tells the caller who started the task what the paused task waits for.
 pub(super) fn waits_for(run: &Run) -> String {
     if run.open_review().is_some() {
         return "Waiting for reviewer".to_owned();
@@ -192,8 +192,8 @@ pub(super) fn render(run: &Run, in_full: bool) -> Value {
     shown
 }
 
-/// Marks a task whose text comes from a script instead of a model (`rehearsal`), whose review was approved without a
-/// person (`bypassed`, contract E20), or whose content was erased (`erased`).
+/// Adds a member to a task in three cases: its text comes from a script instead of a model (`rehearsal`), its review
+/// was approved without a person (`bypassed`, contract E20), or its content was erased (`erased`).
 pub(super) fn mark_exceptional(run: &Run, told: &mut Value) {
     if run.config().is_some_and(|config| config.model.as_deref() == Some(REHEARSAL)) {
         told["rehearsal"] = true.into();

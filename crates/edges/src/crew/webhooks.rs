@@ -1,7 +1,7 @@
 //! `/webhooks`: registers channels and reports their deliveries (contracts D4, D7).
 //!
-//! The outbox (`engine/src/outbox`) decides what is sent, when a delivery is retried and when a delivery fails. This
-//! module only renders deliveries.
+//! The engine's outbox (`engine/src/outbox`) decides what is sent, when a delivery is retried and when it fails. This
+//! module only converts deliveries to the form of the source system.
 
 use std::collections::BTreeMap;
 
@@ -130,7 +130,7 @@ fn checked(asked: RegisterRequest) -> Answer<New> {
     Ok(New { is, url, secret, headers })
 }
 
-/// Returns the host and port of a URL. Responses never contain any other component of the URL.
+/// Returns the host and port of a URL. No other part of the URL is ever included in a response.
 fn host(url: &str) -> Option<String> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
     let authority = rest.split(['/', '\\', '?', '#']).next()?;
@@ -138,14 +138,14 @@ fn host(url: &str) -> Option<String> {
     (!host.is_empty()).then(|| host.to_owned())
 }
 
-/// Returns the domain of an e-mail address. Responses never contain the part before the `@`.
+/// Returns the domain of an e-mail address. The part before the `@` is never included in a response.
 fn domain(url: &str) -> Option<String> {
     let (_, domain) = url.strip_prefix("mailto:").unwrap_or(url).rsplit_once('@')?;
     (!domain.is_empty()).then(|| domain.to_owned())
 }
 
-/// Returns a URL without its secret components. `scheme` is `None` on a node that has not yet received the webhook's
-/// secrets.
+/// Returns a URL with its secret components removed. `scheme` is `None` on a node that has not yet received the
+/// webhook's secrets.
 fn redact_url(kind: WebhookKind, scheme: Option<&str>, host: &str) -> String {
     if kind == WebhookKind::Email {
         return format!("mailto:…@{host}");
@@ -228,8 +228,9 @@ fn status(row: &Delivery) -> &'static str {
     }
 }
 
-/// Returns the body that a `custom_url` received (contract D7), rebuilt from the stored notice. If the notice is about
-/// an interrupt that is not a review, returns the notice itself. Returns `None` after the notice has expired.
+/// Returns the body that the webhook `custom_url` received (contract D7), made again from the stored notification. If
+/// the notification is about an interrupt that is not a review, returns the notification itself. Returns `None` if the
+/// stored notification has expired.
 async fn payload(app: &App, row: &Delivery) -> Answer<Option<Value>> {
     let notice = json::from_slice::<Notice>(row.notice.as_bytes()).ok();
     let Some(notice) = notice.filter(|notice| notice.kind == Kind::Review) else {
@@ -326,8 +327,8 @@ async fn find(app: &App, id: &DeliveryId) -> Answer<Delivery> {
     })
 }
 
-/// `POST /webhooks/retry/{delivery_id}`: retries the delivery immediately, under the same id. A delivery that cannot be
-/// retried is not changed. The response then has `success: false` and the reason (contract D10).
+/// `POST /webhooks/retry/{delivery_id}`: retries the delivery immediately, and does not change its id. If the delivery
+/// cannot be retried, nothing is changed. The response then has `success: false` and the reason (contract D10).
 pub(super) async fn retry(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
     let caller = guest.authorize()?;
     let id = parse_delivery(&id)?;

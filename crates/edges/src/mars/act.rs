@@ -1,5 +1,5 @@
 //! Carries out a client's commands for a run: decide, pause, resume, cancel. Each command becomes an input of the core.
-//! The frames about the effects of a command come from the journal.
+//! The frames that report the effects of a command are derived from the journal.
 
 use holdshort_core::event;
 use holdshort_core::id::{InterruptId, RunId, StreamId};
@@ -19,10 +19,10 @@ use super::frame::Resolve;
 use super::options::{self, ChosenOption};
 use crate::limits::MARS_PROMPT_CHARS;
 
-/// Id of the option that accepts an edit.
+/// Id of the option with which a person edits what a request is about.
 const EDIT: &str = "edit";
 
-/// Decides on an approval of this run. If the same decision had already been made, returns the id of the approval.
+/// Decides on an approval of this run. If the same decision was already recorded, returns the id of the approval.
 pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> Answer<Option<InterruptId>> {
     let app = &caller.app;
     let unknown = || Refused::new(Code::NotFound, "this task has no approval with this `approval_id`");
@@ -68,7 +68,7 @@ pub(super) async fn steer(caller: &Caller, run: &RunId, input: Input) -> Answer<
     }
 }
 
-/// Returns the subtask that is about to start, if the request asks about the start of a subtask.
+/// If the request asks a person before a subtask starts, returns this subtask.
 async fn subtask(caller: &Caller, run: &RunId, opened: &Opened) -> Answer<Option<Subtask>> {
     let About::BeforeStep(step) = &opened.about else { return Ok(None) };
     let run = caller.app.driver.load(run).await?;
@@ -84,7 +84,7 @@ fn is_nothing(modifications: &Value) -> bool {
     }
 }
 
-/// Returns the option that the client chose, and the text that the client sent with it.
+/// Returns the option that the client chose, and the text that the client sent with the option.
 fn chosen<'o>(opened: &'o Opened, resolve: &Resolve, has_edit: bool) -> Answer<(&'o Offer, Option<String>)> {
     let Resolve { resolution, approved, feedback, user_feedback, .. } = resolve;
     let said = match (resolution, approved) {
@@ -141,8 +141,8 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve, has_edit: bool) -> Answer<(
     Ok((offer, text))
 }
 
-/// Returns the option for an edit of a call that contains words but no arguments. This option refuses the call, and the
-/// agent gets the words as instructions (contract E43).
+/// Returns the option that a client chooses with an edit of a call that contains a text but no arguments. This option
+/// rejects the call, and the agent receives the text as instructions (contract E43).
 fn words_alone<'o>(opened: &'o Opened, text: Option<&str>) -> Answer<&'o Offer> {
     let has_words = text.is_some_and(|text| !text.trim().is_empty());
     let instruction = options::instruction(opened);
@@ -152,7 +152,7 @@ fn words_alone<'o>(opened: &'o Opened, text: Option<&str>) -> Answer<&'o Offer> 
     })
 }
 
-/// Converts the field paths and option ids of an error to the names of the MARS wire format.
+/// Converts Holdshort's names of fields and options in an error to the names in the client's frame.
 fn here(refused: Refused, opened: &Opened, offer: &Offer, edit: &Edit) -> Refused {
     refused.map_field_errors(|error| {
         let there = match error.pointer.as_str() {

@@ -1,5 +1,6 @@
-//! Approvals in the MARS wire format: requests and their resolutions. `approved` follows from the effect of the
-//! decision, never from the option's name (lesson 31). `subject.rs` renders the subject of a decision.
+//! Approvals in the MARS wire format: requests and their resolutions. The member `approved` is computed from the effect
+//! of the decision, never from the option's name (lesson 31). `subject.rs` renders the text of what a person decides
+//! about.
 
 use holdshort_core::interrupt::{About, Cause, Interrupt, Kind, Offer, Opened, Outcome, Resolution};
 use holdshort_core::run::Run;
@@ -13,11 +14,13 @@ use crate::assignment;
 use crate::change::{self, Change};
 use crate::limits::{MARS_PROMPT_CHARS, MARS_SAID_CHARS};
 
-/// Returns the data of an `approval_requested` frame. `with` is the content of the event that opened the interrupt.
+/// Returns the data of an `approval_requested` frame. `with` is the content of the event with which the interrupt
+/// opened.
 ///
-/// For a question, `message` is the question. For every other request, `message` is a text of Holdshort, and
-/// `context.agent_says` is the agent's own text. `description` contains the message and the full subject of the
-/// decision, because the client shows the description first and other members only on demand (contract A32).
+/// For a question, `message` is the question. For every other request, Holdshort writes `message`, and
+/// `context.agent_says` contains the agent's text. `description` contains the message and the full text of what the
+/// person decides about, because the client shows the description first and other members only on demand (contract
+/// A32).
 pub(super) fn requested(run: &Run, opened: &Opened, with: &Value) -> Value {
     let display = config::display_of(&config::from_run(run));
     let asked = heading(run, opened, with);
@@ -63,7 +66,7 @@ pub(super) fn requested(run: &Run, opened: &Opened, with: &Value) -> Value {
     })
 }
 
-/// Returns the data of an `approval_requested` frame, to send an open request again.
+/// Returns the data of the `approval_requested` frame with which an open request is sent again.
 pub(super) fn asked_again(run: &Run, interrupt: &Interrupt) -> Value {
     requested(run, &interrupt.opened, &interrupt.content)
 }
@@ -77,8 +80,8 @@ fn text_at<'v>(with: &'v Value, pointer: &str) -> Option<&'v str> {
     with.pointer(pointer).and_then(Value::as_str)
 }
 
-/// Returns the first part of a request's message. Questions and the messages of checkpoint phases are prose, so their
-/// line breaks are kept. Every other title has exact values and is one line.
+/// Returns the first part of a request's message. Questions and the messages of checkpoint phases are sentences, so
+/// their line breaks are kept. Every other title contains names and values, and is one line.
 fn heading(run: &Run, opened: &Opened, with: &Value) -> String {
     let title = text_at(with, "/title").unwrap_or_default();
     match (opened.kind, &opened.about) {
@@ -102,8 +105,8 @@ fn questions(with: &Value) -> Option<String> {
     Some(numbered.collect::<Vec<_>>().join("\n"))
 }
 
-/// Returns the title of a request after a step. The title of a step of a plan has the number of the step and the first
-/// line of its description. The title of another step has the agent.
+/// Returns the title of a request that opens after a step. If the step belongs to a plan, the title has the number of
+/// the step and the first line of its description. Otherwise the title has the name of the step's agent.
 fn done_step(run: &Run, opened: &Opened) -> Option<String> {
     let About::AfterStep(step) = &opened.about else { return None };
     let Some(part) = run.part(step) else {
@@ -113,7 +116,7 @@ fn done_step(run: &Run, opened: &Opened) -> Option<String> {
     Some(format!("Step {} is done: {}", part.number, quoted(first)))
 }
 
-/// Returns the id of the step that the request is about, or else of the phase.
+/// Returns the id of the step that the request is about or, if there is none, the id of the phase.
 fn step_id(opened: &Opened) -> &str {
     let phase = match &opened.about {
         About::Phase(phase) | About::Plan(phase) => phase,
@@ -122,8 +125,8 @@ fn step_id(opened: &Opened) -> &str {
     opened.step.as_deref().unwrap_or(phase)
 }
 
-/// Returns the wire name of the request's kind (contract E3). Requests that agents cause in their conversations have a
-/// separate name (contract A5).
+/// Returns the name of the request's kind in the MARS wire format (contract E3). Requests that agents cause during
+/// their conversations have names of their own (contract A5).
 fn action(opened: &Opened) -> &'static str {
     if options::is_of_an_agent(opened) || opened.kind == Kind::Escalation {
         "ag2_dynamic"
@@ -180,8 +183,8 @@ fn context(run: &Run, opened: &Opened, asked: &Value, display: Display) -> Map<S
     context
 }
 
-/// Returns the additional members that the client shows for some kinds of requests. The members have the names that the
-/// client expects (contracts A24, A32).
+/// Returns the additional members of the frame that the client shows for some kinds of requests. The members have the
+/// names that the client expects (contracts A24, A32).
 fn collect_kind_members(run: &Run, opened: &Opened, payload: &Map<String, Value>) -> Map<String, Value> {
     let more = match (opened.kind, &opened.about) {
         (Kind::Question, _) => {
@@ -219,14 +222,14 @@ fn collect_kind_members(run: &Run, opened: &Opened, payload: &Map<String, Value>
     more.as_object().cloned().unwrap_or_default()
 }
 
-/// Returns a map with one entry `true` for each category of calls that the session's grants allowed when the request
-/// opened.
+/// Returns an object with a member for each category of calls that the session's grants allowed when the request
+/// opened. The value of each member is `true`.
 fn permissions(payload: &Map<String, Value>) -> Map<String, Value> {
     let granted = payload.get("granted_categories").and_then(Value::as_array).into_iter().flatten();
     granted.filter_map(Value::as_str).map(|category| (category.to_owned(), true.into())).collect()
 }
 
-/// Returns the names of the copilot's own phase and of the ended phases that its agents had started.
+/// Returns the name of the copilot's phase, and the names of the ended phases that the copilot's agents had started.
 fn phases_executed(run: &Run, phase: &str) -> Vec<&'static str> {
     let own = run.definition.phases.iter().filter(|each| each.id == phase).map(|each| each.kind.name());
     let ended =
@@ -256,8 +259,8 @@ fn subtask(native: &Value) -> Value {
     })
 }
 
-/// Splits a subtask's description into a text and the bullets at the end of the description. Joining text and bullets
-/// results in the same description, so a plan that a client sends back without edits is unchanged.
+/// Splits a subtask's description into a text and the bullets at the end of the description. Joining the text and the
+/// bullets gives the original description, so a plan that a client sends back without edits is unchanged.
 pub(super) fn parts(description: &str) -> (&str, Vec<&str>) {
     let (mut words, mut bullets) = (description, Vec::new());
     while let Some((before, bullet)) = words.rsplit_once('\n')
@@ -305,7 +308,7 @@ pub(super) fn received(run: &Run, interrupt: &Interrupt) -> Value {
     })
 }
 
-/// Returns the status of the resolution. All kinds of requests use the values of contract A12.
+/// Returns the status of the resolution in the MARS wire format. All kinds of requests use the values of contract A12.
 fn status(offer: Option<&Offer>, resolution: &Resolution, released: bool) -> &'static str {
     match (resolution.outcome, &resolution.cause) {
         (Outcome::Expired, _) if released => "timeout_auto_approved",

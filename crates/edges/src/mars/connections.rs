@@ -1,6 +1,6 @@
 //! The newest connection of each task, and the last frame that was written for the task. A client that reconnects
-//! without a position resumes after this frame (contract A32). Runs do not depend on connections. After a restart of
-//! the server, a client must send its position to resume.
+//! without naming a position resumes after this frame (contract A32). A run continues whether or not a client is
+//! connected. The data is in memory: after a restart of the server, a client must send its position to resume.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use super::frame::FrameId;
 use super::start::TaskId;
 use crate::limits::MARS_TASKS;
 
-/// Maximum time to wait until the previous connection has reported the frames that it wrote.
+/// Maximum time to wait until the previous connection has recorded the frames that it wrote.
 const HANDED_OVER: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
@@ -27,31 +27,31 @@ struct Attachments {
 }
 
 struct Attachment {
-    /// Number of the newest connection of the task. The connection may already have ended.
+    /// Number of the newest connection of the task. This connection may already be closed.
     number: u64,
     replace: Option<oneshot::Sender<()>>,
-    /// Completes when the newest connection has ended. `None` after the end.
+    /// Completes when the newest connection has closed. `None` after the connection has closed.
     left: Option<oneshot::Receiver<()>>,
-    /// Number of the previous connection, as long as the previous connection has not ended. Frames that the previous
-    /// connection writes still advance the task's position.
+    /// Number of the previous connection, while the previous connection is open. The frames that it still writes also
+    /// advance the recorded position of the task.
     before: Option<u64>,
     told: Option<FrameId>,
-    /// Run that the task is attached to, if another task has started this run.
+    /// Run to which the task is attached, if a different task started this run.
     run: Option<RunId>,
 }
 
-/// Ownership of a task by its newest connection. The ownership ends when a newer connection takes the task, or when the
-/// connection gives the task back.
+/// Right of the newest connection to serve a task. The right ends when a newer connection takes the task over, or when
+/// the connection gives the task back.
 pub(super) struct Hold {
     pub(super) number: u64,
     pub(super) replaced: oneshot::Receiver<()>,
     before: Option<oneshot::Receiver<()>>,
-    /// Dropped when the connection ends, which completes `left` of the task.
+    /// Dropped when the connection closes, which completes `left` of the task.
     leaves: Option<oneshot::Sender<()>>,
 }
 
 impl Hold {
-    /// Waits until the previous connection has ended and all frames that it wrote are recorded. A client that
+    /// Waits until the previous connection has closed and all frames that it wrote are recorded. A client that
     /// reconnects immediately therefore receives no frame twice.
     pub(super) async fn wait_for_handover(&mut self) {
         if let Some(before) = self.before.take() {
@@ -61,7 +61,7 @@ impl Hold {
 }
 
 impl TaskConnections {
-    /// Takes the task for a new connection and tells the previous connection to end.
+    /// Takes the task over for a new connection, and tells the previous connection to close.
     pub(super) fn take(&self, task: &TaskId) -> Hold {
         let (tell, replaced) = oneshot::channel();
         let (leaves, left) = oneshot::channel();
@@ -81,8 +81,8 @@ impl TaskConnections {
         Hold { number, replaced, before, leaves: Some(leaves) }
     }
 
-    /// Gives the task back, unless a newer connection owns the task. Frames of this connection that are recorded later
-    /// no longer advance the task's position.
+    /// Gives the task back, unless a newer connection has taken it over. Frames of this connection that are recorded
+    /// later do not advance the recorded position of the task.
     pub(super) fn leave(&self, task: &TaskId, hold: &mut Hold) {
         if let Some(held) = self.lock().by_task.get_mut(task) {
             if held.number == hold.number {
@@ -101,27 +101,26 @@ impl TaskConnections {
         self.lock().by_task.get(task)?.told
     }
 
-    /// Records that a task is new, so no frame of the task has been written.
+    /// Records that a task is new and that none of its frames was written yet.
     pub(super) fn record_new_task(&self, task: &TaskId) {
         if let Some(held) = self.lock().by_task.get_mut(task) {
             held.told.get_or_insert_default();
         }
     }
 
-    /// Records that a task is attached to a run, although another task has started this run.
+    /// Records the run to which a task is attached if a different task started this run.
     pub(super) fn record_run(&self, task: &TaskId, run: &RunId) {
         if let Some(held) = self.lock().by_task.get_mut(task) {
             held.run = Some(run.clone());
         }
     }
 
-    /// Returns the run that a task is attached to, although another task has started this run.
+    /// Returns the run to which a task is attached if a different task started this run.
     pub(super) fn run_of(&self, task: &TaskId) -> Option<RunId> {
         self.lock().by_task.get(task)?.run.clone()
     }
 
-    /// Records that a frame was written to a connection. The record is ignored if the connection has given the task
-    /// back.
+    /// Records that a frame was written to a connection. Does nothing if the connection has given the task back.
     pub(super) fn record_frame(&self, task: &TaskId, number: u64, frame: FrameId) {
         let mut places = self.lock();
         let held = places.by_task.get_mut(task);

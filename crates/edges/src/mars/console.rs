@@ -1,5 +1,5 @@
-//! Converts streamed text to console lines. A frame contains one complete line, never a single token (contract A32).
-//! When the event with the complete text arrives, the unfinished line is dropped.
+//! Converts streamed text to console lines. A frame contains one complete line, not a single token (contract A32). When
+//! the event with the complete text arrives, the unfinished line is discarded, because the event contains its text.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use holdshort_engine::real::Preview;
 
 use crate::limits::MARS_LINE_BYTES;
 
-/// Unfinished lines, by the id of the step or call that writes the line.
+/// Unfinished lines, by the id of the step or call whose text they contain.
 #[derive(Default)]
 pub(super) struct Console(BTreeMap<String, String>);
 
 impl Console {
-    /// Adds streamed text. Returns the lines that the text completes.
+    /// Adds streamed text. Adds text, and returns the lines that are complete with this text.
     pub(super) fn lines(&mut self, preview: &Preview) -> Vec<String> {
         let begun = self.0.entry(preview.call.as_ref().unwrap_or(&preview.step).clone()).or_default();
         begun.push_str(&preview.text);
@@ -43,7 +43,7 @@ impl Console {
     }
 }
 
-/// Splits a line into pieces that fit into a frame. Never splits a character.
+/// Splits a line into pieces that each fit into one frame. Never splits a character.
 fn pieces(mut line: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     while line.len() > MARS_LINE_BYTES {

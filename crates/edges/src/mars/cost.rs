@@ -1,5 +1,5 @@
-//! Tokens and cost of model requests, as numbers that clients can add up (contract A32). Prices come from the workflow.
-//! The core calculates exact amounts, which are converted to floating-point numbers only here.
+//! Tokens and cost of model requests, as numbers that clients can add up (contract A32). The workflow sets the prices.
+//! The core calculates exact amounts, and only this file converts them to floating-point numbers.
 
 use holdshort_core::message::Usage;
 use holdshort_core::pricing;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::history::text;
 use super::steps;
 
-/// Currency that clients expect.
+/// Currency in which clients expect amounts.
 const CLIENTS: &str = "USD";
 
 /// Returns the data of a `cost_update` frame for one model reply. `total_cost_usd` is the cost of the run so far.
@@ -79,7 +79,8 @@ impl Cost {
         self.paid.as_ref().map(|paid| json!({ "paid": paid.to_value() })).unwrap_or_default()
     }
 
-    /// Returns a row of a breakdown. No number is missing or null, because the client would crash (contract A33).
+    /// Returns one row of a table that breaks the cost down. Every number is present and not null, because the client
+    /// would crash otherwise (contract A33).
     pub(super) fn row(&self, named: &Value) -> Value {
         let [tokens, prompts, completions] = self.tokens();
         let mut row = json!({

@@ -1,5 +1,5 @@
-//! Reads the member `modifications` as an edit of a plan, of a step's text, of a call's arguments, or of a text. No
-//! member of an edit is ignored: an unexpected member is rejected, and the error names its path.
+//! Reads the member `modifications` of a decision as an edit of a plan, of a step's text, of a call's arguments, or of
+//! a text. No member of an edit is ignored: an unexpected member is rejected, and the error names its path.
 
 use holdshort_core::interrupt::{About, Kind, Opened};
 use holdshort_core::plan::{self, Subtask};
@@ -9,12 +9,13 @@ use holdshort_web::problem::{Answer, Refused};
 use serde_json::{Value, json};
 
 const AT: &str = "/modifications";
-/// Path of a plan's steps in an edit of Holdshort's native API.
+/// Path of a plan's steps in an edit that has the form of Holdshort's native API.
 const STEPS: &str = "/edit/subtasks";
 
 /// Keys of a plan that may contain the plan's steps.
 const LISTS: [&str; 3] = ["sub_tasks", "subtasks", "steps"];
-/// Keys of a step, each with the key of Holdshort's native API. The keys for the text of a step are in the next list.
+/// Keys of a step, each with the key that Holdshort's native API uses. The keys for the text of a step are in the next
+/// list.
 const OF_A_STEP: [(&str, &str); 5] = [
     ("id", "id"),
     ("agent", "agent"),
@@ -24,14 +25,14 @@ const OF_A_STEP: [(&str, &str); 5] = [
 ];
 /// Keys for the text of a step, without the step's bullets.
 const WORDS: [&str; 4] = ["title", "sub_task", "task", "description"];
-/// Keys for a text that is the only member of an edit.
+/// Keys under which an edit may contain a text, if the text is its only member.
 const TEXTS: [&str; 4] = ["text", "content", "input", "instructions"];
 
 /// Edit in the form of Holdshort's native API, and the path of the edit in the client's frame.
 #[derive(Default)]
 pub(super) struct Edit {
     pub(super) value: Value,
-    /// Path of a value in the native edit, and the path of the same value in the client's frame.
+    /// Path of a value in the native edit, and the path of this value in the client's frame, if the two differ.
     moved: Option<(&'static str, String)>,
 }
 
@@ -64,7 +65,8 @@ impl Edit {
         Self { value, moved: None }
     }
 
-    /// Reads a plan in any of the accepted forms. Any other value is passed on, and the core rejects it.
+    /// Reads a plan in any of the accepted forms. A value in any other form is returned unchanged, and the core rejects
+    /// it.
     fn plan(sent: Value, problems: &mut Vec<Problem>) -> Self {
         match plan::read(&sent) {
             Some(plan) => {
@@ -75,8 +77,8 @@ impl Edit {
         }
     }
 
-    /// Returns an edit that is not about a plan unchanged. The edit may contain one plan, which is then executed.
-    /// Several plans are rejected.
+    /// Returns an edit unchanged if the request is not about a plan. If the edit contains one plan, the run executes
+    /// this plan. An edit with several plans is rejected.
     fn pass_through(sent: Value, problems: &mut Vec<Problem>) -> Self {
         let is_plan = plan::sent(&sent).is_some();
         let at =
@@ -108,8 +110,8 @@ impl Edit {
     }
 }
 
-/// Reads the new text of a step. A client may send only the text, or the step in the form of a plan's step. In the
-/// second form, all other properties of the step must be unchanged.
+/// Reads the new text of a step. A client may send either only the text, or the whole step in the form that a step has
+/// in a plan. In the second case, all members of the step except its text must be unchanged.
 fn step(sent: Value, opened: &Opened, planned: Option<&Subtask>, problems: &mut Vec<Problem>) -> Value {
     if non_null_fields(&sent).any(|(key, _)| TEXTS.contains(&key)) {
         return text(sent, problems);
@@ -164,7 +166,7 @@ fn text(sent: Value, problems: &mut Vec<Problem>) -> Value {
     text
 }
 
-/// Returns the path of the list that contains a plan's steps. The list may be nested at any depth.
+/// Returns the path of the list that contains the steps of the plan in `sent`. The list may be nested at any depth.
 fn steps(sent: &Value, at: &str, problems: &mut Vec<Problem>) -> Option<String> {
     if let Some(inner) = decoded(sent) {
         return steps(&inner, at, problems);
@@ -184,7 +186,7 @@ fn holds_steps(key: &str) -> bool {
     key == "plan" || LISTS.contains(&key)
 }
 
-/// Returns the key of an object's field that contains a plan. Several such fields are a problem.
+/// Returns the key of the field that contains a plan. Reports a problem if several fields contain a plan.
 fn plan_key<'a>(sent: &'a Value, at: &str, problems: &mut Vec<Problem>) -> Option<&'a str> {
     let mut holders = non_null_fields(sent).map(|(key, _)| key).filter(|key| holds_steps(key));
     let holder = holders.next()?;
@@ -193,7 +195,7 @@ fn plan_key<'a>(sent: &'a Value, at: &str, problems: &mut Vec<Problem>) -> Optio
 }
 
 /// Rejects keys of a step that exist neither in the MARS wire format nor in the native form. The types of the values
-/// are checked later, with the plan.
+/// are checked later, together with the plan.
 fn reject_unknown_keys(step: &Value, at: &str, problems: &mut Vec<Problem>) {
     let mut names: Vec<(&str, &str)> = Vec::new();
     for (key, value) in non_null_fields(step) {

@@ -1,6 +1,7 @@
-//! Contents of the files that runs changed (contract A33). The web UI names a file only by its path. Among the runs
-//! that work in a folder above the path, the newest run that changed the file is used. A content is read from the
-//! journal, never from the disk, so a client can read only files that a run has changed. Nothing can be deleted.
+//! Contents of the files that runs changed (contract A33). The web UI names a file only by its path. The content is
+//! taken from the newest run that changed the file, among the runs whose working directory contains the path. The
+//! content is read from the journal, never from the disk, so a client can read only files that a run has changed. These
+//! routes delete nothing.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -24,7 +25,7 @@ use crate::credentials::AuthenticatedCaller;
 use crate::limits::{MARS_FILE_RUNS, MARS_PROMPT_CHARS};
 use crate::run_list::RunListReader;
 
-/// Media types by the end of the file's name. Only images are sent with their own type.
+/// Media types of images, by the ending of the file's name. Only images are sent with their own media type.
 const IMAGES: [(&str, &str); 9] = [
     ("png", "image/png"),
     ("jpg", "image/jpeg"),
@@ -88,7 +89,8 @@ pub(super) async fn image(guest: AuthenticatedCaller, Params(query): Params<Path
     Ok(([(CONTENT_TYPE, media_type)], bytes).into_response())
 }
 
-/// `DELETE /api/files/clear-directory?path=`: refused, because nothing could undo it. The UI shows the message.
+/// `DELETE /api/files/clear-directory?path=`: always rejected, because a deletion could not be undone. The web UI shows
+/// the message of the error.
 pub(super) async fn clear(
     guest: AuthenticatedCaller,
     Params(query): Params<PathQuery>,
@@ -99,8 +101,8 @@ pub(super) async fn clear(
     Err(Refused::new(Code::NotFound, why))
 }
 
-/// Returns the content that a run's last change gave to a file. The search takes one of the streams whose number the
-/// server limits, and reads a limited number of events, like a list of runs.
+/// Returns the content of a file after the last change that a run made to it. While it searches, the request occupies
+/// one of the streams whose number the server limits. It reads at most as many events as a list of runs.
 async fn read(app: &App, path: &str) -> Answer<Vec<u8>> {
     let mut runs = RunListReader::new(app)?;
     let Entry::File { digest, bytes, .. } = find(app, &mut runs, path).await? else {
@@ -119,8 +121,8 @@ async fn read(app: &App, path: &str) -> Answer<Vec<u8>> {
     stored.ok_or_else(gone)
 }
 
-/// Returns the entry of a file from the newest run that changed the file. This run may be an undo. Only runs that work
-/// in a folder above the path are searched.
+/// Returns the entry for a file in the changes of the newest run that changed the file. This run may be one that undoes
+/// another run. Only runs whose working directory contains the path are searched.
 async fn find(app: &App, runs: &mut RunListReader, path: &str) -> Answer<Entry> {
     for row in app.journal().runs(&RunFilter::default(), None, MARS_FILE_RUNS).await?.items {
         if !is_visible(app, &row).await? {
@@ -147,7 +149,7 @@ async fn find(app: &App, runs: &mut RunListReader, path: &str) -> Answer<Entry> 
     Err(Refused::new(Code::NotFound, why))
 }
 
-/// Returns the part of a path below a folder.
+/// Returns the part of a path that follows the path of a folder.
 fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     let inner = path.strip_prefix(folder)?.strip_prefix('/')?;
     (!folder.is_empty() && !inner.is_empty()).then_some(inner)
@@ -162,7 +164,7 @@ fn image_type(path: &str) -> Option<&'static str> {
     IMAGES.iter().find(|(name, _)| end.eq_ignore_ascii_case(name)).map(|(_, media_type)| *media_type)
 }
 
-/// Returns true if a character can be part of a quoted file name in a header.
+/// Returns true if the character may stand unescaped in the quoted file name of a header.
 fn is_plain(c: char) -> bool {
     (c.is_ascii_graphic() || c == ' ') && !matches!(c, '"' | '\\')
 }

@@ -1,9 +1,9 @@
-//! Frames for the files that a call changed (contracts A28, A32). Each created or changed file has one frame, in the
-//! order of the paths. The frames are sent after the changes are committed. The MARS wire format has no frame for a
-//! deleted file: only the final `files_updated` lists deleted files.
+//! Frames for the files that a call changed (contracts A28, A32). Each created or changed file has one frame, and the
+//! frames are sorted by path. The frames are sent after the changes are committed. The MARS wire format has no frame
+//! for a deleted file: deleted files are listed only in the last frame, `files_updated`.
 //!
-//! For file tools, commands and undos, the files are read from the committed changeset. Changes of a command that ran
-//! without a trial are unknown.
+//! The changed files of file tools, commands and undos are those of the committed changeset. The changes of a command
+//! that ran outside a trial are unknown.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -46,7 +46,7 @@ pub(super) fn frames_for_call(run: &Run, call: &Call) -> Vec<FrameBody> {
 struct Files {
     there: Vec<WrittenFile>,
     gone: Vec<String>,
-    /// Number of all changed files, including the files that are not listed by name.
+    /// Number of all changed files, including those that are not listed by name.
     touched: usize,
     not_told: usize,
 }
@@ -58,8 +58,8 @@ struct WrittenFile {
 }
 
 impl Files {
-    /// Reads the files of a committed changeset. If there are more files than the limit, files that git ignores are
-    /// omitted first. Files inside git's own directory are only counted.
+    /// Reads the files of the changeset that a call committed. If there are more files than the limit, the files that
+    /// git ignores are left out first. Files inside the directory `.git` are counted but never listed.
     fn committed(found: &CallChanges) -> Self {
         let Some(changes) = found.changeset.as_deref() else {
             // The changeset was erased, so its files are no longer known.
@@ -81,8 +81,8 @@ impl Files {
         Self { there: there.collect(), gone: gone.collect(), touched, not_told }
     }
 
-    /// Reads the files of a call that was recorded before Holdshort stored changesets. If a file tool made the changes,
-    /// the preconditions of its call name the files that the call wrote.
+    /// Reads the files of a call that was recorded by a version of Holdshort without changesets. If the call is one of
+    /// a file tool, the preconditions of the call name the files that it wrote.
     fn written(call: &Call) -> Self {
         let look = call.look.iter().filter(|look| look.category == Category::FileWrite);
         let files = look.flat_map(|look| &look.preconditions).filter(|file| !file.path.ends_with('/'));
@@ -116,8 +116,8 @@ pub(super) fn left(run: &Run) -> BTreeMap<String, Option<u64>> {
     changes(run).iter().map(|change| (client_path(&change.path), left(change))).collect()
 }
 
-/// Returns the changes of file contents that the run has committed, in the order of the commits. Files inside git's own
-/// directory are omitted.
+/// Returns the changes of file contents that the run has committed, oldest first. Files inside the directory `.git` are
+/// omitted.
 fn changes(run: &Run) -> Vec<&Change> {
     let done = run.calls.values().filter(|call| call.state == CallState::Ended(CallEnd::Done));
     let mut done: Vec<(Option<u64>, &CallChanges)> =
@@ -128,12 +128,12 @@ fn changes(run: &Run) -> Vec<&Change> {
     changes.filter(|change| change.is_of_content() && !is_gits(change)).collect()
 }
 
-/// Returns the run's last change of a path. `path` is written as clients receive it.
+/// Returns the run's last change of a path. `path` has the form in which clients receive it.
 pub(super) fn last_change<'r>(run: &'r Run, path: &str) -> Option<&'r Change> {
     changes(run).into_iter().rfind(|change| client_path(&change.path) == path)
 }
 
-/// Returns the number of changed files that still exist and that `named` does not contain.
+/// Returns how many of the changed files still exist and are not in `named`.
 pub(super) fn others(left: &BTreeMap<String, Option<u64>>, named: &BTreeSet<&str>) -> usize {
     left.iter().filter(|(path, bytes)| bytes.is_some() && !named.contains(path.as_str())).count()
 }
@@ -153,7 +153,7 @@ fn bytes(entry: &Entry) -> u64 {
     }
 }
 
-/// Returns the path under which a client can open a file. A path that is not UTF-8 stays escaped.
+/// Returns the path under which a client can open a file. In a path that is not UTF-8, the invalid bytes stay escaped.
 fn client_path(path: &str) -> String {
     let raw = changeset::bytes_of(path).and_then(|bytes| String::from_utf8(bytes).ok());
     raw.unwrap_or_else(|| path.to_owned())

@@ -1,4 +1,4 @@
-//! Working directory of a task whose config names no usable working directory (contract E40). The directory is next to
+//! Creates the working directory for a task whose config names no usable one (contract E40). The directory is next to
 //! the server's data folder. The directory is never deleted, so the task's files remain available.
 
 use std::fs::DirBuilder;
@@ -13,13 +13,13 @@ use holdshort_web::problem::{Answer, Refused};
 use super::config::{Translated, UnusedKey, WORK_DIR};
 use super::start::{TaskId, translate_error};
 
-/// Path of the working directory in the errors of the native API.
+/// Path that errors of the native API give for the working directory.
 const WORKSPACE: &str = "/config/workspace";
 /// Number of hexadecimal digits in the name of a task's working directory.
 const DIGITS: usize = 16;
 
 /// Creates a working directory for a task that needs one and whose config names no usable directory. If the creation
-/// fails, the start is rejected with the problem of the directory in the config.
+/// fails, the task is rejected with the problem that the directory in the config has.
 pub(super) async fn ensure_workspace(app: &App, task: &TaskId, translated: &mut Translated) -> Answer<()> {
     let Translated { definition, config, .. } = &*translated;
     let looked = app.driver.executor().prepare(definition, config.clone()).await;

@@ -1,4 +1,4 @@
-//! Frames of the server and of clients, parsed but not yet carried out.
+//! Frames that the server and the clients send. A client's frame is parsed here and carried out elsewhere.
 
 use axum::extract::ws::Utf8Bytes;
 use holdshort_core::json;
@@ -8,7 +8,7 @@ use holdshort_web::problem::{Answer, Refused};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// Frame that the server sends. All frames have this envelope (contract A27).
+/// Frame that the server sends. All frames have the members of this type (contract A27).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Frame {
     pub(super) event_type: &'static str,
@@ -18,7 +18,8 @@ pub(super) struct Frame {
     pub(super) run_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) session_id: Option<String>,
-    /// Position after which a client can resume. `None` for frames that do not come from the journal.
+    /// Position of the frame, after which a client can resume. `None` if the frame does not report an event of the
+    /// journal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<FrameId>,
     pub(super) data: Value,
@@ -30,9 +31,9 @@ impl Frame {
     }
 }
 
-/// Id of a frame: the number of its event in the run's stream, and the number of the frame among the event's frames.
-/// Both numbers start at 1. On the wire `17.2` is the second frame of event 17, and `17` is the last frame of event 17.
-/// A client that sends `17` therefore resumes at event 18.
+/// Id of a frame: the number of the event in the stream of the run, and the number of the frame among the frames of
+/// this event. Both numbers start at 1. On the wire `17.2` is the second frame of event 17, and `17` is the last frame
+/// of event 17. A client that sends `17` therefore resumes at event 18.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FrameId {
     pub(super) seq: u64,
@@ -44,7 +45,7 @@ impl FrameId {
         Self { seq, part: u32::MAX }
     }
 
-    /// Returns the number of the last event that has no frame after this position.
+    /// Returns the number of the last event whose frames all lie before or at this position.
     pub(super) fn whole(self) -> u64 {
         if self.part == u32::MAX { self.seq } else { self.seq.saturating_sub(1) }
     }
@@ -74,7 +75,7 @@ pub(super) enum Since {
 }
 
 impl<'de> Deserialize<'de> for Since {
-    /// A string is the `id` of a frame, and a number is a time.
+    /// Reads a string as the `id` of a frame, and a number as a time.
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let since = match Value::deserialize(deserializer)? {
             Value::Number(ms) => ms.as_u64().map(Self::Time),
@@ -110,7 +111,7 @@ pub(super) struct Start {
     pub(super) since: Option<Since>,
 }
 
-/// Treats `null` like a missing member.
+/// Reads `null` as if the member were missing.
 pub(super) fn null_is_nothing<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: serde::Deserializer<'de>,
@@ -151,7 +152,7 @@ struct RequestState {
 const KNOWN: &str =
     "`ping`, `resolve_approval`, `approval_response`, `pause`, `resume`, `cancel`, `request_state`";
 
-/// Frame as it was received.
+/// Frame from a client, with the members that are needed even if the frame is invalid.
 #[derive(Debug)]
 pub(super) struct ReceivedFrame {
     /// Value of the frame's member `type`.

@@ -11,15 +11,14 @@ use serde_json::{Value, json};
 use super::projector::FrameBody;
 use super::{approval, steps};
 
-/// Node of the graph that has started, with its step.
+/// Node of the graph whose step has started, with this step.
 pub(super) struct Node {
     step: String,
     id: String,
     status: &'static str,
 }
 
-/// Returns the nodes that have started: the subtasks of a plan in the order of the ids of their steps, or, without a
-/// plan, the steps in the order of their starts.
+/// Returns the nodes whose steps have started.
 pub(super) fn nodes(run: &Run) -> Vec<Node> {
     let waiting = run.waiting();
     let node = |id: &str, step: &Step, node: &str| {
@@ -32,7 +31,8 @@ pub(super) fn nodes(run: &Run) -> Vec<Node> {
     run.steps.iter().filter_map(|(id, step)| Some(node(id, step, step.subtask.as_deref()?))).collect()
 }
 
-/// Returns the steps in the order of their starts. The summary of a conversation is internal to the run.
+/// Returns the steps in the order of their starts. The step that summarizes a conversation is omitted, because it is
+/// internal to the run.
 fn started_steps(run: &Run) -> Vec<(&str, &Step)> {
     let steps = run.steps.iter().filter(|(_, step)| step.role != StepRole::Summariser);
     let mut steps: Vec<(&str, &Step)> = steps.map(|(id, step)| (id.as_str(), &**step)).collect();
@@ -53,7 +53,7 @@ fn node_status(activity: StepActivity) -> &'static str {
 }
 
 const PENDING: &str = "pending";
-/// Status of a subtask that had not started before the run ended.
+/// Status of a subtask that had not started when the run ended.
 const NEVER: &str = "skipped";
 
 /// Returns a frame for each node whose status has changed.
@@ -79,8 +79,8 @@ pub(super) fn moved(before: &[Node], run: &Run) -> Vec<FrameBody> {
     said
 }
 
-/// Returns the frame with the graph of a settled plan. `is_newer` is true if the run was executing an earlier version
-/// of the plan.
+/// Returns the frame with the graph of a plan that was approved or needs no approval. `is_newer` is true if the run was
+/// executing an earlier version of this plan.
 pub(super) fn settled(run: &Run, phase: &str, version: usize, is_newer: bool) -> Option<FrameBody> {
     let plan = run.plans.get(phase)?.settled()?;
     let mut told = drawn(run, phase, plan);
@@ -89,8 +89,7 @@ pub(super) fn settled(run: &Run, phase: &str, version: usize, is_newer: bool) ->
     Some((if is_newer { "dag_updated" } else { "dag_created" }, told))
 }
 
-/// Returns the frame with the graph after a step has started, or `None` if the run executes a plan, whose graph already
-/// contains the step.
+/// Returns the frame with the graph to which a started step was added.
 pub(super) fn grown(run: &Run) -> Option<FrameBody> {
     let graph = run.plan_at_work().is_none().then(|| drawn_steps(run))?;
     let is_first = graph["levels"] == 1;
@@ -103,7 +102,7 @@ pub(super) fn for_run(run: &Run) -> Value {
     plan.unwrap_or_else(|| drawn_steps(run))
 }
 
-/// Returns the graph of the steps that have started, each after the step before it.
+/// Returns the graph of the steps that have started, each connected to the step before it.
 fn drawn_steps(run: &Run) -> Value {
     let begun = nodes(run);
     let steps = started_steps(run);

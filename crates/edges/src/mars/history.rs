@@ -1,4 +1,5 @@
-//! History entries and console lines of a run (contract A32). `describe_frame` defines both for each type of frame.
+//! History entries and console lines of a run (contract A32). `describe_frame` defines the history entry and the
+//! console line for each type of frame.
 
 use holdshort_core::run::Run;
 use serde_json::{Value, json};
@@ -27,7 +28,7 @@ impl HistoryEntry {
     }
 }
 
-/// Types of frames that only update what a client draws, so they have no history entry.
+/// Types of frames that only update a drawing in the client, so they have no history entry.
 const PICTURES: [&str; 8] = [
     "agent_tool_call",
     "cost_update",
@@ -92,7 +93,7 @@ fn describe_frame(frame: &Frame) -> Option<HistoryEntry> {
     }
 }
 
-/// Returns the history entry of a frame. Returns `None` for a frame that only updates what a client draws.
+/// Returns the history entry of a frame. Returns `None` if the frame only updates a drawing in the client.
 pub(super) fn entry(run: &Run, frame: &Frame) -> Option<Value> {
     let HistoryEntry { event_type, subtype, inputs, outputs, line } = describe_frame(frame)?;
     let data = &frame.data;
@@ -112,7 +113,7 @@ pub(super) fn line(frame: &Frame) -> Option<String> {
     Some(format!("{} {}", frame.timestamp, describe_frame(frame)?.line?))
 }
 
-/// Returns the entry in the list of files for a frame about a written file.
+/// Returns the entry in the list of files for a frame that reports a written file.
 pub(super) fn file(run: &Run, frame: &Frame) -> Option<Value> {
     let data = &frame.data;
     matches!(frame.event_type, "file_created" | "file_updated").then(|| {

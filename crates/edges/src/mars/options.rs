@@ -1,25 +1,26 @@
-//! Names of options in the MARS wire format: one table for both directions (contracts A5, A12 to A14, A22, A24, A27,
-//! E7).
+//! Names of options in the MARS wire format: one table converts in both directions (contracts A5, A12 to A14, A22, A24,
+//! A27, E7).
 
 use holdshort_core::definition::PhaseKind;
 use holdshort_core::gate::Source;
 use holdshort_core::interrupt::{About, Effect, KEEP_SOME, Kind, Offer, Opened};
 use holdshort_core::run::Run;
 
-/// An option: Holdshort's id, the wire name, and the aliases that clients may send. The aliases include the words that
-/// users of the source system's console type (contract A31).
+/// An option: Holdshort's id, the name in the MARS wire format, and the aliases that clients may send instead. Among
+/// the aliases are the words that users type in the source system's console (contract A31).
 struct OptionName(&'static str, &'static str, &'static [&'static str]);
 
-/// The two words that the web UI sends for every request that accepts a text (contract E42). `submit` chooses the
-/// option that takes the text, and `exit` chooses the option that stops the work.
+/// The two words that the web UI sends in reply to every request that accepts a text (contract E42). `submit` chooses
+/// the option that takes the text, and `exit` chooses the option that stops the work.
 const SUBMIT: &str = "submit";
 const EXIT: &str = "exit";
 
-/// Alias that stands for any text that is not a known word (contract A31). An option with this alias is chosen by such
-/// a text, and gets the text. An option that approves work never has this alias, because this wire format cannot ask
-/// for a confirmation (contract E34). No word that a client sends can equal this alias.
+/// Alias that stands for every text that is not one of the known words (contract A31). If a client sends such a text,
+/// the option with this alias is chosen and receives the text. An option that approves work never has this alias,
+/// because the MARS wire format has no way to ask the person for a confirmation (contract E34). No client can send this
+/// alias itself as a word.
 const OWN_WORDS: &str = "(any other text)";
-/// Alias for an empty `resolution`, which a console sends when its input ends.
+/// Alias for an empty `resolution`, which the source system's console sends when its input ends.
 const NOTHING: &str = "";
 
 const APPROVE: &[&str] =
@@ -27,12 +28,12 @@ const APPROVE: &[&str] =
 const REJECT: &[&str] =
     &["rejected", "deny", "denied", "abort", "aborted", "decline", "terminate", "n", "no", EXIT];
 const MODIFY: &[&str] = &["modified", "edited"];
-/// Aliases of an approving option that accepts a text, such as guidance or a note.
+/// Aliases of an option that approves and accepts a text, such as guidance or a note.
 const APPROVE_WITH_WORDS: &[&str] =
     &["approved", "accept", "accepted", "allow", "continue", "continued", "proceed", "y", "yes", SUBMIT];
 const ABORT: &[&str] = &["aborted", "reject", "rejected", "terminate", EXIT];
 
-/// Names of the options at a mandatory checkpoint in an agent's conversation (contract A5).
+/// Names of the options of a mandatory checkpoint in the conversation of an agent (contract A5).
 const AGENT: &[OptionName] = &[
     OptionName("approve", "continue", &["approved", "accept", "allow", "proceed", "continued"]),
     OptionName("edit", "edit", &["modify", "modified", "edited"]),
@@ -166,8 +167,8 @@ fn table_for(opened: &Opened) -> &'static [OptionName] {
     }
 }
 
-/// Returns true if the request asks the person about satisfaction with the result. Such a request is a turn without the
-/// option `exit`.
+/// Returns true if the request asks the person about satisfaction with the result. Such a request is a person's turn
+/// that does not offer the option `exit`.
 pub(super) fn asks_satisfaction(opened: &Opened) -> bool {
     opened.kind == Kind::Turn
         && opened.about != About::Interruption
@@ -191,9 +192,9 @@ pub(super) fn names(opened: &Opened) -> Vec<&str> {
     drawn(opened).map(|offer| name(opened, &offer.id)).collect()
 }
 
-/// Returns the wire names of the options that the client draws as buttons. `is_wordless` is true if a button of the
-/// client sends no words, as in the copilot's view (contract A33). Options that need words are then omitted, unless the
-/// client shows a text field for the request. If no option would remain, all options are returned.
+/// Returns the wire names of the options that the client draws as buttons. `is_wordless` is true if the client's
+/// buttons send no text, as in the copilot's view (contract A33). In this case, options that need a text are omitted,
+/// unless the client shows a text field for the request. If all options would be omitted, all are returned.
 pub(super) fn buttons(opened: &Opened, is_wordless: bool) -> Vec<&str> {
     let is_wordless = is_wordless && !takes_text(opened);
     let can_press = |offer: &&Offer| !is_wordless || !(offer.needs_text || offer.needs_edit);
@@ -206,8 +207,8 @@ pub(super) fn takes_text(opened: &Opened) -> bool {
     matches!(opened.kind, Kind::Question | Kind::Turn)
 }
 
-/// Returns the options that clients show as buttons. `KEEP_SOME` is omitted, because it needs a list of paths, which
-/// clients cannot send.
+/// Returns the options that clients show as buttons. `KEEP_SOME` is omitted, because it needs a list of paths, and
+/// clients cannot send such a list.
 pub(super) fn drawn(opened: &Opened) -> impl Iterator<Item = &Offer> {
     opened.options.iter().filter(|offer| offer.id != KEEP_SOME)
 }
@@ -215,12 +216,12 @@ pub(super) fn drawn(opened: &Opened) -> impl Iterator<Item = &Offer> {
 /// Option that a client chose.
 pub(super) struct ChosenOption<'o> {
     pub(super) offer: &'o Offer,
-    /// True if the client sent a free text that chose the option. The text is then passed on with the option.
+    /// True if the option was chosen by a free text of the client. The option then receives this text.
     pub(super) is_own_words: bool,
 }
 
 /// Returns the option that a client chose, if the request offers this option. `said` is the option's wire name,
-/// Holdshort's id, an alias, or free text. A word that has a meaning for any request is never treated as free text.
+/// Holdshort's id, an alias, or free text. A word that names an option of any request is never treated as free text.
 pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<ChosenOption<'o>> {
     let said = canonical(said);
     let offered = |id: &str| opened.options.iter().find(|offer| offer.id == id);
@@ -239,8 +240,8 @@ pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<ChosenOption<
     other(OWN_WORDS).map(|offer| ChosenOption { offer, is_own_words: true })
 }
 
-/// Returns the option that gives a person's words to the agent and does not run the call (contract E43). An edit that
-/// contains only words chooses this option.
+/// Returns the option that rejects the call and gives the text of the person to the agent (contract E43). An edit that
+/// contains only a text chooses this option.
 pub(super) fn instruction(opened: &Opened) -> Option<&Offer> {
     let refusing = |id: &str| {
         let offered = opened.options.iter().find(|offer| offer.id == id);
@@ -249,7 +250,7 @@ pub(super) fn instruction(opened: &Opened) -> Option<&Offer> {
     refusing("respond").or_else(|| refusing("reject")).filter(|_| opened.kind == Kind::ToolApproval)
 }
 
-/// Returns true if a client chose `submit`, the word for sending a text.
+/// Returns true if a client sent `submit`, the word that goes with a text.
 pub(super) fn is_submit(said: &str) -> bool {
     canonical(said) == SUBMIT
 }
@@ -258,7 +259,7 @@ fn canonical(said: &str) -> String {
     said.trim().to_lowercase().replace(['-', ' '], "_")
 }
 
-/// Returns `checkpoint_type`, by which clients choose how to show a request (contract A32).
+/// Returns the value of `checkpoint_type`, which tells clients how to show the request (contract A32).
 pub(super) fn style<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
     match opened.kind {
         Kind::Escalation => "ag2_dynamic",
@@ -268,7 +269,7 @@ pub(super) fn style<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
     }
 }
 
-/// Returns the wire name for the position at which a request was made in the run (contract E3).
+/// Returns the name in the MARS wire format of the point of the run at which a request opened (contract E3).
 pub(super) fn position<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
     let of = |source: Source| opened.risk.reasons.iter().find(move |reason| reason.source == source);
     match (&opened.about, opened.kind) {
@@ -292,7 +293,7 @@ pub(super) fn position<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
     }
 }
 
-/// Returns the position of a checkpoint phase, as the config names it.
+/// Returns the position of a checkpoint phase, with the name that the config gives it.
 fn of_a_phase<'r>(run: &'r Run, phase: &str) -> Option<&'r str> {
     let own = run.definition.phases.iter().find(|each| each.id == phase);
     match &own.or_else(|| run.called.get(phase).map(|called| &called.phase))?.kind {
@@ -406,7 +407,7 @@ mod tests {
     }
 
     /// The words that contracts A31 and E34 list for a console choose their options, and similar texts do not. The flag
-    /// is true if the text is passed on with the option.
+    /// is true if the option receives the text.
     #[test]
     fn the_words_of_a_console_mean_what_they_did() {
         let step = || "s".to_owned();

@@ -1,6 +1,6 @@
-//! Collects the past frames of a run for one response. Such a response takes one of the streams whose number the server
-//! limits. It has a maximum number of events and bytes, like a response of the native API. The response says if it does
-//! not cover the whole run.
+//! Collects the past frames of a run for one response. A response of this type occupies one of the streams whose number
+//! the server limits. A response has a maximum number of events and bytes, like a response of the native API. The
+//! response says whether it contains all frames of the run.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use super::replay::{Next, RunProjection};
 pub(super) struct PastFrames {
     pub(super) run: Arc<Run>,
     telling: RunProjection,
-    /// True if the response does not cover the whole run.
+    /// True if the response does not contain all frames of the run.
     is_cut: bool,
     _place: OwnedSemaphorePermit,
 }
@@ -36,7 +36,7 @@ impl PastFrames {
         Ok(Self { run, telling, is_cut: since > 0, _place: place })
     }
 
-    /// Returns the number of events that the response covers.
+    /// Returns the number of events whose frames the response contains.
     pub(super) fn events(&self) -> usize {
         SCANNED_EVENTS.min(usize::try_from(self.run.seq).unwrap_or(usize::MAX))
     }
@@ -57,8 +57,8 @@ impl PastFrames {
         Ok(None)
     }
 
-    /// Converts frames to items and returns the newest items, oldest first. Returns at most `most` items, and at most
-    /// as many bytes as a page may have.
+    /// Converts frames to items and returns the newest items, oldest first. Returns at most `most` items, and no more
+    /// bytes than a page may have.
     pub(super) async fn newest<T: Serialize>(
         &mut self,
         most: usize,
@@ -93,7 +93,7 @@ struct Newest<T> {
 
 impl<T> Newest<T> {
     /// Adds an item and drops the oldest items beyond the limits. Returns true if an item was dropped because of the
-    /// limit of bytes. Items that were dropped because of `most` do not matter here, because the client asked for at
+    /// limit of bytes. Items that were dropped because of `most` make no difference, because the client asked for at
     /// most this number of items.
     fn add(&mut self, item: T, size: usize) -> bool {
         self.items.push_back((item, size));

@@ -44,8 +44,8 @@ impl State {
     }
 }
 
-/// Converts the status in a run's row. A database row does not show if a running run is planning, so every running run
-/// becomes `Executing`.
+/// Converts the status that the database row of a run contains. The row does not show whether a running run is
+/// planning, so every running run becomes `Executing`.
 impl From<Status> for State {
     fn from(status: Status) -> Self {
         match status {
@@ -311,7 +311,7 @@ fn started(run: &Run, workflow: &str) -> FrameBody {
     ("workflow_started", told)
 }
 
-/// Returns the mode that the run's config names. An undo has no config, so its mode is fixed.
+/// Returns the mode that the run's config names. An undo has no config and always has one and the same mode.
 pub(super) fn mode(run: &Run) -> String {
     let is_undo = run.definition.name == undo::WORKFLOW;
     if is_undo { undo::WORKFLOW.to_owned() } else { config::mode_of(&config::from_run(run)) }
@@ -338,8 +338,8 @@ fn said_or(said: &str, other: impl FnOnce() -> String) -> String {
     if said.trim().is_empty() { other() } else { said.to_owned() }
 }
 
-/// Returns the frames for the end of a run. If a step's failure still waits for a decision, the step fails with the
-/// run.
+/// Returns the frames that report the end of a run. If a step has failed and a person has not yet decided about the
+/// failure, the step ends as failed with the run.
 fn over(run: &Run, event_type: &'static str, told: Value) -> Vec<FrameBody> {
     let why = told.get("error").and_then(Value::as_str).unwrap_or_default();
     let mut said = steps::cut_off(run, why);

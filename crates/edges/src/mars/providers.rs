@@ -1,7 +1,7 @@
 //! Routes that the web UI requests before its first frame (contract A33): the providers of models and their states, and
 //! the names of the models. The UI sends tasks only if the provider `openai` is valid. In these responses, `openai`
-//! therefore stands for the server's model, whatever its provider is. The keys of providers stay on the server, and a
-//! key that a person enters in the UI is not used.
+//! therefore stands for the server's model, no matter which provider it has. The API keys of the server are never sent
+//! to a client, and an API key that a person enters in the UI is not used.
 
 use axum::Json;
 use holdshort_core::pricing::DEFAULT;
@@ -17,8 +17,8 @@ use super::config::WORKFLOW;
 use super::start;
 use crate::credentials::AuthenticatedCaller;
 
-/// Providers that the UI lists. Each row: the key, the name, and the server's provider for this key. `None`: the server
-/// has no such provider.
+/// Providers that the UI lists. Each row: the key in the response, the display name, and the provider of the server
+/// that this key stands for. `None` means that the server has no provider for this key.
 const PROVIDERS: [(&str, &str, Option<&str>); 5] = [
     ("openai", "OpenAI", None),
     ("azure_openai", "Azure OpenAI", None),
@@ -26,18 +26,18 @@ const PROVIDERS: [(&str, &str, Option<&str>); 5] = [
     ("anthropic", "Anthropic", Some("anthropic")),
     ("vertex", "Vertex AI", Some("gemini")),
 ];
-/// Key of the provider that represents the server's model in the responses.
+/// Key that stands for the server's model in the responses.
 const OWN: &str = "openai";
 
 /// State of the server's model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ModelState {
-    /// A model is configured. If the model has a URL of its own, the server at this URL responds.
+    /// A model is configured. If the config of the model sets a URL, the server at this URL responds.
     Usable,
-    /// Agents play the script of the server's workflow.
+    /// No model is configured, and the agents replay the script of the server's workflow.
     Rehearsed,
     Missing,
-    /// The model's server does not respond, with the reason.
+    /// The server at the model's URL does not respond, with the reason.
     Silent(String),
 }
 
@@ -110,7 +110,7 @@ fn results(state: &ModelState, model: &Description) -> Map<String, Value> {
     PROVIDERS.into_iter().map(result).collect()
 }
 
-/// `GET /api/models/config`: the server's model, and the models that its workflow `mars` names.
+/// `GET /api/models/config`: the server's model, and the models that the server's workflow `mars` names.
 pub(super) async fn models(guest: AuthenticatedCaller, _: Params<NoQuery>) -> Answer<Json<Value>> {
     let app = person(guest)?.app;
     let base = start::base(&app)?;
@@ -122,8 +122,8 @@ pub(super) async fn models(guest: AuthenticatedCaller, _: Params<NoQuery>) -> An
     Ok(Json(json!({ "available_models": models, "global_defaults": {}, "workflow_defaults": {} })))
 }
 
-/// `POST /api/credentials/test`: refused. The UI shows results only of an accepted request, so the refusal is the result
-/// of each provider.
+/// `POST /api/credentials/test`: refused. The UI shows results only from a successful response, so the response
+/// succeeds and each provider has the rejection as its result.
 pub(super) async fn test_keys(
     guest: AuthenticatedCaller,
     _: Params<NoQuery>,
@@ -132,7 +132,7 @@ pub(super) async fn test_keys(
     refuse_keys(guest, body, "results").await
 }
 
-/// `POST /api/credentials/store`: refused, like [`test_keys`].
+/// `POST /api/credentials/store`: rejected in the same way as [`test_keys`].
 pub(super) async fn store_keys(
     guest: AuthenticatedCaller,
     _: Params<NoQuery>,
@@ -141,7 +141,8 @@ pub(super) async fn store_keys(
     refuse_keys(guest, body, "test_results").await
 }
 
-/// Returns the refusal in the member of the response that the UI shows. The body has keys, so it is dropped unparsed.
+/// Returns a response whose member `member`, which the UI shows, contains the rejection. The body contains API keys, so
+/// it is discarded without being parsed.
 async fn refuse_keys(guest: AuthenticatedCaller, body: Body, member: &str) -> Answer<Json<Value>> {
     person(guest)?;
     drop(body.bytes().await?);

@@ -1,6 +1,6 @@
-//! Frames of a task's run for one client: the current state, the frames after a position, and the results of decisions.
-//! The replay loads the state of the run at the position and then follows the later events. `socket.rs` handles the
-//! connection.
+//! Frames that one client receives about a task's run: the current state, the frames after a position, and the results
+//! of decisions. To replay frames, the state of the run at the position is loaded, and the later events are converted
+//! to frames. `socket.rs` handles the connection.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(super) enum OutgoingText {
 pub(super) struct CurrentState {
     app: Arc<App>,
     run: Arc<Run>,
-    /// Person who uses the client. Frames say whether this person may decide.
+    /// Person who uses the client. Frames say whether this person is allowed to decide.
     reader: Reader,
 }
 
@@ -52,9 +52,10 @@ impl CurrentState {
         passing(&self.app, event_type, Some(&self.run.id), self.run.session(), data)
     }
 
-    /// Returns a `status` frame with the current state. For a new task, `idle` contains the config keys without effect,
-    /// and the frame lists these keys (contract E40). The message only counts these keys, because the client shows it
-    /// as one line of its console. A replaced working directory is also named in the message.
+    /// Returns a `status` frame with the current state. For a new task, `idle` contains the config keys that have no
+    /// effect, and the frame lists these keys (contract E40). The message of the frame states only the number of these
+    /// keys, because the client shows the message as one line of its console. If the working directory of the config
+    /// was replaced, the message names the new directory too.
     pub(super) fn status(&self, idle: &[UnusedKey]) -> Frame {
         let mut data = projector::status(&self.run);
         if !idle.is_empty() {
@@ -88,7 +89,7 @@ impl CurrentState {
         seen.collect()
     }
 
-    /// Returns the frames with the state and the graph of the run, for a client that may have missed frames.
+    /// Returns frames with the state and the graph of the run, for a client that possibly missed frames.
     pub(super) fn state(&self) -> Vec<Frame> {
         projector::state(&self.run).into_iter().map(|said| self.frame(said)).collect()
     }
@@ -105,7 +106,7 @@ fn is_assigned(data: &Value) -> bool {
     data.pointer("/context/assignment").is_some()
 }
 
-/// Adds to the data of a request the information whether the reader may decide.
+/// Adds a member to the data of a request that says whether the reader is allowed to decide.
 fn add_reader_right(data: &mut Value, run: &Run, reader: &Reader) {
     if let Some(assigned) = data.pointer_mut("/context/assignment") {
         assignment::add_reader_right(assigned, run, reader);
@@ -115,7 +116,8 @@ fn add_reader_right(data: &mut Value, run: &Run, reader: &Reader) {
 /// Reads a run event by event and converts the events to frames.
 pub(super) struct RunProjection {
     app: Arc<App>,
-    /// Caller who receives the frames. Frames say if this caller may decide. `None` for a history.
+    /// Caller who receives the frames. Frames say whether this caller is allowed to decide. `None` if the frames are
+    /// read for a history.
     caller: Option<Caller>,
     projector: Projector,
     news: BoxStream<'static, News>,
@@ -131,7 +133,8 @@ pub(super) enum Next {
 }
 
 impl RunProjection {
-    /// Starts after the event `seq`. The state of the run up to this event is loaded without producing frames.
+    /// Starts after the event `seq`. Loads the state of the run after this event without producing frames for the
+    /// earlier events.
     pub(super) async fn after(
         app: &Arc<App>,
         caller: Option<&Caller>,
@@ -176,14 +179,15 @@ impl RunProjection {
         })
     }
 
-    /// Returns the person whose right to decide is reported. Returns `None` if the rights cannot be read now. In this
-    /// case frames do not mention the right to decide. A decision checks the right in any case.
+    /// Returns the person about whom frames say whether this person is allowed to decide. Returns `None` if the
+    /// permissions cannot be read at the moment. In this case the frames do not say whether the person is allowed to
+    /// decide. The permission is checked again when the person decides.
     async fn reader(&mut self) -> Option<Reader> {
         self.caller.as_ref()?.reader().await.ok()
     }
 
-    /// Returns the open requests that the client's panel does not show. The panel does not show a request that was not
-    /// sent again after the panel was cleared.
+    /// Returns the open requests that the client does not show in its panel. After the panel was cleared, it shows only
+    /// the requests that were sent again.
     async fn open(&mut self, shown: &BTreeSet<String>) -> Vec<OutgoingText> {
         let mut unseen = projector::open(&self.projector.0);
         unseen.retain(|(_, data)| data["approval_id"].as_str().is_none_or(|id| !shown.contains(id)));
@@ -208,9 +212,9 @@ impl RunProjection {
 }
 
 /// Returns a stream of frames for a client. A client without a position resumes after the last frame of its previous
-/// connection. If this process does not know this frame, the client resumes at the current state. The frames for the
-/// end of a run are always sent, because a broken connection may have lost them. A client that reconnects may therefore
-/// receive these frames twice.
+/// connection. If this server process has not recorded this frame, the client resumes at the current state. The frames
+/// about the end of a run are always sent, because they are possibly lost if a connection breaks. A client that
+/// reconnects possibly receives these frames twice.
 pub(super) async fn stream_frames(
     caller: &Caller,
     run: &RunId,
@@ -246,7 +250,7 @@ async fn resolve_position(app: &App, run: &Run, since: Since) -> Answer<FrameId>
 }
 
 /// Returns the number of the last event whose timestamp is at most `ms`. Timestamps never decrease, so a binary search
-/// needs to read only few events.
+/// can find the event.
 async fn last_before(app: &App, run: &Run, ms: u64) -> Answer<u64> {
     let ms = i64::try_from(ms).unwrap_or(i64::MAX);
     let stream = StreamId::Run(run.id.clone());
@@ -263,7 +267,7 @@ async fn last_before(app: &App, run: &Run, ms: u64) -> Answer<u64> {
     Ok(known)
 }
 
-/// Returns a stream of the past frames after `since`, then the open requests, and then new frames.
+/// Returns a stream of the past frames after `since`, followed by the open requests and the new frames.
 async fn after(caller: &Caller, run: &Arc<Run>, since: FrameId) -> Answer<BoxStream<'static, OutgoingText>> {
     let told = Replay {
         telling: RunProjection::after(&caller.app, Some(caller), run, since.whole()).await?,
@@ -274,13 +278,13 @@ async fn after(caller: &Caller, run: &Arc<Run>, since: FrameId) -> Answer<BoxStr
     Ok(stream::unfold(told, Replay::next).map(stream::iter).flatten().boxed())
 }
 
-/// Stream of frames from a position to the current state, and then of new frames.
+/// Stream of the frames from a position to the current state, followed by new frames.
 struct Replay {
     telling: RunProjection,
     since: FrameId,
     /// Number of the event after which the open requests are sent again. `None` once these requests were sent.
     until: Option<u64>,
-    /// Ids of the requests that the replay has sent after the client's panel was last cleared.
+    /// Ids of the requests that were sent since the client's panel was last cleared.
     shown: BTreeSet<String>,
 }
 

@@ -1,5 +1,6 @@
-//! `/api/sessions` (contract A30). A session is created by a client, or by its first task. The engine suspends, resumes
-//! and closes sessions. The status that this edge reports is derived from the session and the session's runs.
+//! `/api/sessions` (contract A30). A session is created either by a client or by the first task in the session. The
+//! engine suspends, resumes and closes sessions. The status that this edge reports is derived from the session and the
+//! session's runs.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -90,7 +91,7 @@ impl SessionStatus {
         }
     }
 
-    /// Returns the states that a session with this status can have in the journal. Sessions with a different status can
+    /// Returns the states that a session with this status can have in the journal. Sessions with another status can
     /// have the same states, so the caller must also compare the status of each session.
     fn states(self) -> BTreeSet<SessionState> {
         match self {
@@ -165,9 +166,9 @@ pub(super) async fn make(guest: AuthenticatedCaller, _: Params<NoQuery>, body: B
     Ok((StatusCode::CREATED, render_session(&app, &known).await?).into_response())
 }
 
-/// Checks, like the start of a task, that everything that the config names is available. Values that the config omits
-/// may come with a task. An unusable `work_dir` is accepted, because a task replaces it with a new directory (contract
-/// E40).
+/// Checks that everything that the config names is available, as at the start of a task. A value that the config omits
+/// is not a problem, because a task can add it. An unusable `work_dir` is accepted, because a task uses a new directory
+/// instead (contract E40).
 async fn look(app: &App, translated: Translated) -> Answer<()> {
     let Translated { mut definition, config, .. } = translated;
     let [folder, model] = [&config.workspace, &config.model].map(Option::is_some);
@@ -285,8 +286,7 @@ pub(super) async fn history(
     Ok(Json(json!({ "session_id": id.to_string(), "messages": messages, "total": total })))
 }
 
-/// Returns the newest messages of a session, oldest first: at most `limit` messages, from at most as many events as one
-/// response may read.
+/// Returns the newest messages of a session, oldest first. Reads at most as many events as one response may read.
 async fn load_messages(app: &Arc<App>, known: &SessionWithRuns, limit: usize) -> Answer<Vec<Value>> {
     let mut history: Vec<Value> = Vec::new();
     let mut events = 0;
@@ -317,7 +317,7 @@ fn message(frame: &Frame) -> Option<Value> {
     }))
 }
 
-/// `POST /{id}/suspend`: pauses the running tasks of a session and refuses new tasks.
+/// `POST /{id}/suspend`: pauses the running tasks of a session. New tasks are rejected until the session is resumed.
 pub(super) async fn suspend(
     guest: AuthenticatedCaller,
     Id(id): Id<SessionId>,
@@ -360,8 +360,8 @@ pub(super) async fn end(
     render_session(&app, &find_session(&app, &id).await?).await
 }
 
-/// Returns the caller who may suspend or resume a session. Rejects an unknown session, a request body that is not
-/// empty, and an open session whose tasks have all ended.
+/// Returns the caller of a request to suspend or resume a session. Rejects an unknown session, a request body that is
+/// not empty, and an open session whose tasks have all ended.
 async fn steered(guest: AuthenticatedCaller, id: &SessionId, body: Body, else_why: &str) -> Answer<Caller> {
     let caller = person(guest)?;
     let known = find_session(&caller.app, id).await?;
@@ -429,8 +429,8 @@ async fn render_session(app: &App, known: &SessionWithRuns) -> Answer<Json<Value
     Ok(Json(show(app, known, &mut RunListReader::new(app)?).await?.0))
 }
 
-/// Returns a session for a response, and the config of the session's newest run. Before the first run, returns the
-/// config with which the session was created.
+/// Returns a session for a response, and the config of the session's newest run. If the session has no run yet, returns
+/// the config with which the session was created.
 async fn show(app: &App, known: &SessionWithRuns, glance: &mut RunListReader) -> Answer<(Value, Value)> {
     let SessionWithRuns { row, session, runs } = known;
     let made_with = opened_with(app, session).await?;
@@ -464,7 +464,7 @@ async fn show(app: &App, known: &SessionWithRuns, glance: &mut RunListReader) ->
     Ok((shown, config))
 }
 
-/// Returns the id of the current phase, and the number of the current step of the plan.
+/// Returns the id of the current phase, and the number of the plan's current step.
 fn at(run: &Run) -> (Option<String>, Option<usize>) {
     let at_work = run.steps.iter().filter(|(_, step)| step.end.is_none());
     let step = at_work.filter_map(|(id, _)| run.part(id)).map(|part| part.number).min();

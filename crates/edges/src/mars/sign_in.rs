@@ -1,6 +1,6 @@
-//! Sign-in of the web UI (contract A33). A person pastes the link of `holdshort login` into a form, which this server
-//! serves below the page's own address. The browser then has a cookie for the page. The sign-in exists only if the
-//! server was started with `--edge-origin`.
+//! Sign-in of the web UI (contract A33). A person pastes the link that `holdshort login` prints into a form, which this
+//! server serves at an address of the web UI. The browser then receives a cookie that is valid for the web UI. These
+//! routes exist only if the server was started with `--edge-origin`.
 
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY, SET_COOKIE};
@@ -11,9 +11,9 @@ use holdshort_web::body::Body;
 use holdshort_web::problem::{Answer, Refused};
 use serde::Deserialize;
 
-/// Path of the page to which a browser goes after the sign-in.
+/// Path to which the browser goes after the sign-in.
 const AFTER: &str = "/";
-/// Marker in the HTML of the form. A refusal is inserted here.
+/// Marker in the HTML of the form. If the sign-in is rejected, the reason is inserted here.
 const REFUSED: &str = "<!-- refused -->";
 const FORM: &str = r#"<!doctype html>
 <html lang="en">
@@ -33,7 +33,7 @@ const FORM: &str = r#"<!doctype html>
 const POLICY: &str = "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// Returns the headers of the form. With the server's default `Referrer-Policy: no-referrer`, a browser would send the
-/// form with the origin `null`, which is refused.
+/// form with the origin `null`, and the server would reject it.
 fn headers() -> [(HeaderName, &'static str); 3] {
     [(CACHE_CONTROL, "no-store"), (CONTENT_SECURITY_POLICY, POLICY), (REFERRER_POLICY, "same-origin")]
 }
@@ -50,7 +50,8 @@ pub(super) async fn form(State(door): State<AuthState>) -> Answer<Response> {
     Ok((headers(), Html(FORM)).into_response())
 }
 
-/// `POST /api/holdshort/sign-in`: redeems the code. A refusal is shown above the form.
+/// `POST /api/holdshort/sign-in`: exchanges the code of the login link for a cookie. If the code is rejected, the
+/// reason is shown above the form.
 pub(super) async fn enter(State(door): State<AuthState>, sent: HeaderMap, body: Body) -> Answer<Response> {
     check_page(&door)?;
     let Fields { code } = body.form().await?;
@@ -72,7 +73,7 @@ fn check_page(door: &AuthState) -> Answer<()> {
         .ok_or_else(|| Refused::not_found("page: start the server with --edge-origin"))
 }
 
-/// Returns the code in a pasted text. In a login link, the code follows the `#`.
+/// Returns the login code in a text that a person pasted. In a login link, the code follows the `#`.
 fn code_of(text: &str) -> &str {
     let text = text.trim();
     text.rsplit_once('#').map_or(text, |(_, code)| code)

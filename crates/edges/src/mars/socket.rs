@@ -1,6 +1,6 @@
-//! One connection of a client. Frames from the client are carried out in order. At the same time the frames of the run
-//! are sent: receiving and sending do not wait for each other (lesson 16). The end of a connection does not affect the
-//! run.
+//! One connection of a client. Frames from the client are carried out in order. The frames of the run are sent at the
+//! same time: neither receiving nor sending waits for the other (lesson 16). If the connection closes, the run
+//! continues.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ pub(super) async fn open(
     }))
 }
 
-/// Reason with which the web UI closes its connection when a person presses *Stop* or *Cancel*.
+/// Reason that the web UI gives when it closes its connection because a person pressed *Stop* or *Cancel*.
 const STOPPED: &str = "Manual disconnect";
 
 struct Client {
@@ -68,7 +68,7 @@ struct Client {
     attached: Arc<TaskConnections>,
     /// Number of this connection, which `connections.rs` assigned.
     number: u64,
-    /// Trace that a run joins if this connection starts the run.
+    /// Trace that a run becomes part of if this connection starts the run.
     trace: Option<TraceParent>,
 }
 
@@ -109,7 +109,7 @@ async fn converse(incoming: &mut SplitStream<WebSocket>, client: &Client, outbox
 /// Instruction from the code that receives frames to the code that sends frames.
 enum Order {
     Say(Frame),
-    /// Send the frames of this stream from now on, instead of the previous stream.
+    /// From now on, send the frames of this stream instead of the frames of the previous stream.
     Tell(BoxStream<'static, OutgoingText>),
 }
 
@@ -185,8 +185,8 @@ async fn stop(caller: &Caller, run: &RunId) {
     }
 }
 
-/// Returns the response to a rejected frame. A client clears its panel after every decision that it sends, even if the
-/// decision is rejected. The open requests are therefore sent again, with `last` at the end (contract E41).
+/// Returns the frames that answer a rejected frame. A client clears its panel after every decision that it sends, even
+/// if the decision is rejected. The open requests are therefore sent again, with `last` at the end (contract E41).
 async fn refuse(
     caller: &Caller,
     run: Option<&RunId>,
@@ -204,9 +204,9 @@ async fn refuse(
     std::iter::once(error).chain(open).map(Order::Say).collect()
 }
 
-/// Returns the frame that ends a task in the client, if the task was refused before it had a run. Without this frame,
-/// the web UI shows the task as running, and reconnects, until a person stops it. Returns `None` if the task has a run:
-/// the client may attach to this run.
+/// If a task was rejected before it had a run, returns the frame that ends the task in the client. Without this frame,
+/// the web UI would show the task as running and reconnect until a person stops it. Returns `None` if the task has a
+/// run, because the client may attach to this run.
 async fn not_started(client: &Client, refused: &Refused) -> Option<Order> {
     let Client { caller, task, .. } = client;
     if !matches!(start::find(&caller.app, task).await, Ok(None)) {
@@ -302,7 +302,7 @@ async fn begin(client: &Client, run: &mut Option<RunId>, asked: &start::Start) -
 }
 
 /// Streams frames to the client from a position. If the client sent no position, the current state is sent first,
-/// because the client may have missed frames.
+/// because the client possibly missed frames.
 async fn start_stream(client: &Client, run: &RunId, since: Option<Since>) -> Answer<Vec<Order>> {
     let Client { caller, task, attached, .. } = client;
     let tell = replay::stream_frames(caller, run, since, attached.last_frame(task)).await?;
@@ -310,7 +310,8 @@ async fn start_stream(client: &Client, run: &RunId, since: Option<Since>) -> Ans
     Ok(state.into_iter().map(Order::Say).chain([Order::Tell(tell)]).collect())
 }
 
-/// Carries out a command for the run. A command without effect causes no event, so the response is the current state.
+/// Carries out a command for the run. A command that changes nothing causes no event, so the current state of the run
+/// is returned.
 async fn answer(caller: &Caller, run: &RunId, frame: ClientFrame) -> Answer<Vec<Order>> {
     let steer = match frame {
         ClientFrame::Resolve(resolve) => {
@@ -341,7 +342,7 @@ mod tests {
 
     use super::*;
 
-    /// If the journal is unreadable, the connection ends, so that the client does not wait in vain.
+    /// If the journal is unreadable, the connection is closed, so that the client does not wait for nothing.
     #[tokio::test]
     async fn what_can_not_be_read_ends_the_conversation() {
         let (orders, taken) = mpsc::channel(2);

@@ -1,6 +1,6 @@
-//! Maps a task to its run: the first frame starts the run, and later frames find the run (lesson 26). The task id that
-//! a client chooses is an idempotency key of the client's person. Several connections for one task therefore never
-//! start a second run.
+//! Maps a task to its run: the first frame for a task starts the run, and later frames find it (lesson 26). The task id
+//! that a client chooses becomes an idempotency key, which also contains the client's user. Two connections for the
+//! same task therefore never start a second run.
 
 use std::sync::{Arc, LazyLock};
 
@@ -24,7 +24,7 @@ use super::frame::ClientFrame;
 pub(super) use super::frame::Start;
 use super::{folder, sessions};
 
-/// Name that a client chose for a task, with the person who owns the task.
+/// Task id that a client chose, with the person who owns the task.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TaskId {
     person: String,
@@ -42,7 +42,7 @@ impl TaskId {
         Ok(Self { person: caller.actor.id.clone(), name: name.to_owned() })
     }
 
-    /// Returns the name that the client chose.
+    /// Returns the task id that the client chose.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
@@ -56,7 +56,8 @@ impl TaskId {
     }
 }
 
-/// Returns the run of a task, if it was started. An undo has no task and is found by its run's id.
+/// Returns the run of a task, or `None` if the task has not been started. An undo has no task, so its run's id is used
+/// instead.
 pub(super) async fn find(app: &App, task: &TaskId) -> Answer<Option<RunId>> {
     let known = app.journal().key(&task.scope(), &task.name).await?;
     match known {
@@ -86,11 +87,12 @@ pub(super) async fn is_visible(app: &App, row: &RunRow) -> Answer<bool> {
 pub(super) struct StartedTask {
     pub(super) run: RunId,
     pub(super) is_new: bool,
-    /// True if another task has started the run, and this task resumes its session.
+    /// True if this task resumes its session and is attached to a run that a different task started.
     pub(super) is_resumed: bool,
-    /// Config keys without effect. These keys are reported once, when the task is new.
+    /// Config keys that have no effect. These keys are reported once, when the task is new.
     pub(super) idle: Vec<UnusedKey>,
-    /// Last event of the run before the task's text was sent to the run as a message. `None` if the text was not sent.
+    /// Number of the last event before the task's text was sent to an existing run as a message. `None` if the text was
+    /// not sent as a message.
     pub(super) joined_after: Option<u64>,
 }
 
@@ -100,9 +102,10 @@ impl StartedTask {
     }
 }
 
-/// Starts a task, or returns the existing run of the task. Rejects a task id that was already used with a different
-/// task text or config. A new run joins `trace`. A task that resumes a session returns the live run of this session. A
-/// copilot's task in a session whose conversation waits for a person is a message to the waiting run.
+/// Starts a task, or returns the run of a task that was started before. Rejects a task id that was already used with a
+/// different task text or config. A new run becomes part of the trace `trace`. If the task resumes a session whose run
+/// has not ended, this run is returned. If a copilot's conversation in the session waits for a person, the text of a
+/// copilot's task becomes a message to the waiting run.
 pub(super) async fn start(
     caller: &Caller,
     task: &TaskId,
@@ -196,13 +199,13 @@ pub(super) async fn start(
     }
 }
 
-/// State of the front run of a session, before a copilot's task starts.
+/// State of the session's front run before a copilot's task starts.
 enum FrontRun {
-    /// No front run, or an ended one. The task becomes the front run, and continues the conversation of the session
-    /// (contract A32).
+    /// The session has no front run, or its front run has ended. The task becomes the front run, and continues the
+    /// conversation of the session (contract A32).
     Ended(TakesFront),
     Running,
-    /// The front run does nothing until a person decides.
+    /// The front run waits for a person's decision.
     Waiting(Arc<Run>),
 }
 
@@ -222,9 +225,9 @@ async fn front(app: &App, session: Option<&SessionId>) -> Answer<FrontRun> {
     Ok(FrontRun::Ended(TakesFront { agent: None, after }))
 }
 
-/// Sends the task's text to a waiting run as a message, and records the run as the run of the task. Otherwise the next
-/// message of a web UI that was reloaded would start a second run beside the waiting run. Returns `None` if the run has
-/// ended in the meantime.
+/// Sends the task's text as a message to a waiting run, and records this run as the run of the task. Without this, the
+/// first message after a reload of the web UI would start a second run beside the waiting run. Returns `None` if the
+/// waiting run has ended in the meantime.
 async fn join(caller: &Caller, run: &Run, text: &str, key: &IdempotencyKey) -> Answer<Option<StartedTask>> {
     let (driver, id, actor) = (caller.app.driver.clone(), run.id.clone(), caller.actor.clone());
     let (input, key) = (Input::Message { text: text.to_owned() }, Some(key.clone()));
@@ -242,12 +245,13 @@ async fn join(caller: &Caller, run: &Run, text: &str, key: &IdempotencyKey) -> A
     Ok(Some(StartedTask { joined_after, ..StartedTask::existing(sent.run) }))
 }
 
-/// Converts the field paths of a native error to the fields of the client's first frame.
+/// An error of the native API names fields of its own request. Converts these names to the fields of the first frame
+/// that the client sent.
 pub(super) fn translate_error(refused: Refused) -> Refused {
     refused.map_field_errors(|error| error.pointer = in_a_start(&error.pointer))
 }
 
-/// Converts a field path of the native API to the field path in the client's first frame.
+/// Converts the path of a field in the native API's request to its path in the client's first frame.
 fn in_a_start(pointer: &str) -> String {
     match pointer {
         "/config/workspace" => "/config/work_dir".to_owned(),

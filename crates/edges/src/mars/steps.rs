@@ -35,38 +35,39 @@ pub(super) fn ended(run: &Run, id: &str, end: StepEnd, output: &str) -> Vec<Fram
     retry.into_iter().chain([step_frame(run, id, event_type, &more)]).collect()
 }
 
-/// Returns `{success, attempts, redos}` for a step. A step that a person stopped at a limit was not successful.
+/// Returns `{success, attempts, redos}` for a step. A step that reached a limit and was then stopped by a person counts
+/// as unsuccessful.
 pub(super) fn counted(run: &Run, id: &str, step: &Step) -> Value {
     let is_stopped = matches!(run.stopped_at(id), Some(About::Limit(_)));
     let success = step.end == Some(StepEnd::Completed) && !is_stopped;
     json!({ "success": success, "attempts": step.attempts(), "redos": step.redos })
 }
 
-/// Returns the frame for a step that a person sent back.
+/// Returns the frame for a step that a person sent back to its agent.
 pub(super) fn again(run: &Run, id: &str, why: &str) -> Option<FrameBody> {
     Some(retry(run, id, why, run.steps.get(id)?.attempts()))
 }
 
-/// Returns the frame for a successful retry of a step.
+/// Returns the frame which reports that a retry of a step has succeeded.
 pub(super) fn helped(run: &Run, id: &str, before: &Step) -> Option<FrameBody> {
     (before.trouble == Trouble::Retried).then(|| succeeded(run, id, before.attempts()))
 }
 
-/// Returns the frame for an automatic retry of a model request. Returns `None` if no attempt has failed, for example
-/// when the request is repeated after a crash of the server.
+/// Returns the frame which reports that a model request is retried automatically. Returns `None` if no attempt has
+/// failed, for example if the request is repeated because the server crashed.
 pub(super) fn requested(run: &Run, id: &str) -> Option<FrameBody> {
     let failures = run.steps.get(id)?.failures;
     (failures > 0).then(|| retry(run, id, "model_failed", failures + 1))
 }
 
-/// Returns the frame for exhausted retries: after a retry, the step has failed again or has reached a limit, and a
+/// Returns the frame which reports that no retry is left: the step has failed again or has reached a limit, and a
 /// person is asked.
 pub(super) fn stuck(run: &Run, id: &str, before: &Step, why: &str) -> Option<FrameBody> {
     (before.trouble == Trouble::Retried).then(|| exhausted(run, id, before.attempts(), why))
 }
 
-/// Returns the frame for a provider's failure. `wait_ms` is the time until the next attempt. `None` if no attempt
-/// follows.
+/// Returns the frame which reports that a model provider failed. `wait_ms` is the time until the next attempt. It is
+/// `None` if no attempt follows.
 pub(super) fn failed(run: &Run, id: &str, wait_ms: Option<u64>, error: &str) -> Option<FrameBody> {
     let attempt = run.steps.get(id)?.failures;
     let Some(ms) = wait_ms else {
@@ -78,13 +79,13 @@ pub(super) fn failed(run: &Run, id: &str, wait_ms: Option<u64>, error: &str) -> 
     Some(step_frame(run, id, "step_retry_backoff", &[waits]))
 }
 
-/// Returns the frame for a provider's reply that follows failed attempts.
+/// Returns the frame which reports that a model provider has replied after failed attempts.
 pub(super) fn replied(run: &Run, id: &str, before: &Step) -> Option<FrameBody> {
     (before.failures > 0).then(|| succeeded(run, id, before.failures + 1))
 }
 
-/// Returns the frames for steps whose failure still waited for a decision when the run ended. Each of these steps is
-/// reported as failed.
+/// Returns the frames for those failed steps about which no person had decided when the run ended. Each of these steps
+/// is reported as failed.
 pub(super) fn cut_off(run: &Run, why: &str) -> Vec<FrameBody> {
     let stuck = run.steps.iter().filter(|(_, step)| step.end.is_none() && step.trouble == Trouble::Stuck);
     let told = stuck.map(|(id, step)| {
@@ -108,7 +109,7 @@ fn exhausted(run: &Run, id: &str, attempts: u32, error: &str) -> FrameBody {
     step_frame(run, id, "step_retry_exhausted", &[told])
 }
 
-/// Returns a frame about a step. The frame contains the number of the step in the plan.
+/// Returns a frame about a step, with the number of the step in the plan.
 fn step_frame(run: &Run, id: &str, event_type: &'static str, more: &[Value]) -> FrameBody {
     let mut told = json!({ "step_id": id, "step_number": run.part(id).map(|part| part.number) });
     for more in more {
@@ -117,7 +118,8 @@ fn step_frame(run: &Run, id: &str, event_type: &'static str, more: &[Value]) -> 
     (event_type, told)
 }
 
-/// Returns the id of a step's graph node: the id of the subtask, or the step's id if the step has no subtask.
+/// Returns the id of the graph node of a step: the id of the step's subtask, or the id of the step if it has no
+/// subtask.
 pub(super) fn node_of<'r>(run: &'r Run, id: &'r str) -> &'r str {
     run.steps.get(id).and_then(|step| step.subtask.as_deref()).unwrap_or(id)
 }

@@ -1,4 +1,4 @@
-//! Subject of a decision as text: the complete plan, step or call (contract A32). The text is escaped and never
+//! Text of what a person decides about: the complete plan, step or call (contract A32). The text is escaped and never
 //! truncated.
 
 use holdshort_core::interrupt::{About, Kind, Opened};
@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::change;
 
-/// Returns the subject of a request. `with` is the request's content, and `context` is the context that the client
-/// receives.
+/// Returns the text of what a request is about. `with` is the content of the request, and `context` is the context that
+/// is sent to the client.
 pub(super) fn render(opened: &Opened, with: &Value, context: &Map<String, Value>) -> Option<String> {
     let payload = |key: &str| with.get("payload")?.get(key);
     let text = |key: &str| payload(key)?.as_str().map(str::to_owned);
@@ -26,7 +26,7 @@ pub(super) fn render(opened: &Opened, with: &Value, context: &Map<String, Value>
     whole.filter(|whole| !whole.trim().is_empty()).map(|whole| plain::text(&whole).into_owned())
 }
 
-/// Returns the proposals as text. Each proposal has the number of its option.
+/// Returns the proposals as text. Each proposal is preceded by the number of the option that chooses it.
 fn proposals(proposals: &Value) -> String {
     let text = |proposal: &Value, key: &str| {
         proposal.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
@@ -65,7 +65,7 @@ fn plan(steps: &Value) -> String {
     steps.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the arguments of a call and the changes that the call makes. An undo has only changes.
+/// Returns the arguments of a call, and the changes that the call would make. An undo has no arguments, only changes.
 fn call(with: &Value) -> Option<String> {
     let payload = with.get("payload")?;
     let is_undo = TrialCard::from_payload(payload).is_some_and(TrialCard::is_undo);

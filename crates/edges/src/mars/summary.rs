@@ -1,5 +1,5 @@
-//! Summary at the end of a run (contracts A12 to A14): the attempts and redos of each step, the feedback and decisions
-//! of people, and the final plan.
+//! Summary at the end of a run (contracts A12 to A14): how often each step was tried and repeated, the feedback and
+//! decisions of people, and the final plan.
 
 use holdshort_core::interrupt::Interrupt;
 use holdshort_core::run::{Run, Step, StepEnd, StepRole};

@@ -1,6 +1,6 @@
 //! `/api/runs/{id}` and `/api/nodes/{id}` (contract A32): graph, history, files, cost and console of a run. All data is
-//! collected from the run's frames (`replay.rs`), in the form that `history.rs` defines. `{id}` is the id of a run or
-//! of a task.
+//! collected from the frames of the run (`replay.rs`), in the form that `history.rs` defines. `{id}` is the id of a run
+//! or of a task.
 
 use std::collections::BTreeMap;
 
@@ -45,8 +45,7 @@ pub(super) struct NodeQuery {
 }
 
 impl NodeQuery {
-    /// Returns the id of the run in the query. The query must name the run, because the id of a node is unique only
-    /// within a run.
+    /// Returns the run id in the query. The query must name the run, because a node's id is unique only within its run.
     fn run(&self) -> Answer<&str> {
         let rule = "run_id: is missing: name the run of the node";
         self.run_id.as_deref().ok_or_else(|| Refused::new(Code::InvalidQuery, rule))
@@ -59,7 +58,7 @@ async fn past(guest: AuthenticatedCaller, id: &str) -> Answer<PastFrames> {
     PastFrames::open(&caller.app, &find(&caller, id).await?).await
 }
 
-/// Returns the run with this id, or the run of the caller's task that has this id.
+/// Returns the id of the run that `id` names: either a run's id or the id of a task of the caller.
 async fn find(caller: &Caller, id: &str) -> Answer<RunId> {
     let none = || Refused::not_found("run");
     let Ok(run) = id.parse::<RunId>() else {
@@ -94,8 +93,8 @@ pub(super) async fn history(
     Ok(past.answer(json!({ "total": events.len(), "events": events })))
 }
 
-/// Returns the maximum number of history entries for a request with the parameter `limit`. Rejects a `limit` out of
-/// range.
+/// Returns the maximum number of history entries that a request with the parameter `limit` receives. Rejects a `limit`
+/// out of range.
 pub(super) fn limit(asked: Option<usize>) -> Answer<usize> {
     match asked.unwrap_or(MARS_HISTORY) {
         limit @ 1..=MARS_HISTORY => Ok(limit),
@@ -160,8 +159,8 @@ pub(super) async fn node_files(
     Ok(past.answer(json!({ "node_id": node, "files": in_folder(&past.run, files) })))
 }
 
-/// Returns the files with paths that begin with the task's folder. A client requests the content of a file only by this
-/// path, so the path must not depend on the run (`file_content.rs`).
+/// Returns the files with paths that begin with the task's folder. The client requests a file's content only by this
+/// path, so the path must be the same for every run (`file_content.rs`).
 fn in_folder(run: &Run, mut files: Vec<Value>) -> Vec<Value> {
     let folder = work_dir(run);
     for file in files.iter_mut().filter(|_| !folder.is_empty()) {
@@ -170,7 +169,8 @@ fn in_folder(run: &Run, mut files: Vec<Value>) -> Vec<Value> {
     files
 }
 
-/// Returns the written files in their current state, in the order of their first writes. Deleted files are omitted.
+/// Returns the written files with their current data, in the order in which they were first written. Deleted files are
+/// omitted.
 async fn written(past: &mut PastFrames, left: &BTreeMap<String, Option<u64>>) -> Answer<Vec<Value>> {
     let mut files: Vec<Value> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
@@ -234,14 +234,15 @@ pub(super) async fn costs(
     Ok(past.answer(answer))
 }
 
-/// `POST …/branch`: refused, because runs cannot be branched yet. The client shows the message.
+/// `POST …/branch`: always rejected, because runs cannot be branched yet. The client shows the message.
 pub(super) async fn branch(guest: AuthenticatedCaller, Id(id): Id<String>) -> Answer<Json<Value>> {
     find(&person(guest)?, &id).await?;
     let why = "this server cannot branch a run yet: start a new task with the changed instructions";
     Err(Refused::new(Code::NotFound, why))
 }
 
-/// `POST …/play-from-node`: refused, because runs cannot be repeated from a node yet. The client shows the message.
+/// `POST …/play-from-node`: always rejected, because runs cannot be repeated from a node yet. The client shows the
+/// message.
 pub(super) async fn play_from_node(guest: AuthenticatedCaller, Id(id): Id<String>) -> Answer<Json<Value>> {
     find(&person(guest)?, &id).await?;
     let why = "this server cannot repeat a run from a node yet: start a new task, or undo the run's changes \

@@ -1,5 +1,5 @@
 //! Config keys for a copilot (contracts A17 to A23, E25, E26). These keys set the agents of the copilot, its router,
-//! and the turns of the person.
+//! and when the person has a turn.
 
 use holdshort_core::definition::{Copilot, Definition, Limits, PlanGate};
 use holdshort_core::routing::Mode;
@@ -9,7 +9,7 @@ use super::mode::{Chosen, Kind};
 use super::phases::Made;
 use super::raw_config::{RawConfig, Reader};
 
-/// Agent of the base workflow that has every tool. The other agents' tools are copied from this agent.
+/// Agent of the base workflow that has all tools. The tools of the other agents are taken from this agent.
 const EVERY_TOOL: &str = "copilot";
 /// Agent that assigns tasks to other agents and works on none of the tasks itself.
 const ROUTER: &str = "copilot_control";
@@ -22,10 +22,10 @@ const ROUTING: [(&str, Mode); 3] =
     [("balanced", Mode::Balanced), ("minimal", Mode::Minimal), ("aggressive", Mode::Aggressive)];
 /// Maximum number of words in a task that is treated as simple (contract A17).
 const SIMPLE_WORDS: u32 = 50;
-/// Number of times that a budget is renewed without asking a person, if the config allows renewals.
+/// Number of times that a budget is renewed without a person's approval, if the config allows renewals.
 const CONTINUES: u32 = 100;
 
-/// Returns true if the config gives the person a turn after every round, with `approval_mode` or with the key
+/// Returns true if the config gives the person a turn after every round, either by `approval_mode` or by the key
 /// `conversational`.
 pub(super) fn is_conversational(reader: &mut Reader<'_>) -> bool {
     let by_mode = reader.item("approval_mode").and_then(|item| item.value.as_str());
@@ -85,7 +85,7 @@ fn team(reader: &mut Reader<'_>, base: &Definition) -> Vec<String> {
     if team.is_empty() { usual() } else { team }
 }
 
-/// Gives the agents of the copilots the tools that start plans and phases, as far as the config allows them.
+/// Gives the agents of a copilot the tools that start plans and phases, provided that the config allows these tools.
 pub(super) fn set(definition: &mut Definition, (chosen, made): (&[Chosen], &[Made]), top: &RawConfig) {
     let copilots = || made.iter().filter_map(|made| made.phase.kind.copilot());
     if copilots().next().is_none() {

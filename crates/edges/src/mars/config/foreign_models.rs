@@ -1,6 +1,6 @@
 //! Models in a client's config that the server's provider does not have (contract E40). The web UI sends the names of
-//! its own default models with every task, and a user cannot choose other names. A name of such a model must therefore
-//! not end the task.
+//! its own default models with every task, and a user cannot choose other names. A task that names one of these models
+//! must therefore not be rejected.
 
 use holdshort_core::definition::Definition;
 use holdshort_models::{Description, provider_of};
@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 use super::UnusedKey;
 use super::raw_config::canonical;
 
-/// Providers: the key in configs, and the name to display.
+/// Providers: the key in configs, and the display name.
 const NAMES: [(&str, &str); 3] = [("openai", "OpenAI"), ("anthropic", "Anthropic"), ("gemini", "Gemini")];
 
-/// Removes from a config the models of all providers other than the provider of the server's model. Returns the removed
-/// keys. The server's model and the models in the server's workflow `base` are never removed.
+/// Removes from a config the model names of all providers except the provider of the server's model. Returns the
+/// removed keys. The server's model, and the models that the server's workflow `base` names, are never removed.
 pub(in super::super) fn remove_foreign_models(
     config: &mut Map<String, Value>,
     base: &Definition,

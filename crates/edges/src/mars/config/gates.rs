@@ -1,6 +1,6 @@
 //! Gates before and after steps, on plans and on calls (contracts A2, A3, A12 to A14, A24).
 //!
-//! A config can add gates to those of the base workflow and cannot remove any.
+//! A config can add gates to the gates of the base workflow, but can remove none of them.
 
 use holdshort_core::definition::{Definition, PlanGate, Smart, StepGates};
 use holdshort_core::policy::{Checkpoint, GrantCovers, Rule, RuleAction};
@@ -26,7 +26,8 @@ pub(super) fn set(definition: &mut Definition, made: &[Made], top: &RawConfig, p
     agents(definition, made, &mut reader);
 }
 
-/// Returns the gates before and after the steps of a phase: the template's gates and the gates that the config adds.
+/// Returns the gates before and after the steps of a phase: the gates of the phase's template, and the gates that the
+/// config adds.
 pub(super) fn around(floor: StepGates, approval: Approval, lets_clean_pass: Option<bool>) -> StepGates {
     let after_step = matches!(approval, Approval::AfterStep | Approval::Both);
     let usual = !after_step && floor.unless_clean;
@@ -38,9 +39,9 @@ pub(super) fn around(floor: StepGates, approval: Approval, lets_clean_pass: Opti
     }
 }
 
-/// Applies `tool_approval` (contracts A24, E32). The base workflow has a rule that allows every call. With `prompt`,
-/// this rule is removed, so a person is asked about the calls that no other rule allows. A grant for the session covers
-/// a category of calls.
+/// Applies `tool_approval` (contracts A24, E32). The base workflow has a rule that allows every call. The value
+/// `prompt` removes this rule, so a person is asked about each call that no other rule allows. A grant for the session
+/// allows all calls of one category.
 fn tools(definition: &mut Definition, reader: &mut Reader<'_>) {
     let words = [
         ("none", Some("tool_approval is none: no call needs approval")),
@@ -60,8 +61,8 @@ fn tools(definition: &mut Definition, reader: &mut Reader<'_>) {
     }
 }
 
-/// Applies the second layer of gates: gates on the actions of agents during their conversations. The layer is off
-/// unless the config switches it on (contracts A2, A3).
+/// Applies the second layer of gates, which ask a person about what agents do during their conversations. This layer is
+/// off by default, and the config can switch it on (contracts A2, A3).
 fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
     let is_on = reader.flag("use_ag2_handoffs").unwrap_or(false);
     let mut mandatory = Vec::new();
@@ -107,8 +108,8 @@ fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
     }
 }
 
-/// Adds the keywords of the config to the keywords of the base workflow. The judge of the base workflow stays in
-/// effect.
+/// Adds the keywords of the config to the keywords of the base workflow. The judge model of the base workflow still
+/// judges.
 fn add(floor: &mut Option<Smart>, smart: Smart) {
     match floor {
         Some(floor) => {

@@ -1,14 +1,14 @@
-//! Requests of each phase: the time to expiry, the option that an expiry chooses, and the offered options (contracts
-//! A12 to A14). If the server has its own base workflow, a config cannot weaken the workflow's settings. A config is
-//! rejected if its time to expiry differs from the workflow's. A config is also rejected if it approves on expiry and
-//! the workflow does not.
+//! Requests of each phase: the time after which they expire, the option that is chosen when they expire, and the
+//! offered options (contracts A12 to A14). If the server has its own base workflow, a config cannot weaken the settings
+//! of this workflow. A config is rejected if it sets a different time to expiry than the workflow. A config is also
+//! rejected if it approves requests that expire and the workflow does not.
 
 use holdshort_core::definition::{Definition, KindGate, Phase, PhaseKind};
 use holdshort_core::interrupt::{self, Effect, Kind as Interrupt, Offer};
 
 use super::raw_config::Reader;
 
-/// A step or a call expires after half an hour, a plan or a checkpoint after an hour.
+/// A request about a step or a call expires after half an hour, a request about a plan or a checkpoint after an hour.
 const HALF_AN_HOUR_MS: u64 = 30 * 60 * 1_000;
 const AN_HOUR_MS: u64 = 2 * HALF_AN_HOUR_MS;
 
@@ -26,8 +26,8 @@ const USUAL: [(Interrupt, u64); 9] = [
     (Interrupt::Turn, AN_HOUR_MS),
 ];
 
-/// Kinds of requests that agents open while they work. Requests about a limit or an unknown outcome are not listed:
-/// they never expire.
+/// Kinds of requests that agents open while they work. Requests about a limit or an unknown outcome are not in this
+/// list, because they never expire.
 const IN_CONVERSATIONS: [Interrupt; 7] = [
     Interrupt::ToolApproval,
     Interrupt::PlanApproval,
@@ -38,7 +38,7 @@ const IN_CONVERSATIONS: [Interrupt; 7] = [
     Interrupt::Turn,
 ];
 
-/// Keys of the source system that switch an option off: key, kind of request, option.
+/// Keys of the source system that switch off an option: the key, the kind of request, and the option.
 const ALLOWED: [(&str, Interrupt, &str); 5] = [
     ("allow_plan_modification", Interrupt::PlanApproval, "edit"),
     ("allow_step_skip", Interrupt::Checkpoint, "skip"),
@@ -53,15 +53,15 @@ pub(super) fn usual(definition: &mut Definition) {
     }
 }
 
-/// Turns an option into a refusal: the option with which a person gives instructions instead of the call (contracts
-/// A33, E43). The person's words are then never recorded as the output of the call.
+/// Changes the option with which a person gives instructions instead of approving the call: the option now rejects the
+/// call (contracts A33, E43). Without this change, the person's text would be recorded as the output of the call.
 pub(super) fn instructions(definition: &mut Definition) {
     let gate = definition.gates.kinds.entry(Interrupt::ToolApproval).or_default();
     gate.respond = Some(Effect::Refuse);
     gate.labels.entry("respond".to_owned()).or_insert_with(|| "Give instructions".to_owned());
 }
 
-/// Applies the config to a phase that is made from a template of `base`.
+/// Applies the config to a phase that was copied from a template of `base`.
 pub(super) fn set(phase: &mut Phase, base: &Definition, reader: &mut Reader<'_>) {
     let time_ms = reader.time_ms("timeout_seconds");
     let on_timeout = reader.one_of("default_on_timeout", &[("reject", "reject"), ("approve", "approve")]);
@@ -113,7 +113,7 @@ pub(super) fn dropped(reader: &mut Reader<'_>) -> Vec<(&'static str, Interrupt, 
     dropped
 }
 
-/// Returns true if the gates of the phase can open this kind of request.
+/// Returns true if a gate of the phase can open a request of this kind.
 fn asks(phase: &Phase, kind: Interrupt) -> bool {
     let gates = phase.gates;
     match (kind, &phase.kind) {

@@ -1,11 +1,11 @@
 //! Converts the `config` of a client's first frame to a workflow, by typed changes to a base workflow (contracts A9 to
 //! A16).
 //!
-//! No key is ignored silently. An unknown key is rejected with an error that names the key. A key without effect is
-//! reported, with the reason why it has no effect (`unused_keys.rs`). `raw_config.rs` reads values, `mode.rs` chooses
-//! the phases, and `phases.rs` makes the chosen phases. `copilot.rs` reads the keys of a copilot, `gates.rs` sets where
-//! people decide, and `kinds.rs` configures the requests of each phase. `foreign_models.rs` removes models that the
-//! server's provider does not have.
+//! No key is silently ignored. If a key is unknown, the config is rejected with an error that names the key. If a key
+//! has no effect, the client receives the reason (`unused_keys.rs`). `raw_config.rs` reads values, `mode.rs` chooses
+//! the phases, and `phases.rs` builds the chosen phases. `copilot.rs` reads the keys of a copilot, `gates.rs` sets the
+//! points at which people decide, and `kinds.rs` configures the requests of each phase. `foreign_models.rs` removes the
+//! names of models that the server's provider does not have.
 
 mod copilot;
 mod foreign_models;
@@ -115,7 +115,7 @@ fn agents(definition: &mut Definition, top: &RawConfig, problems: &mut Vec<Probl
 }
 
 /// Adds the keys of the session's config to the config of a task. Keys of the task have precedence. If the task chooses
-/// its phases, only the session's keys for the whole run are added.
+/// its phases, only those keys of the session are added that apply to the whole run.
 pub(super) fn within(session: &Map<String, Value>, task: &Map<String, Value>) -> Map<String, Value> {
     const WHICH_PHASES: [&str; 4] = ["mode", "preset", "phases", "hitl_variant"];
     let own = RawConfig::from_map(task, "", &mut Vec::new());
@@ -132,7 +132,8 @@ pub(super) fn within(session: &Map<String, Value>, task: &Map<String, Value>) ->
     merged
 }
 
-/// Returns true if a task resumes its session. The web UI then sends the id of the session under both names.
+/// Returns true if the config of a task says that the task resumes its session. The web UI then sends the id of the
+/// session under both names.
 pub(super) fn resumes_session(config: &Map<String, Value>) -> bool {
     ["session_id", "copilotSessionId"].iter().all(|key| config.get(*key).is_some_and(Value::is_string))
 }
@@ -143,12 +144,12 @@ pub(super) fn from_run(run: &run::Run) -> Value {
     config.cloned().unwrap_or_else(|| json!({}))
 }
 
-/// Returns the value of a key in a config. The config may use any spelling of the key.
+/// Returns the value of a key in a config. The config may use any accepted spelling of the key.
 pub(super) fn find_value(config: &Value, key: &str) -> Option<Value> {
     RawConfig::from_accepted(config).get(key).map(|item| item.value.clone())
 }
 
-/// Returns the mode that a config names, for display, or `phases` if the config lists its phases.
+/// Returns the display name of the mode that a config names, or `phases` if the config lists its phases.
 pub fn mode_of(config: &Value) -> String {
     let given = RawConfig::from_accepted(config);
     if given.get("phases").is_some() {
@@ -158,7 +159,7 @@ pub fn mode_of(config: &Value) -> String {
     mode::client_name(named.unwrap_or(mode::DEFAULT))
 }
 
-/// Returns true if the config names the requested mode.
+/// Returns true if the config names the mode `asked`.
 pub(super) fn is_mode(asked: &str, config: &Value) -> bool {
     mode::client_name(asked) == mode_of(config)
 }

@@ -149,13 +149,13 @@ pub(super) const APPROVALS: [(&str, Approval); 8] = [
 /// Additional value of `approval_mode` for a copilot. This value opens no checkpoints at steps.
 pub(super) const COPILOT_APPROVAL: (&str, Approval) = ("conversational", Approval::Never);
 
-/// Setting that decides whether people are asked at the steps of a phase.
+/// Setting of a mode that decides at which points of the steps of a phase a person is asked.
 #[derive(Clone, Copy)]
 pub(super) enum Asks {
-    /// The mode decides. `approval_mode` is ignored, because the web UI's form sends `approvalMode` with every mode
-    /// (contract A32).
+    /// The mode decides. A person is always asked at these points, and `approval_mode` is ignored, because the web UI's
+    /// form sends `approvalMode` with every mode (contract A32).
     Always(Approval),
-    /// `approval_mode` decides. This value is the default.
+    /// `approval_mode` decides. A person is asked at these points unless `approval_mode` has a value.
     Unless(Approval),
 }
 
@@ -178,14 +178,14 @@ impl Chosen {
         Self::new(kind, Asks::Always(Approval::Never))
     }
 
-    /// Returns true if a key of the whole config changes this phase.
+    /// Returns true if the key, set for the whole config, changes this phase.
     pub(super) fn heeds(&self, key: &str) -> bool {
         let is_fixed = key == "approval_mode" && matches!(self.asks, Asks::Always(_));
         self.kind.keys().contains(&key) && !is_fixed
     }
 }
 
-/// Phases of a mode, each with the setting for checkpoints at its steps.
+/// Phases of a mode, each with the setting that decides when a person is asked.
 type Phases = &'static [(Kind, Asks)];
 
 const QUIET: Asks = Asks::Always(Approval::Never);
@@ -223,7 +223,7 @@ const VARIANTS: [(&str, Phases); 3] =
     [("full_interactive", INTERACTIVE), ("planning_only", REVIEWED), ("error_recovery", RECOVERED)];
 
 const COPILOT: &str = "copilot";
-/// Phases of a mode that asks the person after each round, unless the task is simple (contract E26).
+/// Phases of the mode in which the person has a turn after each round, unless the task is simple (contract E26).
 const CHATTED: Phases = &[(Kind::Copilot, Asks::Unless(Approval::AfterStep))];
 
 /// Returns the canonical spelling of a mode: lower case, with `_` instead of `-`.

@@ -1,4 +1,4 @@
-//! Makes the phases of a run from the base workflow's templates and the config.
+//! Builds the phases of a run from the templates of the base workflow and from the config.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::mode::{APPROVALS, Approval, Asks, COPILOT_APPROVAL, Chosen, Kind};
 use super::raw_config::{RawConfig, Reader};
 use super::{copilot, gates, kinds};
 
-/// A phase, with its type in the source system.
+/// A phase that was built, with its type in the source system.
 pub(super) struct Made {
     pub(super) kind: Kind,
     pub(super) phase: Phase,
@@ -52,8 +52,8 @@ pub(super) fn make(
     made
 }
 
-/// Checks the keys that apply only to phases that are not chosen. A wrong value is reported as if the phase were
-/// chosen.
+/// Checks those keys that apply only to phases which the config does not choose. A wrong value of such a key is
+/// reported as if the phase were chosen.
 pub(super) fn check(chosen: &[Chosen], top: &RawConfig, base: &Definition, problems: &mut Vec<Problem>) {
     for kind in Kind::ALL.into_iter().filter(|kind| chosen.iter().all(|each| each.kind != *kind)) {
         let other = Chosen::quiet(kind);
@@ -198,8 +198,8 @@ const POSITIONS: [(&str, (&str, &str)); 6] = [
     ("after_execution", ("after_execution", "Is the result of the execution correct?")),
 ];
 
-/// Removes agents and tools that no phase uses. Otherwise the run could require a working directory or a model that it
-/// never uses.
+/// Removes agents and tools that no phase uses. An unused agent or tool could otherwise make the run require a working
+/// directory or a model.
 pub(super) fn keep_what_is_used(definition: &mut Definition) {
     let named = definition.phases.iter().flat_map(|phase| match &phase.kind {
         PhaseKind::Planning(planning) => {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::mode;
 use crate::limits::{MARS_COUNT, MARS_TEXT_BYTES};
 
-/// Aliases of config keys, with their canonical keys. Some aliases are the web UI's spelling.
+/// Aliases of config keys, each with the canonical key. Some aliases are spellings of the web UI.
 const ALIASES: [(&str, &str); 7] = [
     ("max_attempts", "max_n_attempts"),
     ("workspace", "work_dir"),
@@ -26,8 +26,8 @@ pub(super) struct Item {
     pub(super) value: Value,
 }
 
-/// Values of a config by canonical key. A null or an empty text means that the user left a form field empty, so the key
-/// of this value is omitted.
+/// Values of a config by canonical key. If a value is null or an empty text, the user left the form field empty, and
+/// the key is omitted.
 #[derive(Default)]
 pub(super) struct RawConfig(BTreeMap<String, Item>);
 
@@ -45,7 +45,7 @@ impl RawConfig {
         Self(given)
     }
 
-    /// Reads a config that was already accepted. If the value is not an object, the result has no keys.
+    /// Reads a config that was already checked and accepted. If the value is not an object, the result has no keys.
     pub(super) fn from_accepted(config: &Value) -> Self {
         config.as_object().map(|config| Self::from_map(config, "", &mut Vec::new())).unwrap_or_default()
     }
@@ -71,8 +71,8 @@ pub(super) fn canonical(key: &str) -> String {
     ALIASES.iter().find(|(other, _)| *other == name).map_or(name, |(_, of)| (*of).to_owned())
 }
 
-/// Reads config values for one phase. A key of the phase itself has precedence over a key of the whole config. A key of
-/// the whole config is read only if this type of phase has the key.
+/// Reads the config values that apply to one phase. A key in the config of the phase has precedence over the same key
+/// in the config of the run. A key in the config of the run is read only if this type of phase has the key.
 pub(super) struct Reader<'a> {
     pub(super) own: &'a RawConfig,
     pub(super) top: Option<&'a RawConfig>,
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         flag
     }
 
-    /// Reports a problem if a flag differs from `value`, because Holdshort supports only this value.
+    /// Reports a problem if a flag has a different value than `value`, the only value that Holdshort supports.
     pub(super) fn only(&mut self, key: &str, value: bool, why: &str) {
         let item = self.item(key);
         if self.flag(key).is_some_and(|flag| flag != value)
@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
         text
     }
 
-    /// Reads a value that must be one of `words`. `-` and `_` are equivalent.
+    /// Reads a value that must be one of `words`. In the value, `-` and `_` are equivalent.
     pub(super) fn one_of<T: Copy>(&mut self, key: &str, words: &[(&str, T)]) -> Option<T> {
         let item = self.item(key)?;
         let said = item.value.as_str().map(mode::canonical);

@@ -1,6 +1,6 @@
-//! Config keys that are accepted but have no effect (contract E40), because the client's form sends all its keys with
-//! every mode. The values of these keys are checked as strictly as other values. Each key is reported with the reason
-//! why it has no effect.
+//! Config keys that are accepted but have no effect (contract E40). The client's form sends all its keys with every
+//! mode, so these keys cannot be rejected. Their values are checked as strictly as other values. The client receives
+//! the reason why each of these keys has no effect.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::schema::Problem;
@@ -51,8 +51,8 @@ const ROWS: [(&str, ValueType, &str); 12] = [
     ("ocr_output_dir", ValueType::Text, PAPERS),
 ];
 
-/// Key that is rejected instead of reported as unused, so that no client relies on this key to decide what happens on
-/// expiry.
+/// Key that is rejected instead of reported as unused, so that no client believes that it decides what happens when a
+/// request expires.
 const NEVER_IDLE: &str = "default_on_timeout";
 
 /// Returns the keys that have no effect. `definition` contains only the agents that are used. Unknown keys are added to
