@@ -1,5 +1,5 @@
 //! HTTP client for all verbs of the command line. The client finds the server, sends authenticated requests, and
-//! returns responses or problems.
+//! returns the response or the server's description of the problem.
 //!
 //! Never retries: the caller decides what a missing response means.
 
@@ -22,9 +22,11 @@ use crate::program_name::{holdshort, with_program_name};
 use crate::shell::quoted;
 
 const CONNECT_TIME: Duration = Duration::from_secs(5);
-/// Timeout of a request. The timeout is long enough for a request that reads the whole journal.
+/// Time after which the client stops waiting for the response to a request. It is long enough for a request that makes
+/// the server read the whole journal.
 const REQUEST_TIME: Duration = Duration::from_mins(5);
-/// Timeout of the request that reports a shown card. Keyboard input is not read until the report is sent.
+/// Time after which the client stops waiting for the response when it reports that a person has seen a card. While the
+/// report is sent, keyboard input is not read.
 const LOOK_TIME: Duration = Duration::from_secs(2);
 /// Maximum number of events per page.
 const EVENTS: usize = 200;
@@ -37,8 +39,8 @@ const SILENCE: Duration = Duration::from_secs(50);
 pub(crate) struct Refused(pub(crate) Problem);
 
 impl Refused {
-    /// Returns true if the request itself was invalid. A request that was refused because of a missing permission (403)
-    /// is not invalid.
+    /// Returns true if the request itself was invalid. A request that was rejected because a permission is missing
+    /// (403) is valid.
     pub(crate) fn is_usage(&self) -> bool {
         matches!(self.0.status, 400 | 401 | 413 | 415 | 421 | 422)
     }
@@ -146,7 +148,7 @@ fn argument_for_pointer(pointer: &str) -> String {
     pointer.to_owned()
 }
 
-/// Returns true if the detail only repeats the title and the resolution.
+/// Returns true if the detail of a problem contains nothing but its title and its resolution.
 fn repeats(problem: &Problem) -> bool {
     match problem.code {
         Code::AlreadyResolved => true,
@@ -155,7 +157,8 @@ fn repeats(problem: &Problem) -> bool {
     }
 }
 
-/// Returns the text that follows the title in the detail. `None` if the detail does not begin with the title.
+/// Returns the text that follows the title in the detail of a problem. `None` if the detail does not begin with the
+/// title.
 fn beyond_title(problem: &Problem) -> Option<&str> {
     let (start, rest) = problem.detail.split_at_checked(problem.title.len())?;
     start.eq_ignore_ascii_case(&problem.title).then_some(rest)
@@ -181,7 +184,8 @@ fn describe_resolution(resolution: &Resolution) -> String {
 pub struct Client {
     http: reqwest::Client,
     target: Arc<RwLock<Target>>,
-    /// Arguments with which the client finds the server again. `None` for a server in this process.
+    /// Arguments with which the client can look up the server's address again. `None` if the server runs in this
+    /// process.
     reach: Option<Reach>,
     words: Arc<str>,
 }
@@ -198,19 +202,19 @@ struct Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum From {
     Environment,
-    /// A login of this terminal at the server.
+    /// The token of a login of this terminal at the server.
     Login,
     DataFolder,
 }
 
 impl Client {
-    /// Finds the server that the arguments select. If they select none, finds the server that uses the data folder.
+    /// Finds the server that the command-line arguments select. If they select none, finds the server that uses the
+    /// default data folder.
     pub(crate) fn find(reach: &Reach) -> anyhow::Result<Self> {
         Self::new(target(reach)?, Some(reach.clone()), &render_server_arguments(reach)?)
     }
 
-    /// Creates a client for an address and a token. `words` are the arguments that select this server on the command
-    /// line of another command.
+    /// Creates a client for an address and a token. `words` are the command-line arguments that select this server.
     pub(crate) fn with_token(address: &str, token: &str, words: &str) -> anyhow::Result<Self> {
         Self::new(
             Target { base: Url::parse(address)?, token: Some(token.to_owned()), from: From::DataFolder },
@@ -247,13 +251,14 @@ impl Client {
         self.target().base.as_str().trim_end_matches('/').to_owned()
     }
 
-    /// Returns the arguments that select the same server for another command. The returned text starts with a space.
+    /// Returns the command-line arguments with which another command selects the same server. The returned text starts
+    /// with a space.
     pub(crate) fn server_arguments(&self) -> &str {
         &self.words
     }
 
-    /// Finds the server again. A restarted server may listen at another address, and another program may now listen at
-    /// the old address.
+    /// Looks up the server's address again. After a restart the server may listen at another address, and another
+    /// program may listen at the old one.
     fn find_again(&self) -> anyhow::Result<Target> {
         let Some(reach) = &self.reach else { return Ok(self.target()) };
         let found = target(reach)?;
@@ -273,8 +278,8 @@ impl Client {
         self.ask(self.request(Method::POST, path)?.json(body)).await
     }
 
-    /// Reports that the person at the terminal has seen an open interrupt completely. Errors are ignored: the server
-    /// refuses this report from a person who may read but not decide.
+    /// Reports to the server that the person at the terminal has seen all parts of an open interrupt. An error is
+    /// ignored: the server rejects the report if the person is not allowed to decide.
     pub(crate) async fn looked(&self, interrupt: &str) {
         let (path, body) = (format!("/v1/interrupts/{interrupt}/views"), json!({}));
         let _ = tokio::time::timeout(LOOK_TIME, self.post::<Value>(&path, &body)).await;
@@ -316,7 +321,7 @@ impl Client {
         }
     }
 
-    /// Calls `look` with each stored event of a run, in order.
+    /// Calls `look` with each stored event of a run, oldest first.
     pub async fn each_event(&self, run: &str, mut look: impl FnMut(&Event)) -> anyhow::Result<()> {
         let mut since = 0;
         loop {
@@ -479,7 +484,7 @@ impl Client {
     }
 }
 
-/// Returns true if a request was refused only because of this field of its body.
+/// Returns true if a request was rejected only because of this field of its body.
 pub(crate) fn is_refused_at(error: &anyhow::Error, pointer: &str) -> bool {
     error
         .downcast_ref::<Refused>()
@@ -490,7 +495,7 @@ pub(crate) fn code(error: &anyhow::Error) -> Option<Code> {
     error.downcast_ref::<Refused>().map(|refused| refused.0.code)
 }
 
-/// Returns the invalid fields of a refused request body.
+/// Returns the descriptions of the invalid fields if a request body was rejected.
 pub(crate) fn errors(error: &anyhow::Error) -> &[FieldError] {
     error.downcast_ref::<Refused>().map_or(&[], |refused| &refused.0.errors)
 }
@@ -510,14 +515,15 @@ pub(crate) fn id(text: &str) -> anyhow::Result<&str> {
     if fits { Ok(text) } else { Err(usage(format!("`{}` is not an id", plain::line(text)))) }
 }
 
-/// Returns the arguments that select the same server. The text is empty for the default data folder.
+/// Returns the command-line arguments with which another command selects the same server. The text is empty for the
+/// default data folder.
 fn render_server_arguments(reach: &Reach) -> anyhow::Result<String> {
     let server = reach.server.as_deref().map(|url| format!(" --server {}", quoted(url)));
     Ok(format!("{}{}", DataDir::resolve(reach.data.as_deref())?.arguments(), server.unwrap_or_default()))
 }
 
-/// Returns the server that the arguments select, otherwise the server that holds the lock of the data folder. No other
-/// server may receive the token.
+/// Returns the server that the arguments select or, if they select none, the server whose process has locked the data
+/// folder. The token must not be sent to any other server.
 fn target(reach: &Reach) -> anyhow::Result<Target> {
     let data_dir = DataDir::resolve(reach.data.as_deref())?;
     let address = reach.server.clone().or_else(|| data_dir.listening()).ok_or_else(|| data_dir.unserved())?;
@@ -573,7 +579,7 @@ const KINDS: [(&str, &str); 6] = [
     ("dlv", "a delivery"),
 ];
 
-/// Returns the verb that lists ids of a kind.
+/// Returns the verb that lists the ids of a kind of object.
 fn listed_by(kind: &str) -> &'static str {
     match kind {
         "run" | "ses" => "sessions",

@@ -38,7 +38,7 @@ pub(crate) const NAME: &str = "holdshort.toml";
 /// Default of the key `listen`.
 const LISTEN: &str = "127.0.0.1:7349";
 
-/// Content of the configuration file.
+/// Content of the configuration file, parsed.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_field_names, reason = "they are the keys of the file")]
@@ -116,7 +116,7 @@ pub(crate) struct EffectiveSettings {
     pub keep_content: Option<Duration>,
     pub log_format: Format,
     pub otlp: Option<Otlp>,
-    /// Source of each configuration value. Secret values are never included.
+    /// Source of each value. Secret values are never included.
     pub told: Vec<EffectiveSetting>,
 }
 
@@ -336,7 +336,7 @@ pub(crate) fn resolve_settings(serve: &Serve, data_dir: &DataDir) -> anyhow::Res
     })
 }
 
-/// Returns the endpoint for traces, and the headers to send there. The headers are secrets.
+/// Returns the endpoint to which traces are sent, and the HTTP headers to send with them. The headers are secrets.
 fn otlp(
     telling: &mut SettingResolver,
     flag: Option<Url>,
@@ -374,7 +374,7 @@ fn otlp(
 
 struct SettingResolver {
     path: Option<PathBuf>,
-    /// Text of the configuration file.
+    /// Text of the configuration file, to find the position of an error.
     text: String,
     told: Vec<EffectiveSetting>,
 }
@@ -388,7 +388,7 @@ impl SettingResolver {
         self.find_setting(key).is_some_and(|told| told.from.starts_with("file "))
     }
 
-    /// Returns the error for a key, with line and column if the file sets the key.
+    /// Returns the error about a key, with line and column if the key is set in the file.
     fn wrong(&self, key: &str, why: &str) -> anyhow::Error {
         match &self.path {
             Some(path) if self.is_from_file(key) => {
@@ -511,7 +511,7 @@ fn secret_of(key: &str, path: &Path) -> anyhow::Result<String> {
     secret_file::read_text(path, CONFIG_BYTES).map_err(|error| usage(format!("`{key}` {shown} {error}")))
 }
 
-/// Deserializes a value with the parser of the flag of the same name.
+/// Deserializes a value with the parser of the command-line flag of the same name.
 fn as_flag<'de, D: Deserializer<'de>, T>(
     from: D,
     such: &str,
@@ -535,7 +535,7 @@ fn otlp_endpoint<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Url>, D::E
     args::otlp_endpoint(&String::deserialize(from)?).map(Some).map_err(de::Error::custom)
 }
 
-/// Deserializes a list with the parser of the flag of the same name.
+/// Deserializes a list with the parser of the command-line flag of the same name.
 fn as_flags<'de, D: Deserializer<'de>>(
     from: D,
     such: &str,
@@ -596,7 +596,7 @@ fn model<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error>
     }
 }
 
-/// Checks a URL. The error does not contain the value, because the value may contain a password.
+/// Checks a URL. An error does not contain the URL, because the URL may contain a password.
 fn base_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(from)?;
     let is_url = Url::parse(text.trim()).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));

@@ -1,7 +1,8 @@
-//! The data folder as a client uses it: the journal, the address of the server, the operator's token.
+//! The data folder, as clients read it: the journal, the address of the server, and the operator's token.
 //!
-//! A server writes `server.json` when it starts, and removes this file when it stops. A client uses the file only if
-//! the process named in it runs and holds the lock of the folder. Otherwise another program could receive the token.
+//! A server writes `server.json` when it starts, and removes this file when it stops. A client uses this file only if
+//! the process that it names is running and has locked the folder. Otherwise the client could send the token to another
+//! program.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -20,7 +21,7 @@ use crate::shell::quoted;
 const ADDRESS: &str = "server.json";
 const TOKENS: &str = "tokens.json";
 const DATABASE: &str = "holdshort.db";
-/// Head file next to the journal. The file contains the position at which the journal ended.
+/// File next to the journal that records where the journal ended.
 const HEAD_FILE: &str = "holdshort.head";
 /// Lock file of the server process that uses the folder. The kernel releases the lock when the process ends.
 const LOCK: &str = "holdshort.lock";
@@ -42,7 +43,7 @@ struct Tokens {
 }
 
 impl DataDir {
-    /// Returns the named folder, or the default data folder of the person.
+    /// Returns the folder `given`, or the person's default data folder.
     pub(crate) fn resolve(given: Option<&Path>) -> anyhow::Result<Self> {
         if let Some(path) = given {
             return Ok(Self { path: std::path::absolute(path)? });
@@ -53,7 +54,7 @@ impl DataDir {
         Ok(Self { path: base.join("holdshort") })
     }
 
-    /// Returns the reason why this folder cannot contain a journal. `None` if it can.
+    /// Returns the reason why a journal cannot be stored in this folder. `None` if a journal can be stored there.
     pub(crate) fn trouble(&self) -> Option<String> {
         // A missing folder is created in its nearest existing parent.
         for path in self.path.ancestors() {
@@ -103,8 +104,8 @@ impl DataDir {
         matches!(tried, Ok(Err(TryLockError::WouldBlock)))
     }
 
-    /// Returns the arguments that select this folder on another command line. The text is empty for the default data
-    /// folder.
+    /// Returns the command-line arguments with which another command selects this folder. The text is empty for the
+    /// default data folder.
     pub(crate) fn arguments(&self) -> String {
         let is_own = Self::resolve(None).is_ok_and(|own| own.path == self.path);
         if is_own { String::new() } else { format!(" --data {}", self.quoted()) }
@@ -115,7 +116,7 @@ impl DataDir {
         quoted(&self.path.display().to_string())
     }
 
-    /// Returns the error of a command that needs a server, while no server uses this folder.
+    /// Returns the error of a command that needs a server when no server uses this folder.
     pub(crate) fn unserved(&self) -> anyhow::Error {
         no_server(format!(
             "no server uses {}; start a server with `{} serve --data {}`",
@@ -151,7 +152,8 @@ impl DataDir {
     }
 }
 
-/// Address file of a running server. The file is removed on drop, unless a different server has replaced the file.
+/// File with the address of the running server. The file is removed on drop, unless a different server has replaced the
+/// file.
 #[derive(Debug)]
 pub(crate) struct Announced {
     path: PathBuf,

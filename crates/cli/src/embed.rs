@@ -54,7 +54,8 @@ pub(crate) struct Plan {
     pub crew: Crew,
     /// Collector to which traces of runs are sent.
     pub otlp: Option<Otlp>,
-    /// Number of acknowledged events whose loss from a damaged journal is accepted.
+    /// Number of acknowledged events that may be missing from a damaged journal, because the operator has accepted
+    /// their loss.
     pub accept_loss: Option<u64>,
     /// True if errors are printed as JSON.
     pub json: bool,
@@ -92,7 +93,7 @@ pub(crate) struct Embedded {
     pub server: Server,
     /// Address at which commands on this machine reach the server.
     pub local: SocketAddr,
-    /// Arguments that select this server on the command line of another command.
+    /// Command-line arguments with which another command selects this server.
     words: String,
     // Declared after the server so that it is dropped last: the address file must exist as long as the server listens.
     announced: Announced,
@@ -128,8 +129,8 @@ impl Embedded {
     }
 }
 
-/// Ends the process after the journal has become unwritable, because the server could record no further decision or
-/// result. First, the server refuses requests for one second, so that monitoring sees the reason.
+/// Ends the process after writing to the journal has failed, because the server can record no further decision or
+/// result. For one second before the end, the server rejects requests, so that monitoring sees the reason.
 async fn end_with(failed: impl Future<Output = String>, journal: String, json: bool) {
     const NOTICE: Duration = Duration::from_secs(1);
     let why = failed.await;
@@ -148,8 +149,9 @@ pub(crate) fn store_of_environment() -> Option<String> {
     std::env::var("HOLDSHORT_STORE").ok().filter(|url| !url.is_empty())
 }
 
-/// Rejects an embedded server if the environment names a journal outside the data folder. The embedded server would
-/// write into the data folder, and the run would be missing from the journal that people read.
+/// Returns an error if the environment names a journal outside the data folder and the server would run in this
+/// process. Such a server would write into the data folder, and people who read the named journal would not see the
+/// run.
 pub(crate) fn in_the_folder() -> anyhow::Result<()> {
     match store_of_environment() {
         Some(_) => Err(no_server(format!(
@@ -160,7 +162,7 @@ pub(crate) fn in_the_folder() -> anyhow::Result<()> {
     }
 }
 
-/// Returns the database of a server. `None` if the journal is in the data folder.
+/// Returns the database in which a server stores its journal. `None` if the journal is in the data folder.
 pub(crate) fn database(store: &StoreArgs) -> Option<postgres::Config> {
     let url = store.store.as_ref()?;
     let host = || {
@@ -175,7 +177,7 @@ pub(crate) fn database(store: &StoreArgs) -> Option<postgres::Config> {
     Some(config)
 }
 
-/// Describes a database by host and name only, because its URL may contain a password.
+/// Describes a database only by host and name, because its URL may contain a password.
 pub(crate) fn database_words(url: &str) -> String {
     let url = reqwest::Url::parse(url).ok();
     let named = url.as_ref().and_then(|url| {
@@ -185,8 +187,9 @@ pub(crate) fn database_words(url: &str) -> String {
     named.unwrap_or_else(|| "the database".to_owned())
 }
 
-/// Converts a start error. A damaged journal has a separate error code, so that scripts can alert a person. `kept`
-/// names the storage to restore from a backup; `journal` describes its location.
+/// Converts an error with which the start of a server failed. A damaged journal has its own error code, so that scripts
+/// can alert a person. `kept` names what has to be restored from a backup, and `journal` describes where the journal
+/// is.
 fn not_started(error: StartError, kept: &str, journal: &str) -> anyhow::Error {
     let of_store = match &error {
         StartError::Engine(holdshort_engine::Error::Store(error)) | StartError::Store(error) => Some(error),
@@ -206,7 +209,7 @@ fn not_started(error: StartError, kept: &str, journal: &str) -> anyhow::Error {
     if damaged { damage(format!("{text}. Restore {kept} from a backup.")) } else { usage(text) }
 }
 
-/// Returns the arguments that start the same embedded server again.
+/// Returns the command-line arguments that start the same server in this process again.
 pub(crate) fn again(data_dir: &DataDir, model: &ModelArgs) -> String {
     let mut text = data_dir.arguments();
     for (name, value) in [("model", &model.model), ("base-url", &model.base_url)] {

@@ -11,15 +11,15 @@ use crate::client::Refused;
 pub(crate) enum Exit {
     /// The run completed, or the command succeeded.
     Ok,
-    /// The command failed, or the server refused it, for example because the interrupt is already decided or a
+    /// The command failed, or the server rejected it, for example because the interrupt is already decided or a
     /// permission is missing.
     Failed,
     /// Error in the usage or in the configuration. A retry does not help.
     Usage,
     Cancelled,
-    /// The run continues without this terminal, or waits for a person.
+    /// The run continues on a server after this command ends, or waits for a person.
     Waiting,
-    /// Exit code of a command during its trial. `holdshort exec` exits with the same code.
+    /// Exit code that a command had in its trial. `holdshort exec` exits with this code.
     Captured(u8),
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn damage(message: impl Into<String>) -> anyhow::Error {
     Usage { code: Code::JournalDamaged.as_str(), message: message.into() }.into()
 }
 
-/// Returns true if the error is for a missing server.
+/// Returns true if the error says that no server was found.
 pub(crate) fn is_no_server(error: &anyhow::Error) -> bool {
     error.downcast_ref::<Usage>().is_some_and(|usage| usage.code == NO_SERVER)
 }

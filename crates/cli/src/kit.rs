@@ -1,5 +1,5 @@
-//! Reusable parts for the screens of packs: the client, the output, prompts in a terminal, and the folder for the files
-//! of a run.
+//! Building blocks for the screens of packs: the client, the output, prompts in a terminal, and the folder for the
+//! files of a run.
 
 pub use holdshort_engine::real::REHEARSAL;
 

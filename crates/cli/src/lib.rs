@@ -1,9 +1,10 @@
 //! The command line. Every verb is a client of the native API. `run`, `demo` and `attach` start a server in this
-//! process if no server responds. Packs can add screens: `pack.rs` defines the trait, and `kit.rs` contains reusable
-//! parts.
+//! process if they find no running server. Packs can add screens: `pack.rs` defines the trait, and `kit.rs` contains
+//! reusable parts.
 //!
-//! Contains no engine logic. Never writes to a journal that a server uses: `rebuild` and `import` take the lock of the
-//! journal. Start reading at `args.rs` for the arguments, `verbs/` for the actions, `terminal/` for the screens.
+//! This crate contains no engine logic. It never writes to a journal that a server uses: `rebuild` and `import` first
+//! lock the journal. Start reading at `args.rs` for the arguments, `verbs/` for the actions, `terminal/` for the
+//! screens.
 
 #![expect(clippy::print_stderr, reason = "messages to people go to standard error")]
 
@@ -35,7 +36,7 @@ use crate::args::{Args, Hook, Verb};
 use crate::exit::Exit;
 use crate::pack::Packs;
 
-/// Runs the program with these packs. `args` starts with the program's name.
+/// Runs the program with these packs as its extensions. `args` starts with the program's name.
 pub fn main(args: impl IntoIterator<Item = OsString>, packs: Packs) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     // The sandbox restricts its own process, so this check must come before any thread starts.

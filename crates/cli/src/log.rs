@@ -1,7 +1,8 @@
 //! Log of a server on standard error, written by a separate thread.
 //!
-//! If standard error is full, closed or not read, log lines are lost. Logging never blocks or ends the process, because
-//! the journal contains everything important. The next line that can be written reports the number of lost lines.
+//! Log lines are lost if standard error is full, closed or not read. Writing to the log never blocks or ends the
+//! process, because everything important is also in the journal. As soon as a line can be written again, a line reports
+//! how many were lost.
 
 use std::io::{self, Write};
 use std::sync::OnceLock;
@@ -18,13 +19,13 @@ use tracing_subscriber::EnvFilter;
 use crate::exit::usage;
 use crate::plural::count;
 
-/// Maximum number of lines that wait to be written. The number is large enough for a burst. It also limits the memory
-/// that lines use while the output is blocked.
+/// Maximum number of lines that wait to be written. The number is large enough for many lines at once. It also limits
+/// the memory that waiting lines use while the output is blocked.
 const WAITING: usize = 4_096;
 /// Maximum time to wait for the log when the process ends.
 const FLUSH_TIME: Duration = Duration::from_secs(1);
 
-/// Levels of a filter, for the whole program or one module.
+/// Levels that a log filter can set for the whole program or for one module.
 const LEVELS: [&str; 6] = ["error", "warn", "info", "debug", "trace", "off"];
 
 /// Format of a log line.
@@ -33,14 +34,14 @@ const LEVELS: [&str; 6] = ["error", "warn", "info", "debug", "trace", "off"];
 pub(crate) enum Format {
     #[default]
     Text,
-    /// One JSON object per line. With this format, all other output of a server on standard error is JSON too.
+    /// One JSON object per line. With this format, everything else that a server prints on standard error is JSON too.
     Json,
 }
 
 /// Environment variable that selects the format.
 pub(crate) const FORMAT: &str = "HOLDSHORT_LOG_FORMAT";
 
-/// Format of the log. Set when the log starts.
+/// Format of the log. Set when logging starts.
 static FORM: OnceLock<Format> = OnceLock::new();
 static LOG: OnceLock<SyncSender<Entry>> = OnceLock::new();
 /// Number of lines lost since the last successful write.
@@ -48,7 +49,7 @@ static LOST: AtomicU64 = AtomicU64::new(0);
 
 enum Entry {
     Line(Vec<u8>),
-    /// Request to report when all earlier lines are written.
+    /// Request to signal when all earlier lines are written.
     Flush(SyncSender<()>),
 }
 
@@ -119,8 +120,8 @@ fn panicked(panic: &std::panic::PanicHookInfo<'_>) {
     tracing::error!(place, "a thread of the program panicked");
 }
 
-/// Returns the first part of a filter that has no known level. `EnvFilter` would take such a word as the name of a
-/// module, and hide the log of all other modules.
+/// Returns the first part of a log filter that contains no level. `EnvFilter` would take such a part as the name of a
+/// module, and would hide the log of all other modules.
 fn without_level(filter: &str) -> Option<&str> {
     let mut parts = filter.split(',').map(str::trim).filter(|part| !part.is_empty());
     let level = |part: &str| part.rsplit_once('=').map_or(part, |(_, level)| level).to_ascii_lowercase();
@@ -173,7 +174,7 @@ fn write_all(waiting: &Receiver<Entry>, out: &mut impl Write, format: Format) {
     }
 }
 
-/// Returns the line that reports the number of lost lines.
+/// Returns a log line that states how many lines were lost.
 fn missing(lines: u64, format: Format) -> String {
     let said = format!("{} of the log could not be written", count(lines, "line"));
     match format {
@@ -190,7 +191,7 @@ fn missing(lines: u64, format: Format) -> String {
 mod tests {
     use super::*;
 
-    /// Writer that fails a given number of times.
+    /// Writer for tests whose first writes fail.
     struct Disk {
         full_for: usize,
         written: String,

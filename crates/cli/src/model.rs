@@ -1,4 +1,4 @@
-//! The model that the command line and the environment select, and messages if they select no model.
+//! The model that the command line and the environment select, and the messages for the case that they select none.
 
 use holdshort_models::{Error, Missing, Settings, Source};
 
@@ -12,7 +12,7 @@ pub(crate) fn source(model: &ModelArgs) -> Result<Source, Error> {
     holdshort_models::from_env(&settings(model), &|name| std::env::var(name).ok())
 }
 
-/// Returns a message if a provider is configured without the name of a model.
+/// Returns a message if a provider is configured but no model name.
 pub(crate) fn unnamed(model: &ModelArgs) -> Option<String> {
     match source(model) {
         Ok(Source::Missing(missing @ Missing::Name { .. })) => {
@@ -22,7 +22,8 @@ pub(crate) fn unnamed(model: &ModelArgs) -> Option<String> {
     }
 }
 
-/// Returns the reason why rehearsals replace a model. `None` if a model is configured.
+/// Returns the reason why the agents run a scripted rehearsal instead of calling a model. `None` if a model is
+/// configured.
 pub(crate) fn rehearses(model: &ModelArgs) -> Option<String> {
     unnamed(model).or_else(|| match source(model) {
         Ok(Source::Provider(_)) => None,

@@ -1,4 +1,5 @@
-//! A new file that only its owner can read. Never overwrites an existing file. An incomplete file is deleted.
+//! A new file that only its owner can read. If the file already exists, creating it fails. If the file is not finished,
+//! it is deleted on drop.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Write};
@@ -28,7 +29,7 @@ impl NewFile {
         Ok(Self { path: path.to_owned(), out: BufWriter::new(file), is_whole: false })
     }
 
-    /// Writes the buffered data. Returns after all data is on the disk.
+    /// Writes the buffered data to the disk. Returns after the disk has stored all data.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         let shown = || self.path.display().to_string();
         self.out.flush().with_context(shown)?;

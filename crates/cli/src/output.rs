@@ -1,6 +1,6 @@
 //! Output of the program: documents and lines on standard output, messages on standard error.
 //!
-//! A closed reader (`| head`) is not an error.
+//! It is not an error if the reader of standard output has closed it (`| head`).
 
 use std::io::Write;
 
@@ -38,7 +38,7 @@ pub fn print_message(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Prints the text in front of the cursor where a person types.
+/// Prints the text that precedes the person's input on the same line.
 pub(crate) fn prompt(text: &str) {
     let mut err = std::io::stderr().lock();
     let _ = write!(err, "{text}").and_then(|()| err.flush());

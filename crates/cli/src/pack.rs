@@ -1,4 +1,4 @@
-//! A pack: an extension for one domain, for example tools for one kind of data with a workflow and screens.
+//! A pack: an extension for one domain, for example tools that read one kind of data, with a workflow and screens.
 //!
 //! The product uses a pack only through this trait. Each binary lists its packs in [`Packs`].
 
@@ -33,7 +33,8 @@ pub trait Pack: Debug + Send + Sync {
     /// Workflows of the pack, each with a rehearsal, a sample and a documentation page.
     fn workflows(&self) -> &'static [Shipped];
 
-    /// Parser of the cases that clients of the crew edge (`/crew/…`) send. At most one pack of a binary has a parser.
+    /// Function that reads the cases that clients of the crew edge (`/crew/…`) send. At most one pack of a binary has
+    /// such a function.
     fn read_case(&self) -> Option<ReadCase> {
         None
     }
@@ -41,19 +42,22 @@ pub trait Pack: Debug + Send + Sync {
     /// Texts for help, lists and errors.
     fn texts(&self) -> PackTexts;
 
-    /// Options that the pack adds to `run`. The ids of these options must be unique within `run`.
+    /// Options that the pack adds to the command `run`. Their ids must differ from the ids of all other options of
+    /// `run`.
     fn options(&self) -> Vec<Arg>;
 
-    /// Prepares a run. Returns `None` if no option of the pack is set.
+    /// Prepares a run. Returns `None` if the command line sets no option of the pack.
     fn start(&self, arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start>>;
 
-    /// Writes the file that a person edits before a run. Never overwrites an existing file.
+    /// Writes the file that a person fills in before a run. If the file already exists, returns an error.
     fn init(&self, to: Option<&Path>) -> anyhow::Result<()>;
 
-    /// Writes the files of a run of the pack's workflow, and prints their names. Writes nothing for other workflows.
+    /// Writes the result files of a run of the pack's workflow, and prints their names. Writes nothing for other
+    /// workflows.
     fn leave_files<'a>(&'a self, client: &'a Client, run: &'a str, to: Files<'a>) -> LocalBoxFuture<'a, ()>;
 
-    /// Returns the screens for questions of the pack's agents at a terminal. `None` shows the usual card.
+    /// Returns the screens on which the terminal shows the questions of the pack's agents. If the pack has no screens,
+    /// returns `None`, and the standard card is shown.
     fn asker(&self) -> Option<Box<dyn Asker>> {
         None
     }
@@ -62,19 +66,19 @@ pub trait Pack: Debug + Send + Sync {
 /// Texts of a pack for help, lists and errors.
 #[derive(Clone, Copy, Debug)]
 pub struct PackTexts {
-    /// Description of the pack's demo for the help text, such as `analysts who ask`.
+    /// Subject of the pack's demo, for the help text, such as `analysts who ask`.
     pub demo_subject: &'static str,
-    /// Object that `init` writes: `a configuration`.
+    /// The thing that `init` writes, for the help text: `a configuration`.
     pub init_object: &'static str,
     /// Default path of the file that `init` writes: `` `file.yaml` ``.
     pub init_default_path: &'static str,
     /// Option of `run` that starts a run of the pack: `--config FILE`.
     pub start_option: &'static str,
-    /// Default folder for the files of a run.
+    /// Default folder for the result files of a run.
     pub default_output: &'static str,
-    /// Hint for a person who started the pack's workflow without its input.
+    /// Hint for a person who starts the pack's workflow without its input.
     pub missing_input_hint: &'static str,
-    /// Purpose of `init`, printed at the end of a demo.
+    /// Sentence about the use of `init`, printed at the end of a demo.
     pub init_hint: &'static str,
 }
 
@@ -88,11 +92,11 @@ pub struct RunArguments<'a> {
     pub options: &'a ArgMatches,
 }
 
-/// Action of `run` that a pack has prepared.
+/// Action that a pack has prepared for the command `run`.
 #[derive(Debug)]
 pub enum Start {
     Run(Box<Prepared>),
-    /// Start no run. Write the file of `init` to this path instead.
+    /// Start no run. Start no run, and write the file of `init` to this path instead.
     Init(PathBuf),
 }
 
@@ -102,33 +106,33 @@ pub struct Prepared {
     pub input: Value,
     /// Working directory of the agents.
     pub workspace: PathBuf,
-    /// Settings of the run. The command line adds the workspace.
+    /// Configuration of the run, without the workspace. The command line adds the workspace to it.
     pub config: RunConfig,
-    /// Folder for the files of the run.
+    /// Folder for the result files of the run.
     pub output: PathBuf,
     /// Folders that were created for the run. These folders are removed if the run does not start.
     pub made: MadeFolders,
 }
 
-/// Folder for the files of a run, and settings for the message about these files.
+/// Folder for the result files of a run, and settings for the message that names these files.
 #[derive(Clone, Copy, Debug)]
 pub struct Files<'a> {
     pub folder: &'a Path,
-    /// True if the run pauses until a person attaches to it again.
+    /// True if the run pauses until a person attaches to it again with `holdshort attach`.
     pub rests: bool,
     /// True if the output is JSON, so that no message is printed.
     pub json: bool,
 }
 
-/// Shows the questions of one run on screens of the pack.
+/// Shows the questions of one run on the screens of a pack.
 pub trait Asker {
-    /// Returns true if this asker reads the answer to the interrupt.
+    /// Returns true if this asker shows the interrupt and reads the answer.
     fn asks(&self, interrupt: &Interrupt) -> bool;
 
-    /// Returns the screen of a question. `open` is the number of open questions. Returns `None` if the pack has no
-    /// screen for the question, for example for a question with a form. The usual card is then shown.
+    /// Returns the screen that shows a question. `open` is the number of questions that are open. Returns `None` if the
+    /// pack has no screen for this question, for example if the question has a form. The standard card is then shown.
     fn screen(&mut self, interrupt: &Interrupt, open: usize, paint: Paint) -> Option<Vec<String>>;
 
-    /// Returns the reaction to a line that a person typed as an answer.
+    /// Returns what happens in reaction to a line that a person typed as an answer.
     fn line(&mut self, prompt: &mut Prompt, line: &str, paint: Paint) -> Reaction;
 }

@@ -1,4 +1,4 @@
-//! Name of this program in the commands that messages contain.
+//! Name of this program, as messages print it in commands.
 //!
 //! The name is `holdshort` if the shell would start this program under that name. Otherwise it is the path with which
 //! the program was started, such as `target/debug/holdshort`.

@@ -14,7 +14,8 @@ use crate::client::{self, Client};
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 const UNWATCHED: Duration = Duration::from_mins(1);
-/// Maximum number of items that wait for a slow terminal. If there are more, reading from the server pauses.
+/// Maximum number of items that wait because the terminal is slow. If this number is reached, the stream stops reading
+/// from the server.
 const WAITING: usize = 64;
 
 #[derive(Debug)]
@@ -26,12 +27,12 @@ pub(crate) enum Item {
     Lost,
     /// The server responds again.
     Back,
-    /// A permanent error. A retry would not help.
+    /// A permanent error. The stream has failed, and trying again would not help.
     Broken(anyhow::Error),
 }
 
-/// States if a person watches the stream. A person notices a lost connection and can leave, so the stream reconnects
-/// without a time limit. Without a person, the stream ends with an error after a minute.
+/// Says whether a person watches the stream. A person sees that the connection is lost and can leave, so the stream
+/// reconnects without a time limit. Without a person, the stream ends with an error if it cannot connect for a minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watched {
     ByAPerson,
@@ -51,10 +52,10 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Follows the events of a run with a sequence number above `since`.
+    /// Streams those events of a run whose sequence number is higher than `since`.
     ///
-    /// If the server does not respond, the stream tries to connect again and again. If no person watches, the stream
-    /// ends with an error after one minute.
+    /// If the server does not respond, the stream keeps trying to connect. If no person watches, the stream ends with
+    /// an error after one minute.
     pub(crate) fn follow(client: &Client, run: &str, since: u64, watched: Watched) -> Self {
         let (sender, items) = mpsc::channel(WAITING);
         let place = EventSource::InRun { run: run.to_owned(), last: since };
@@ -62,7 +63,8 @@ impl Events {
         Self { items, task: tokio::spawn(reader.read(None)).abort_handle() }
     }
 
-    /// Follows all new events of the journal. To miss no event, read lists after this call.
+    /// Streams all events that are appended to the journal from now on. Read lists only after this call, so that no
+    /// event is missed.
     pub(crate) async fn everything(client: &Client, watched: Watched) -> anyhow::Result<Self> {
         let first = client.everything(None).await?;
         let (sender, items) = mpsc::channel(WAITING);
@@ -163,8 +165,8 @@ impl Reader {
         }
     }
 
-    /// Passes on the events of one connection and returns their number. Returns `None` if the receiver is closed or an
-    /// event is unreadable.
+    /// Sends the events of one connection to the receiver, and returns their number. Returns `None` if the receiver is
+    /// closed or an event is unreadable.
     async fn pass_on(&mut self, response: reqwest::Response) -> Option<usize> {
         let mut passed = 0;
         let mut frames = SseStream::from_bytes_stream(response.bytes_stream());

@@ -43,8 +43,9 @@ pub(crate) struct AddressArgs {
     pub tls_key: Option<PathBuf>,
 }
 
-/// Parses the duration of a lease into milliseconds. A shorter lease would expire while its node is busy, although the
-/// node still runs. A longer lease would delay the takeover of the runs of a stopped node.
+/// Parses the duration of a lease (the time for which a node owns its runs without a sign of life) into milliseconds. A
+/// shorter lease would expire while its node is only busy. A longer lease would delay the takeover of the runs of a
+/// stopped node.
 pub(crate) fn lease(text: &str) -> Result<u64, String> {
     match duration(text)? {
         ms @ 2_000..=600_000 => Ok(ms),
@@ -52,7 +53,7 @@ pub(crate) fn lease(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Parses an address and a port. Reads `localhost` as 127.0.0.1. Browsers also try 127.0.0.1 for `localhost`.
+/// Parses an address and a port. Reads `localhost` as 127.0.0.1. Browsers try 127.0.0.1 for `localhost` too.
 pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
     let address = match text.split_once(':') {
         Some(("localhost", port)) => format!("127.0.0.1:{port}"),
@@ -69,12 +70,12 @@ pub(crate) fn callback_reach(text: &str) -> Result<CallbackReach, String> {
     text.parse()
 }
 
-/// Checks that a text is a network, and returns the text unchanged.
+/// Checks that a text is a network address range, and returns the text unchanged.
 pub(crate) fn callback_network(text: &str) -> Result<String, String> {
     range(text).map(|_| text.to_owned()).map_err(|_| "is not a network such as `10.0.0.0/8`".to_owned())
 }
 
-/// Checks that a text is a proxy address, and returns the text unchanged, for display.
+/// Checks that a text is the address of a proxy, and returns the text unchanged, for display.
 pub(crate) fn proxy(text: &str) -> Result<String, String> {
     network(text).map(|_| text.to_owned())
 }

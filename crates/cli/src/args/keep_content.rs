@@ -1,8 +1,8 @@
-//! Retention time of the content of runs.
+//! Time for which the content of a run is kept after its end.
 
 use super::duration;
 
-/// Limits of the retention time: at least 90 days (contract E19), at most ten years.
+/// Range of this time: at least 90 days (contract E19), at most ten years.
 const KEPT_DAYS: std::ops::RangeInclusive<u64> = 90..=3_653;
 
 /// Parses the retention time into milliseconds, for the flag and for the key of `holdshort.toml`.

@@ -1,8 +1,9 @@
-//! Endpoint for traces. The flag, the environment variable and the key of `holdshort.toml` use the same parser.
+//! Endpoint for traces. The flag, the environment variable and the key of `holdshort.toml` are read with the same
+//! parser.
 
 use reqwest::Url;
 
-/// Parses the endpoint. Rejects credentials and a query, because the address is displayed.
+/// Parses the endpoint. Rejects a URL with credentials or a query, because the URL is displayed.
 pub(crate) fn otlp_endpoint(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let url = url.ok_or("is not a URL such as `http://localhost:4318`")?;

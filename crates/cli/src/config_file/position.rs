@@ -28,7 +28,8 @@ fn format_position(text: &str, start: usize) -> String {
     format!("line {line}, column {column}")
 }
 
-/// Returns the position of a value. If the value is missing, returns the position of the nearest table around it.
+/// Returns the position of a value. If the value is missing, returns the position of the innermost existing table on
+/// its path.
 pub(super) fn position_of_value(text: &str, steps: &[&str]) -> String {
     let table = DeTable::parse(text).ok();
     let mut steps = steps.iter();

@@ -1,4 +1,4 @@
-//! List of the packs of a binary: their additions to a server, and texts that name all packs.
+//! List of the packs of a binary: what they add to a server, and the texts in which all packs are named.
 
 use clap::{Arg, Command, Id};
 use holdshort_workflow::{Shipped, shipped};
@@ -20,7 +20,7 @@ impl Packs {
         self.iter().find(|pack| pack.workflows().iter().any(|shipped| shipped.name == workflow))
     }
 
-    /// Returns the tools, workflows and case parser that the packs add to a server.
+    /// Returns the tools, the workflows and the reader of cases that the packs add to a server.
     pub fn for_server(self) -> holdshort_server::Packs {
         holdshort_server::Packs {
             toolsets: self.iter().map(Pack::tools).collect(),
@@ -36,7 +36,7 @@ impl Packs {
         all
     }
 
-    /// Returns the error for a workflow for which `init` has no file.
+    /// Returns the error for a workflow for which `init` cannot write a file.
     pub(crate) fn no_init(self, workflow: &str) -> anyhow::Error {
         if self.0.is_empty() {
             return usage(format!("`init` writes no file for `{workflow}`: no workflow has a configuration"));
@@ -57,7 +57,7 @@ impl Packs {
         usage(format!("--output-dir is {}", of.join(", and ")))
     }
 
-    /// Lists the objects of `init`: `` `a` has a configuration, `b` a case ``.
+    /// Lists what `init` writes for each workflow: `` `a` has a configuration, `b` a case ``.
     fn written(self, between: &str) -> String {
         let mut listed: Vec<String> = Vec::new();
         for pack in self.iter() {
@@ -67,7 +67,7 @@ impl Packs {
         listed.join(between)
     }
 
-    /// Adds the options of packs to the grammar of the command line, and their texts to its help.
+    /// Adds the options of packs to the definition of the command line, and the texts of packs to its help.
     pub(crate) fn described(self, command: Command) -> Command {
         let named: Vec<String> = self.iter().map(|pack| format!("`{}`", pack.name())).collect();
         let has_packs = !named.is_empty();
@@ -95,7 +95,7 @@ impl Packs {
         init.mut_arg("workflow", |arg| arg.help(workflow)).mut_arg("file", |arg| arg.help(file))
     }
 
-    /// Adds the options of packs in front of `--output-dir`.
+    /// Inserts the options of packs before `--output-dir`.
     fn run_options(self, run: Command) -> Command {
         let of_pack = |pack: &'static dyn Pack| pack.options().into_iter().map(move |arg| (pack.name(), arg));
         let added: Vec<(&str, Arg)> = self.iter().flat_map(of_pack).collect();

@@ -1,7 +1,7 @@
-//! The card in the terminal: prints the data of `holdshort_presentation::card` and lists the options.
+//! The card in the terminal: prints the data of `holdshort_presentation::card` and the list of options.
 //!
-//! Facts are printed as plain text. Text from an agent is printed behind a vertical bar, escaped and cut. Look-alike
-//! letters are printed as their code points.
+//! Facts that Holdshort knows are printed as plain text. Text from an agent is escaped, truncated and printed behind a
+//! vertical bar. Letters that look like other letters are printed as their code points.
 
 use holdshort_presentation::card::{
     self, Card, End, Fact, FactName, Part, Proposal, Setting, Subtask, TitleBy, Tone, effect_beside, readable,
@@ -18,7 +18,7 @@ use super::quote::{Cap, quote};
 use super::time;
 use crate::program_name::holdshort;
 
-/// Number of lines after which a part of a card is cut. `v` shows the rest.
+/// Number of lines after which one part of a card is truncated. The key `v` shows the whole card.
 const PART: Cap = Cap::Lines(60);
 /// Width of the column of labels, in characters. A longer label is followed by a colon.
 const LABEL: usize = 9;
@@ -29,7 +29,7 @@ pub(crate) struct View<'a> {
     pub uncut: bool,
     /// True if nothing about the run is printed above the card.
     pub alone: bool,
-    /// Text of the agent that is printed directly above the card, so that the card does not repeat it.
+    /// Text of the agent that was printed directly above the card, so the card omits it.
     pub said: &'a str,
 }
 
@@ -67,8 +67,8 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     out
 }
 
-/// Returns the number of lines that the card cuts and that `v` shows. Does not count the parts in `Interrupt::unseen`,
-/// because the server has already omitted these parts.
+/// Returns the number of lines that the card omits and that the key `v` shows. The parts in `Interrupt::unseen` are not
+/// counted, because the server has already omitted them.
 pub(crate) fn cut_lines(interrupt: &Interrupt, view: View<'_>) -> usize {
     let interrupt = &LookAlikes::written(interrupt);
     let judged = InspectedCall::from_interrupt(interrupt);
@@ -87,8 +87,8 @@ const fn setting(judged: Option<&InspectedCall>) -> Setting<'_> {
     Setting { judged, is_rehearsal: false, time: &time::at }
 }
 
-/// Lists the options. The numbers of the options follow the numbers of the suggested answers. If a number can itself be
-/// an answer, a person selects an option by its name, and a suggested answer by `#1`.
+/// Lists the options. The suggested answers are numbered first, and the options after them. If the answer itself can be
+/// a number, a person selects an option by its name and a suggested answer by `#1`.
 pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let interrupt = &LookAlikes::written(interrupt);
     let mut out = earlier_answers::lines(interrupt, paint);
@@ -123,7 +123,8 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     out
 }
 
-/// Returns the effect of an option, to print after its label. Empty if the label is enough.
+/// Returns the description of an option's effect, which is printed after the option's label. The description is empty
+/// if the label says enough.
 pub(crate) fn does(interrupt: &Interrupt, option: &Offer, paint: Paint) -> String {
     effect_beside(interrupt, option).map(|effect| paint.dim(&format!(" ({effect})"))).unwrap_or_default()
 }
@@ -158,7 +159,7 @@ pub(crate) fn outcome(outcome: Outcome) -> String {
     lower(card::outcome(outcome))
 }
 
-/// Describes how to revoke the grant of the decision. `None` if the decision gave no grant.
+/// Describes how to revoke the grant of the decision. `None` if the decision created no grant.
 pub(crate) fn revoke_command(interrupt: &Interrupt, words: &str) -> Option<String> {
     let effect = interrupt.resolution.as_ref()?.effect.as_deref()?;
     let name = holdshort();
@@ -210,8 +211,8 @@ fn facts<'f>(listed: impl IntoIterator<Item = &'f Fact>, paint: Paint) -> Vec<St
     listed.into_iter().flat_map(line).collect()
 }
 
-/// Returns the sections that a cap may cut: the message of the agent, the subject of the card, and the schema of an
-/// answer.
+/// Returns the sections that may be truncated to `cap` lines: the message of the agent, the subject of the card, and
+/// the schema of an answer.
 fn capped_sections(card: &Card<'_>, interrupt: &Interrupt, view: View<'_>, cap: Cap) -> [Vec<String>; 3] {
     let is_above = card.said == view.said.trim();
     let said = if is_above { Vec::new() } else { quote(card.said, &lead(card), cap, view.paint) };
@@ -229,7 +230,8 @@ fn lead(card: &Card<'_>) -> String {
     format!("  {}", card.speaker)
 }
 
-/// Returns the subject of the card: its title, the call, and the parts. Omits a part that repeats `above`.
+/// Returns the subject of the card: its title, the call, and the parts of the card. Omits a part that repeats the text
+/// `above` the card.
 fn subject(card: &Card<'_>, above: &str, cap: Cap, paint: Paint) -> Vec<String> {
     let title = match card.title_by {
         TitleBy::Runtime => paint.fold(&format!("  {}", paint.bold(&card.title)), 2),

@@ -1,4 +1,4 @@
-//! Unified diffs for a person: the hunks of a card, and the changes of an edit.
+//! Unified diffs for a person to read: the changes on a card, and the changes that a person made in an editor.
 
 use holdshort_protocol::{Diff, OUTSIDE, plain};
 use similar::{ChangeTag, TextDiff};
@@ -6,7 +6,7 @@ use similar::{ChangeTag, TextDiff};
 use super::paint::Paint;
 use super::quote::Cap;
 
-/// Returns the header line of a diff.
+/// Returns the line above a diff, which names the path and the kind of change.
 pub(crate) fn head(path: &str, kind: &str, diff: &Diff, is_outside: bool, paint: Paint) -> String {
     let path = if path.is_empty() { "the file" } else { path };
     let counts = format!("{kind}, +{} −{}", diff.added, diff.removed);

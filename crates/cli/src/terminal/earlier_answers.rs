@@ -1,4 +1,5 @@
-//! Earlier answers about the same subject. A card lists them below its question, and the key `h` selects one of them.
+//! Earlier answers to questions about the same subject. A card lists them below its question, and the key `h` selects
+//! one of them.
 
 use holdshort_presentation::card::readable;
 use holdshort_protocol::{Decision, Interrupt, Suggestion, plain};
@@ -7,7 +8,7 @@ use serde_json::Value;
 use super::paint::Paint;
 use super::time;
 
-/// Maximum number of characters of an answer in the list. The complete answer is shown before it is sent.
+/// Maximum number of characters of an answer that the list shows. The complete answer is shown before it is sent.
 const SHOWN: usize = 300;
 
 /// Lists the earlier answers with the keys that select them.
@@ -16,7 +17,7 @@ pub(crate) fn lines(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     list_answers(interrupt, |number, _| format!("{:>2}", key(number)), paint)
 }
 
-/// Lists the earlier answers with their values for `--from`.
+/// Lists the earlier answers with the values that `--from` accepts for them.
 pub(crate) fn sources(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     list_answers(interrupt, |_, suggestion| format!("--from {}", plain::line(&suggestion.interrupt)), paint)
 }

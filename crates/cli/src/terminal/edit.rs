@@ -1,4 +1,4 @@
-//! Runs `$EDITOR` on a temporary file that only its owner can read.
+//! Opens a temporary file in `$EDITOR`. Only the owner can read the file.
 
 use std::io::{Read, Write};
 use std::process::Stdio;
@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use crate::shell;
 
-/// Maximum size of the saved text. The server accepts no larger request.
+/// Maximum size, in bytes, of the text that the person saved. The server accepts no larger request.
 const BYTES: u64 = 1024 * 1024;
 
 pub(crate) async fn edit(text: &str, suffix: &str) -> anyhow::Result<String> {

@@ -1,7 +1,8 @@
-//! Follows a run in the terminal: prints events, shows a card when the run waits for a decision, sends the decision.
+//! Follows a run in the terminal: prints its events, shows a card when the run waits for a decision, and sends the
+//! decision.
 //!
-//! Waits for the event stream, the terminal and signals at the same time. Leaving changes nothing, because the state of
-//! the run is in the journal.
+//! Waits for the event stream, the terminal and signals at the same time. If the person leaves, nothing changes,
+//! because the state of the run is in the journal.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -28,12 +29,13 @@ use crate::plural::count;
 use crate::program_name::holdshort;
 use crate::stream::{Events, Item, Watched};
 
-/// Number of recent events that are printed after attaching to a long run.
+/// Number of the newest events that are printed after attaching to a long run.
 const HISTORY: u64 = 80;
-/// Pause between two attempts to read from the server.
+/// Pause between two attempts to reach the server.
 pub(super) const AGAIN: Duration = Duration::from_secs(1);
 const TRIES: usize = 10;
-/// Events that change which agent works. After each of them, the list of agents is read again.
+/// Types of the events after which other agents may work. After such an event, the list of working agents is read
+/// again.
 const SHIFTS: [&str; 5] = ["phase_ended", "step_started", "step_ended", "step_redone", "handed_over"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +81,7 @@ pub(crate) fn exit_for_status(status: Status) -> Exit {
     }
 }
 
-/// Follows a run until the run ends or the person leaves.
+/// Follows a run until it ends or the person leaves.
 pub(crate) async fn follow(packs: Packs, client: &Client, run: &str, form: Form) -> anyhow::Result<Outcome> {
     let run: Run = client.get(&format!("/v1/runs/{run}")).await?;
     let untold = match form {
@@ -125,23 +127,24 @@ struct Follower<'a> {
     input: Option<Input>,
     projector: Projector,
     progress: Progress,
-    /// Ids of the open interrupts, in the order in which their cards are shown.
+    /// Ids of the open interrupts, in the order in which the cards are shown.
     open: VecDeque<String>,
     /// Sequence number of the last event that was received.
     seen: u64,
-    /// Sequence number up to which events are too old to print. These events are read only for the names of calls and
-    /// steps.
+    /// Sequence number of the last event that is too old to print. The events up to it are read only for the names of
+    /// calls and steps.
     untold: u64,
-    /// Sequence number of the last event at the time of attaching. No card is shown before this event is processed.
+    /// Sequence number of the last event at the time of attaching. No card is shown before this event has been
+    /// processed.
     known: u64,
     asking: Option<Prompt>,
-    /// Events that arrived while a card is shown. These events are printed after the decision.
+    /// Events that arrived while a card is shown. These events are printed after the person's decision.
     held: Vec<Event>,
-    /// Agents that work on the run, as last read from the server.
+    /// Agents that work on the run, as the server last reported them.
     team: Vec<Work>,
-    /// Sequence number of the last event before `team` was read.
+    /// Sequence number of the last event that was received before `team` was read.
     team_at: u64,
-    /// Screens of a pack for questions.
+    /// Screens on which a pack shows questions.
     asker: Option<Box<dyn Asker>>,
 }
 
@@ -260,7 +263,7 @@ impl Follower<'_> {
         Ok(Next::On)
     }
 
-    /// Reads the run. Retries while the server is restarting.
+    /// Reads the run. Reads the run, and tries again while the server restarts.
     async fn read_run(&self) -> anyhow::Result<Run> {
         let path = format!("/v1/runs/{}", self.run);
         for _ in 1..TRIES {
@@ -272,7 +275,7 @@ impl Follower<'_> {
         self.client.get(&path).await
     }
 
-    /// Returns true if the run can only continue after a decision of a person.
+    /// Returns true if the run cannot continue without a decision of a person.
     async fn is_left_waiting(&self) -> anyhow::Result<bool> {
         Ok(match self.read_run().await?.status {
             Status::Waiting | Status::Paused => true,
@@ -307,8 +310,8 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Reads which agents work. An error is not reported, because the list is only informative. After an error, no
-    /// agents are shown until the next read.
+    /// Reads which agents work. An error is not reported, because the list is only for information. After an error, no
+    /// agents are shown until the list is read again.
     async fn read_team(&mut self) {
         if self.team_at == self.seen {
             return;
@@ -326,7 +329,8 @@ impl Follower<'_> {
         self.progress.team(team::counted(&self.team), team::lines(&self.team, Paint::stderr()));
     }
 
-    /// Prints a card. Returns true if the card shows everything that the person decides on.
+    /// Prints a card. Shows the card of an interrupt. Returns true if the card shows everything that the person decides
+    /// on.
     fn ask(&mut self, interrupt: Interrupt) -> bool {
         let paint = Paint::stderr();
         print_message("");
@@ -363,7 +367,7 @@ impl Follower<'_> {
         is_whole
     }
 
-    /// Prints the text in front of the cursor.
+    /// Prints the text that precedes the person's input.
     fn cursor(&self) {
         if let Some(prompt) = &self.asking {
             output::prompt(prompt.label());
@@ -438,7 +442,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Sends a decision and prints the result. Returns lines to print if the person has to decide again.
+    /// Sends a decision and prints the result. If the person has to decide again, returns the lines to print.
     async fn decide(&mut self, decision: Decision) -> anyhow::Result<Option<Vec<String>>> {
         let paint = Paint::stderr();
         let Some(prompt) = &mut self.asking else { return Ok(None) };
@@ -528,8 +532,8 @@ impl Follower<'_> {
     }
 }
 
-/// Returns true if the decision refers to an earlier answer that is no longer valid. The card is shown again without
-/// this answer.
+/// Returns true if the server rejected a decision because it refers to an earlier answer that is no longer valid. The
+/// card is shown again without this answer.
 pub(super) fn takes_another_source(error: &anyhow::Error) -> bool {
     client::errors(error).iter().any(|problem| problem.pointer == "/from")
 }

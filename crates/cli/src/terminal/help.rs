@@ -1,4 +1,4 @@
-//! Help about options and keys. The help is printed when a person types `?`.
+//! Help about the options and keys of a card. The help is printed when a person types `?`.
 
 use holdshort_protocol::{Interrupt, Offer, plain};
 

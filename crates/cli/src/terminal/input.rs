@@ -1,7 +1,7 @@
-//! Lines that a person types, read one at a time and only on request.
+//! Lines that a person types, read one at a time and only when a line is requested.
 //!
-//! No input is read ahead. `$EDITOR` can therefore use the terminal alone, and text typed before a card was shown does
-//! not decide on the card. A thread reads the input until the process ends.
+//! Input is never read in advance. `$EDITOR` can therefore use the terminal alone, and text that was typed before a
+//! card was shown does not decide on the card. A thread reads the input until the process ends.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -26,7 +26,7 @@ pub(crate) struct Input {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     Text(String),
-    /// The line is longer than the terminal can deliver.
+    /// The line is longer than the terminal can pass on.
     TooLong,
     End,
 }
@@ -34,8 +34,8 @@ pub(crate) enum Line {
 #[derive(Debug)]
 struct Terminal {
     fd: OwnedFd,
-    /// Number of calls of `Input::forget`. The number is locked while a line is read. A call of `Input::forget`
-    /// therefore discards a line completely or not at all.
+    /// Number of times that `Input::forget` was called. The lock of the number is held while a line is read.
+    /// `Input::forget` therefore discards either the whole line or nothing.
     age: Mutex<u64>,
 }
 
@@ -53,7 +53,7 @@ struct Read {
 }
 
 impl Input {
-    /// Opens the terminal. Returns `None` if standard input or standard error is not a terminal.
+    /// Opens the terminal. Opens the input. Returns `None` if standard input or standard error is not a terminal.
     pub(crate) fn open() -> Option<Self> {
         let stdin = rustix::stdio::stdin();
         if !isatty(stdin) || !isatty(rustix::stdio::stderr()) {
@@ -82,7 +82,7 @@ impl Input {
         let _ = tcflush(&self.terminal.fd, QueueSelector::IFlush);
     }
 
-    /// Returns the next line. Cancelling the future loses no input.
+    /// Returns the next line. If the future is dropped, no input is lost.
     pub(crate) async fn line(&mut self) -> io::Result<Line> {
         let gone = || io::Error::other("the terminal is not read any more");
         loop {

@@ -1,8 +1,8 @@
 //! Output and input for a person: cards, lines, progress, prompts.
 //!
-//! All text from agents passes through `plain` of `protocol` before it is printed. Start reading at `follow.rs`.
+//! All text from agents is made safe to print by `plain` of the crate `protocol`. Start reading at `follow.rs`.
 
-/// Notice for a run whose model is replaced by a script.
+/// Remark about a run whose agents replay a script instead of calling a model.
 pub(crate) const REHEARSES: &str = "A rehearsal: the agents' words are scripted.";
 
 pub(crate) mod card;

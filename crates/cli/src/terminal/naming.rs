@@ -1,14 +1,15 @@
-//! Maps a typed word to an option of an interrupt. Other modules decide whether the option is sent.
+//! Finds the option of an interrupt that a typed word means. This module does not send the option; other modules decide
+//! whether to send it.
 
 use holdshort_protocol::{Interrupt, Kind, Offer, Origin};
 
-/// Parses the number of an option or a suggestion. `None` if numbers are answers.
+/// Parses the number of an option or a suggestion. `None` if a number would be an answer.
 pub(super) fn number(interrupt: &Interrupt, word: &str) -> Option<usize> {
     word.parse().ok().filter(|_| !interrupt.takes_a_number())
 }
 
-/// Returns the suggested answer with this text or number. If a plain number can be an answer, a suggestion is selected
-/// by `#2`.
+/// Returns the suggested answer with this text or number. If the answer itself can be a plain number, a suggestion is
+/// selected by `#2`.
 pub(super) fn suggested<'i>(interrupt: &'i Interrupt, line: &str) -> Option<&'i str> {
     let all = interrupt.suggestions();
     let by_text = all.iter().find(|choice| choice.trim() == line && !line.is_empty());
@@ -21,7 +22,7 @@ pub(super) fn parse_suggestion_number(interrupt: &Interrupt, line: &str) -> Opti
     if interrupt.takes_a_number() { line.strip_prefix('#')?.parse().ok() } else { line.parse().ok() }
 }
 
-/// Returns the option with this number, id or label. A label that an external agent chose does not match.
+/// Returns the option with this number, id or label. A label that an external agent wrote is never matched.
 pub(super) fn listed<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Offer> {
     let options = &interrupt.options;
     if let Some(number) = number(interrupt, word) {
@@ -33,7 +34,7 @@ pub(super) fn listed<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Off
     by_id.or_else(|| by_label().filter(|_| interrupt.origin == Origin::Native))
 }
 
-/// Returns the option with this name. The name may also be the name of the option in another system.
+/// Returns the option that has this name. The name may also be the option's name in one of the source systems.
 pub(super) fn option<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Offer> {
     let by_id = |id: &str| interrupt.offer(id);
     let either = |ids: [&str; 2]| by_id(ids[0]).or_else(|| by_id(ids[1]));
@@ -58,7 +59,7 @@ pub(super) fn option<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Off
     })
 }
 
-/// Returns the option to which free text belongs (contract A31). `None` if text alone is ambiguous.
+/// Returns the option that free text chooses (contract A31). `None` if free text does not determine an option.
 pub(super) fn natural(interrupt: &Interrupt) -> Option<&Offer> {
     let by_id = |id: &str| interrupt.offer(id);
     let id = match interrupt.kind {

@@ -1,18 +1,18 @@
-//! Colours and width of a terminal. Without colours, every style is plain text.
+//! Colours and width of the output on a terminal. Without colours, all text is printed without styles.
 
 use console::{Style, Term};
 use textwrap::{Options, WordSplitter};
 
-/// Maximum width of a line of text, even in wider windows.
+/// Maximum width of a line of text, even if the window is wider.
 const WIDEST: usize = 110;
 const NARROWEST: usize = 20;
 const WIDTH_UNKNOWN: usize = 80;
 
-/// Placeholder for a space at which a line must not break. Neither escaped text nor our own text contains this
+/// Placeholder for a space at which a line must not be broken. Neither escaped text nor our own text contains this
 /// character.
 const BOUND: char = '\u{e000}';
 
-/// Keeps text in backticks on one line, so that the command in it can be copied.
+/// Prevents line breaks inside text in backticks, so that a command can be copied.
 fn bound(text: &str) -> String {
     let bind = |(i, part): (usize, &str)| {
         if i % 2 == 1 { part.replace(' ', BOUND.encode_utf8(&mut [0; 4])) } else { part.to_owned() }
@@ -77,9 +77,9 @@ impl Paint {
         self.style(Style::new().cyan(), text)
     }
 
-    /// Returns a fact after its label. Further lines are indented below the first line. A part that is too long for the
-    /// indented column, such as a link, is printed on a separate line. This line is not indented, so that a person can
-    /// copy the part.
+    /// Returns a fact with its label in front. The lines after the first are indented to the same column. A part that
+    /// is too long for the column, such as a link, is printed on a line of its own. This line is not indented, so that
+    /// a person can copy the part.
     pub(crate) fn labelled(self, label: &str, text: &str) -> Vec<String> {
         const LABEL: usize = 10;
         let options = Options::new(self.width.saturating_sub(LABEL + 3)).break_words(false);
@@ -109,7 +109,7 @@ impl Paint {
         textwrap::wrap(&bound(text), options).iter().map(|line| line.replace(BOUND, " ")).collect()
     }
 
-    /// Returns a message: wrapped for a terminal, otherwise on one line.
+    /// Returns a message: wrapped to the width of a terminal, or as a single line if the output is not a terminal.
     pub fn message(self, text: &str, hang: usize) -> Vec<String> {
         if self.is_terminal { self.fold(text, hang) } else { vec![text.to_owned()] }
     }

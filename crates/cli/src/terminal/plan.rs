@@ -1,4 +1,4 @@
-//! A plan as text: one block of lines per layer of the graph, from top to bottom. The server computes the layers.
+//! A plan as text: each layer of the graph is a block of lines, from top to bottom. The server computes the layers.
 
 use holdshort_protocol::{Plan, Subtask, SubtaskStatus, plain};
 
@@ -38,7 +38,7 @@ fn title(plan: &Plan) -> String {
     format!("Plan `{}`{versions}: {of}, {stands}", plain::line(&plan.phase))
 }
 
-/// Counts the subtasks by status. Only a completed subtask is counted as done.
+/// Describes how many subtasks have each status. Only a completed subtask is counted as done.
 fn describe_counts(plan: &Plan) -> String {
     let counted = |status| plan.subtasks.iter().filter(|each| each.status == status).count();
     let others =
@@ -65,7 +65,7 @@ fn head(subtask: &Subtask, paint: Paint) -> String {
     text
 }
 
-/// Returns true if the plans differ at most in the status of subtasks.
+/// Returns true if two plans are equal except for the status of their subtasks.
 pub(crate) fn is_drawn_alike(old: &Plan, now: &Plan) -> bool {
     let drawn = |plan: &Plan| {
         let places = plan.subtasks.iter().map(|each| (each.id.clone(), each.layer, each.row));
@@ -74,14 +74,14 @@ pub(crate) fn is_drawn_alike(old: &Plan, now: &Plan) -> bool {
     drawn(old) == drawn(now)
 }
 
-/// Returns one line per subtask with a changed status.
+/// Returns one line for each subtask whose status has changed.
 pub(crate) fn moves(old: &Plan, now: &Plan, paint: Paint) -> Vec<String> {
     let pairs = old.subtasks.iter().zip(&now.subtasks);
     let moved = pairs.filter(|(old, now)| old.status != now.status);
     moved.flat_map(|(_, now)| paint.fold(&head(now, paint), 6)).collect()
 }
 
-/// Returns the mark of a status. The browser shows the same mark.
+/// Returns the sign that stands for a status. The browser shows the same sign.
 fn mark(status: SubtaskStatus, paint: Paint) -> String {
     match status {
         SubtaskStatus::Pending => paint.dim("○"),

@@ -1,4 +1,4 @@
-//! A spinner with the activity of the run, and the newest lines of streamed text below the spinner.
+//! A spinner with the current activity of the run and, below it, the newest lines of streamed text.
 //!
 //! The spinner is drawn on standard error, and only if standard error is a terminal. The spinner is erased before
 //! anything else is printed.
@@ -23,10 +23,10 @@ pub(crate) struct Progress {
     preview: String,
     /// Current activity of the run.
     activity: String,
-    /// Text with the number of working agents, which is shown instead of the activity, and one line per agent.
+    /// Text that says how many agents work, shown instead of the activity, and one line for each agent.
     counted: String,
     team: Vec<String>,
-    /// Id of the step whose text is shown. If several steps run in parallel, the text of one step is shown.
+    /// Id of the step whose text is shown. If several steps run in parallel, only the text of one step is shown.
     speaker: String,
 }
 
@@ -44,7 +44,7 @@ impl Progress {
         }
     }
 
-    /// Starts a new activity and discards the text streamed so far.
+    /// Shows a new activity, and discards the text that was streamed so far.
     pub(crate) fn show(&mut self, activity: &str) {
         if !self.enabled {
             return;
@@ -70,13 +70,13 @@ impl Progress {
         self.enabled
     }
 
-    /// Sets the agents that work on the run. Without lines, the activity is shown instead.
+    /// Sets the agents that work on the run. If `lines` is empty, the activity is shown instead.
     pub(crate) fn team(&mut self, counted: String, lines: Vec<String>) {
         (self.counted, self.team) = (counted, lines);
         self.draw();
     }
 
-    /// Adds text of a step while it arrives.
+    /// Adds streamed text of a step.
     pub(crate) fn stream(&mut self, step: &str, text: &str) {
         if self.bar.is_none() {
             return;
@@ -120,7 +120,7 @@ impl Progress {
         bar.set_message(lines.concat());
     }
 
-    /// Erases the spinner and the text.
+    /// Erases the spinner and the text below it.
     pub(crate) fn hide(&mut self) {
         self.preview.clear();
         if let Some(bar) = self.bar.take() {

@@ -1,5 +1,5 @@
-//! Converts the events of a run into short lines for a person who follows the run. Pure. The projector remembers the
-//! names of calls and steps.
+//! Converts the events of a run into short lines for a person who follows the run. Pure. The projector stores the names
+//! of calls and steps.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,9 +14,9 @@ use super::reply_flaws;
 use crate::plural::count;
 use crate::program_name::holdshort;
 
-/// Maximum number of printed lines of an agent's message.
+/// Maximum number of lines of an agent's message that are printed.
 const SAID: Cap = Cap::Lines(24);
-/// Maximum number of printed lines of a command's output. The last lines are printed.
+/// Maximum number of lines of a command's output that are printed. The last lines of the output are printed.
 const OUTPUT_LINES: usize = 6;
 
 #[derive(Debug)]
@@ -25,9 +25,10 @@ pub(crate) struct Projector {
     words: String,
     calls: BTreeMap<String, Call>,
     steps: BTreeMap<String, Step>,
-    /// For each phase that has not ended: the id of the step that started last in the phase.
+    /// For each phase that has not ended: the id of the step of the phase that started last.
     last: BTreeMap<String, String>,
-    /// Interrupts that were decided in this terminal. The resolutions of these interrupts are not printed again.
+    /// Interrupts that were decided in this terminal. When these interrupts are resolved, no line is printed, because
+    /// the person already knows the decision.
     own: BTreeSet<String>,
     asked: BTreeMap<String, OpenInterrupt>,
     said: String,
@@ -37,12 +38,12 @@ pub(crate) struct Projector {
 #[derive(Debug)]
 struct Step {
     agent: String,
-    /// `step work`, or `subtask build (2 of 3)`.
+    /// Name of the step: `step work`, or `subtask build (2 of 3)`.
     name: String,
-    /// True if the step assesses a call, routes a task or writes a summary. Only the run uses the text of such a step,
-    /// so people do not see the text.
+    /// True if the step assesses a call, routes a task or writes a summary. The text of such a step is for the run
+    /// itself and is not shown to people.
     aside: bool,
-    /// True if the step writes a plan. The plan has its own card.
+    /// True if the step writes a plan. The text of the plan is not printed, because the plan has its own card.
     plans: bool,
 }
 
@@ -54,7 +55,7 @@ struct Call {
     edited: bool,
 }
 
-/// An interrupt that is not resolved yet.
+/// An interrupt that is still open.
 #[derive(Debug, Default)]
 struct OpenInterrupt {
     title: String,
@@ -65,7 +66,7 @@ struct OpenInterrupt {
 }
 
 impl Projector {
-    /// Creates a projector. `words` are the arguments that select the server on the command line of another command.
+    /// Creates a projector. `words` are the command-line arguments with which another command selects the server.
     pub(crate) fn new(paint: Paint, words: &str) -> Self {
         Self {
             paint,
@@ -95,7 +96,7 @@ impl Projector {
         self.own.insert(interrupt.to_owned());
     }
 
-    /// Returns the lines for an event. The result is empty if the event is irrelevant to a person.
+    /// Returns the lines for an event. The result is empty if the event does not matter to a person.
     pub(crate) fn project(&mut self, event: &Event) -> Vec<String> {
         let paint = self.paint;
         let data = &event.data;
@@ -248,18 +249,18 @@ impl Projector {
         }
     }
 
-    /// Returns true if the text of a step is for the run, not for a person.
+    /// Returns true if the text of a step is meant for the run itself and not for a person.
     pub(crate) fn is_aside(&self, step: &str) -> bool {
         self.steps.get(step).is_some_and(|step| step.aside)
     }
 
-    /// Returns true if the text of a step is shown while it arrives. `None` if the step is unknown yet.
+    /// Returns true if the text of a step is printed while it is streamed. `None` if the step is not known yet.
     pub(crate) fn is_heard(&self, step: &str) -> Option<bool> {
         self.steps.get(step).map(|step| !step.aside && !step.plans)
     }
 
-    /// Returns the part of a step's text that is for a person. The plan in a planner's text is omitted, because the
-    /// plan has its own card.
+    /// Returns the part of a step's text that is meant for a person. The plan in a planner's text is omitted, because
+    /// the plan has its own card.
     pub(crate) fn spoken<'t>(&self, step: &str, text: &'t str) -> Cow<'t, str> {
         if self.steps.get(step).is_some_and(|step| step.plans) {
             Cow::Owned(holdshort_core::plan::around(text))
@@ -268,7 +269,7 @@ impl Projector {
         }
     }
 
-    /// Records the start of a step. Further rounds of the same agent in a phase produce no line.
+    /// Records the start of a step. If the same agent takes another turn in a phase, no line is returned.
     fn started(&mut self, data: &Value) -> Vec<String> {
         let string = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
         let (id, agent) = (string("step"), string("agent"));
@@ -465,7 +466,7 @@ impl OpenInterrupt {
     }
 }
 
-/// Names a step of a plan by its position in the plan, any other step by its id.
+/// Returns the position in the plan as the name of a step of a plan, and the id as the name of any other step.
 fn name_of_step(started: &Value) -> String {
     let string = |pointer: &str| started.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let number = |pointer: &str| started.pointer(pointer).and_then(Value::as_u64);

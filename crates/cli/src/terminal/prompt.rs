@@ -1,8 +1,8 @@
 //! State machine without I/O that converts typed lines into a decision.
 //!
-//! A decision is *shown back* if it is printed, so that the person can confirm the decision before it is sent. A
-//! decision is sent only if its option was chosen by number or name, or if the decision was shown back and confirmed.
-//! While a decision is shown back, `yes` confirms this decision and never selects an option.
+//! A decision is *shown back* when it is printed again, so that the person can confirm it before it is sent. A decision
+//! is sent only if one of two conditions holds: its option was chosen by number or name, or the decision was shown back
+//! and confirmed. After a decision was shown back, `yes` confirms this decision and never selects an option.
 
 use std::time::Instant;
 
@@ -26,13 +26,13 @@ use fields::{Filled, Filling};
 pub struct Prompt {
     pub interrupt: Interrupt,
     stage: Stage,
-    /// The filled-in form whose answer waits for confirmation.
+    /// The form whose answer is complete and waits for confirmation.
     filled: Option<Filling>,
     /// True if a hint was already printed for an empty line.
     hinted: bool,
-    /// Time at which the card was printed.
+    /// Time at which the card was printed on the terminal.
     shown: Instant,
-    /// Number of lines of the card that were cut and have not been shown since.
+    /// Number of lines that the card omitted and that the person has not displayed since.
     cut_lines: usize,
     /// True if the lines come from a script, so that no person can answer a second question.
     in_script: bool,
@@ -41,34 +41,35 @@ pub struct Prompt {
 #[derive(Debug)]
 enum Stage {
     Choose,
-    /// The chosen option needs a text, and the next line is this text.
+    /// The person chose an option that needs a text, and the next line is this text.
     Words(String),
     /// The form of a structured answer is being filled in, field by field.
     Fill(Filling),
-    /// A decision was printed for confirmation. Enter or `yes` sends the decision, `no` discards it. A risky decision
-    /// needs `yes`.
+    /// A decision was printed for confirmation. Enter or `yes` sends the decision, and `no` discards it. A risky
+    /// decision is sent only after `yes`.
     Confirm(Decision),
-    /// A decision with a grant is about to be sent. A list shows which other open calls the grant would release.
+    /// The decision creates a grant, and waits to be sent. The person was shown which other open calls the grant would
+    /// approve.
     Also(Decision),
     /// The next line is the reason for a freeze.
     Freeze,
 }
 
-/// Effect of a typed line.
+/// Reaction to a line that a person typed.
 #[derive(Debug, PartialEq)]
 pub enum Reaction {
-    /// Print these lines and ask again.
+    /// Print these lines, and ask for a new line.
     Ask(Vec<String>),
     Decide(Decision),
     Edit(Editing),
     Help,
     Uncut,
-    /// Freeze everything, with this reason.
+    /// Freeze all runs, with this reason.
     Freeze(String),
     Detach,
 }
 
-/// Text to open in the editor, and the option to which the text belongs.
+/// Text that the editor opens, and the option that the edited text is sent with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Editing {
     pub option: String,
@@ -82,9 +83,9 @@ pub enum Form {
     Json,
     /// The edit is plain text.
     Text,
-    /// The edit lists the paths whose changes are kept, one path per line.
+    /// The edit is a list of paths, one per line: the changes of these paths are kept.
     Paths,
-    /// The text is the text of a decision, not an edit.
+    /// The text is a remark that is sent with the decision, not an edit.
     Words,
 }
 
@@ -106,25 +107,26 @@ impl Prompt {
         Self { interrupt, stage, filled: None, hinted: false, shown, cut_lines, in_script: false }
     }
 
-    /// Records that the terminal has printed the complete card. Returns true if the server omitted nothing from the
-    /// card either.
+    /// Records that the terminal has printed all lines of the card. Returns true if the server has omitted nothing from
+    /// the card.
     pub(crate) fn mark_shown_whole(&mut self) -> bool {
         self.cut_lines = 0;
         self.shows_all()
     }
 
-    /// Returns true if the card has shown everything: no line is cut, and the server omitted nothing.
+    /// Returns true if the person was shown everything: no line of the card is omitted, neither by the terminal nor by
+    /// the server.
     pub(crate) fn shows_all(&self) -> bool {
         self.cut_lines == 0 && self.interrupt.unseen.is_none()
     }
 
-    /// Sets the time for which the card has been on the person's screen.
+    /// Adds to the decision the time for which the person has had the card on the screen.
     pub(crate) fn timed(&self, decision: Decision) -> Decision {
         let ms = u64::try_from(self.shown.elapsed().as_millis()).ok();
         Decision { viewed_ms: ms, ..decision }
     }
 
-    /// Returns the text in front of the cursor.
+    /// Returns the text that precedes the person's input.
     pub(crate) fn label(&self) -> &'static str {
         match &self.stage {
             Stage::Choose => "> ",
@@ -139,7 +141,7 @@ impl Prompt {
         }
     }
 
-    /// Describes the available keys, in lines to print below the options.
+    /// Describes the available keys, in lines that are printed below the options.
     pub(crate) fn keys(&self, paint: Paint) -> Vec<String> {
         let typed = match naming::natural(&self.interrupt) {
             Some(offer) if self.interrupt.takes_a_number() && offer.needs_edit => {
@@ -202,9 +204,9 @@ impl Prompt {
         }
     }
 
-    /// Parses a line of a conversation. The answer to a question is sent without confirmation. In a script, every text
-    /// that releases no work is sent without confirmation too, because the next line of the script was written before
-    /// the text could be shown.
+    /// Parses a line that was typed in a conversation. The answer to a question is sent without confirmation. In a
+    /// script, every decision with a text that releases no work is also sent without confirmation: the script's next
+    /// line was written before the decision could be shown.
     pub fn read_conversation_line(&mut self, line: &str, in_script: bool, paint: Paint) -> Reaction {
         self.in_script = in_script;
         let was_choosing = self.is_choosing();
@@ -233,8 +235,7 @@ impl Prompt {
         matches!(self.stage, Stage::Choose)
     }
 
-    /// Returns the number of options that a single key can select. 0 for a question, because its answer may begin with
-    /// a digit.
+    /// Returns 0 for a question, because its answer may begin with a digit.
     pub(crate) fn digits(&self) -> usize {
         let is_words = matches!(self.interrupt.kind, Kind::Question | Kind::Choice | Kind::Turn);
         let count = self.interrupt.suggestions().len() + self.interrupt.options.len();
@@ -245,7 +246,8 @@ impl Prompt {
         }
     }
 
-    /// Parses a line of a form. A line of JSON is the complete answer.
+    /// Parses a line that was typed while a form is filled in. A line of JSON is taken as the complete answer, not as
+    /// the value of one field.
     fn fill(&mut self, mut filling: Filling, line: &str, paint: Paint) -> Reaction {
         let is_key = matches!(line, "?" | "help" | "d" | "detach" | "v" | "e" | "!")
             || filling.is_whole(line)
@@ -278,8 +280,8 @@ impl Prompt {
         }
     }
 
-    /// Handles an answer that the server refused. A form asks again only for the fields with errors. Returns the
-    /// description of the keys, because the printed errors have pushed the keys out of sight.
+    /// Handles an answer that the server rejected. Asks again only for those fields of a form that have errors. Returns
+    /// the description of the keys, because the printed errors have pushed the earlier one off the screen.
     pub(crate) fn refused(&mut self, problems: &[FieldError], paint: Paint) -> Vec<String> {
         if let Some(filling) = self.filled.take().and_then(|filling| filling.refused(problems)) {
             self.stage = Stage::Fill(filling);
@@ -287,14 +289,14 @@ impl Prompt {
         self.keys(paint)
     }
 
-    /// Returns true if the complete answer is typed as JSON.
+    /// Returns true if the person has to type the complete answer as JSON.
     pub(crate) fn takes_json(&self) -> bool {
         let takes_data = naming::natural(&self.interrupt).is_some_and(|offer| offer.needs_edit);
         self.interrupt.kind == Kind::Question && takes_data && filling(&self.interrupt).is_none()
     }
 
-    /// Parses a line that is typed while the answer in a form waits for confirmation. Returns `None` if the line does
-    /// not concern the form.
+    /// Parses a line that is typed while the answer in a form waits for confirmation. Returns `None` if the line has
+    /// nothing to do with the form.
     fn beside_a_form(&mut self, decision: &Decision, line: &str, paint: Paint) -> Option<Reaction> {
         let filled = self.filled.as_ref()?;
         if line == "o" {
@@ -322,7 +324,7 @@ impl Prompt {
         Some(reaction)
     }
 
-    /// Returns true if the text is still the initial draft.
+    /// Returns true if the person has not changed the text that was opened in the editor.
     fn is_untouched(&self, editing: &Editing) -> bool {
         let offer = self.interrupt.offer(&editing.option);
         offer.is_some_and(|offer| self.editing_for(offer).text == editing.text)
@@ -428,7 +430,7 @@ impl Prompt {
         }
     }
 
-    /// Shows back an earlier answer before it is sent.
+    /// Prints an earlier answer, so that the person can confirm it before it is sent.
     fn earlier(&mut self, number: usize, paint: Paint) -> Reaction {
         let all = &self.interrupt.suggestions_from_history;
         let chosen = number.checked_sub(1).and_then(|at| all.get(at));
@@ -457,7 +459,7 @@ impl Prompt {
         Reaction::Ask(hint)
     }
 
-    /// Parses the number or the name of an option.
+    /// Chooses the option whose number or name was typed.
     fn picked(&mut self, line: &str) -> Option<Reaction> {
         let suggested = self.interrupt.suggestions().len();
         if let Some(number) = naming::number(&self.interrupt, line) {
@@ -543,7 +545,7 @@ fn filling(interrupt: &Interrupt) -> Option<Filling> {
     Filling::from_schema(schema)
 }
 
-/// Returns true if the draft has blanks to fill in.
+/// Returns true if the text has blanks that the person must fill in.
 fn has_blanks(editing: &Editing) -> bool {
     fn is_blank(value: &Value) -> bool {
         match value {

@@ -4,15 +4,15 @@ use holdshort_protocol::plain;
 
 use super::paint::Paint;
 
-/// Limit for the part of a text that is printed.
+/// Limit for how much of a text is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cap {
     Lines(usize),
-    /// The whole text, because the person requested it.
+    /// The whole text is printed, because the person asked for it.
     None,
 }
 
-/// Returns the text behind a vertical bar. `lead` precedes the first line.
+/// Returns the text with a vertical bar in front of each line. `lead` is printed before the first line.
 pub(crate) fn quote(text: &str, lead: &str, cap: Cap, paint: Paint) -> Vec<String> {
     let indent = " ".repeat(console::measure_text_width(lead));
     let bar = paint.dim("│");
@@ -48,13 +48,13 @@ pub(crate) fn quote(text: &str, lead: &str, cap: Cap, paint: Paint) -> Vec<Strin
         .collect()
 }
 
-/// Returns the indent of a paragraph. The wrapped lines of the paragraph get the same indent.
+/// Returns the spaces at the beginning of a paragraph. The wrapped lines of the paragraph begin with the same spaces.
 fn own_indent(paragraph: &str) -> &str {
     let blank = paragraph.len() - paragraph.trim_start_matches(' ').len();
     &paragraph[..blank.min(20)]
 }
 
-/// Returns the first line of a text, cut to the given width.
+/// Returns the first line of a text, truncated to the given width.
 pub(crate) fn brief(text: &str, room: usize) -> String {
     let first = text.trim().lines().next().unwrap_or_default();
     let escaped = plain::line(first);

@@ -1,11 +1,11 @@
-//! The agents of a run, as lines for a person: the work or the waiting of each agent, and its duration. Pure.
+//! The agents of a run, as lines for a person: what each agent does or waits for, and how long. Pure.
 
 use holdshort_protocol::{Work, WorkState, plain};
 
 use super::paint::Paint;
 use super::time;
 
-/// Maximum number of agents and phases that are listed. The list ends with the number of further agents.
+/// Maximum number of agents and phases that are listed. The last line states how many more there are.
 const LISTED: usize = 8;
 
 /// Returns one line per agent or phase. Empty if there is only one agent or phase.
@@ -29,7 +29,7 @@ pub(super) fn lines(work: &[Work], paint: Paint) -> Vec<String> {
     lines
 }
 
-/// Describes how many agents work, and how many wait.
+/// Describes how many agents work and how many wait.
 pub(super) fn counted(work: &[Work]) -> String {
     let working = work.iter().filter(|each| is_at_work(each)).count();
     match work.len() - working {
@@ -39,7 +39,7 @@ pub(super) fn counted(work: &[Work]) -> String {
     }
 }
 
-/// Describes the agents that keep working while this interrupt is open.
+/// Describes the agents that continue to work while this interrupt is open.
 pub(super) fn meanwhile(work: &[Work], interrupt: &str) -> Option<String> {
     let others = work.iter().filter(|each| !each.interrupts.iter().any(|open| open == interrupt));
     let working: Vec<String> = others
@@ -60,7 +60,7 @@ fn is_at_work(work: &Work) -> bool {
     }
 }
 
-/// Returns the name of the agent, with the phase in front if their names differ. Returns the phase if there is no
+/// Returns the name of the agent, preceded by the name of the phase if the two differ. Returns the phase if there is no
 /// agent.
 fn name(work: &Work) -> String {
     let phase = plain::line(&work.phase);

@@ -1,5 +1,5 @@
-//! Formats times for people: rounded, and in the time zone of this machine. `--json` prints the timestamps of the
-//! server.
+//! Formats times for people: rounded, and in the time zone of this machine. With `--json`, timestamps are printed as
+//! the server sends them.
 
 use holdshort_protocol::plain;
 use jiff::tz::TimeZone;

@@ -1,8 +1,8 @@
 //! `audit verify` and `audit head`: verify that the journal is unchanged, and print its head so that a person can write
 //! it down.
 //!
-//! If a server uses the journal, the server verifies it. Without a server, this process reads the journal and never
-//! writes to it.
+//! If a server uses the journal, this server verifies it. Otherwise this process reads the journal, without ever
+//! writing to it.
 
 use std::path::Path;
 
@@ -78,7 +78,7 @@ pub(super) async fn verify(scene: &Scene, verify: &Verify) -> anyhow::Result<Exi
     Ok(if report.intact { Exit::Ok } else { Exit::Failed })
 }
 
-/// Reader of the journal.
+/// The process that reads the journal.
 enum Source {
     Server(Client),
     Here(Box<Store>),
@@ -110,7 +110,8 @@ async fn source(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Source> {
     }
 }
 
-/// Converts a read error. A journal that is too damaged to read is reported as damaged.
+/// Converts an error with which reading the journal failed. A journal that is too damaged to be read is reported as
+/// damaged.
 fn not_read(error: store::Error) -> anyhow::Error {
     match error {
         error @ store::Error::Corrupt(_) => damage(error.to_string()),
@@ -118,7 +119,7 @@ fn not_read(error: store::Error) -> anyhow::Error {
     }
 }
 
-/// Heads to compare with the journal, and messages about incomplete checkpoints that were skipped.
+/// Heads that are compared with the journal, and messages about incomplete checkpoints that are not compared.
 #[derive(Default)]
 struct HeadsToCompare {
     noted: Vec<HeadNote>,
@@ -131,8 +132,8 @@ impl From<Vec<HeadNote>> for HeadsToCompare {
     }
 }
 
-/// Reads the heads to compare from: a head on the command line, a file with one head per line, a file of checkpoints,
-/// or a mail with one checkpoint.
+/// Reads the heads that are compared with the journal: a head on the command line, a file with one head per line, a
+/// file of checkpoints, or a mail with one checkpoint.
 fn heads(against: &str, keys: &[String]) -> anyhow::Result<HeadsToCompare> {
     let malformed = match against.parse::<HeadNote>() {
         Ok(noted) => return Ok(vec![noted].into()),
@@ -166,8 +167,8 @@ fn at_most(file: &str, heads: &[HeadNote]) -> anyhow::Result<()> {
     }
 }
 
-/// Reads the newest checkpoints of a file, and the heads between them. The person must name the accepted keys: an
-/// attacker who can write the journal can also sign checkpoints with a new key.
+/// Reads the newest checkpoints in a file, and the heads that stand between the checkpoints. The person must name the
+/// accepted keys: an attacker who can write the journal can also sign checkpoints with a new key.
 fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<HeadsToCompare> {
     if keys.is_empty() {
         let told = "`audit checkpoint` printed the key with the checkpoint, and the event \
@@ -216,8 +217,8 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<HeadsT
     if is_whole { Ok(kept) } else { Err(usage(format!("{file} contains no complete checkpoint"))) }
 }
 
-/// Returns the head at the end of a line outside the checkpoints. `None` if the line contains no head. Rejects an
-/// incomplete head: if it were ignored as text, it would not be compared.
+/// Returns the head at the end of a line that is not part of a checkpoint. `None` if the line contains no head. Rejects
+/// an incomplete head, because it would otherwise be ignored as text and not be compared.
 fn parse_head_outside_checkpoints(place: &str, line: &str) -> anyhow::Result<Option<HeadNote>> {
     let is_like_one = |word: &str| {
         word.split_once(':').is_some_and(|(events, digits)| {
@@ -236,7 +237,8 @@ fn parse_head_outside_checkpoints(place: &str, line: &str) -> anyhow::Result<Opt
     }
 }
 
-/// Returns the head in the last word of a line. The head may follow a date, or be in the output of `audit head --json`.
+/// Returns the head in the last word of a line. A date may precede the head, or the line may be the output of `audit
+/// head --json`.
 fn parse_head(line: &str) -> Option<HeadNote> {
     #[derive(Deserialize)]
     struct Printed {

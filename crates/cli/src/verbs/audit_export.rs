@@ -13,7 +13,7 @@ use crate::new_file::NewFile;
 use crate::output::print_text;
 use crate::plural::count;
 
-/// Columns of the table. The last column contains all data of the event.
+/// Columns of the exported table. The last column contains all data of the event.
 const COLUMNS: [&str; 11] =
     ["at", "stream", "seq", "type", "actor", "role", "via", "interrupt", "option", "outcome", "data"];
 
@@ -38,7 +38,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Writes one page of events after another. Returns the number of events.
+/// Writes the events page by page. Returns the number of events that were written.
 async fn pages(
     client: &crate::client::Client,
     args: &AuditExport,
@@ -101,8 +101,8 @@ fn row(event: &Event) -> Vec<String> {
     ]
 }
 
-/// Writes a row (RFC 4180). A cell that a spreadsheet would interpret as a formula is prefixed with an apostrophe, as
-/// OWASP recommends.
+/// Writes a row of a CSV table (RFC 4180). A cell that a spreadsheet would interpret as a formula is prefixed with an
+/// apostrophe, as OWASP recommends.
 fn write_row(out: &mut impl Write, cells: &[String]) -> io::Result<()> {
     let cells: Vec<String> = cells.iter().map(|cell| written(cell)).collect();
     write!(out, "{}\r\n", cells.join(","))

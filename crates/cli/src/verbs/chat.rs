@@ -72,7 +72,7 @@ async fn talk(
     chat::chat(Talk { client, session, is_old: args.session.is_some(), history, embedded }).await
 }
 
-/// Returns a session that accepts messages.
+/// Returns the session with this id, or an error if the session accepts no messages.
 async fn found(client: &Client, id: &str, args: &args::Chat) -> anyhow::Result<Session> {
     let session: Session = match client.get(&format!("/v1/sessions/{id}")).await {
         Err(error) if client::code(&error) == Some(Code::NotFound) => {

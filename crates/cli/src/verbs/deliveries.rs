@@ -114,7 +114,7 @@ fn tried(attempt: &Attempt) -> String {
     format!("{number}. {at}, {took_ms} ms: {came}")
 }
 
-/// Returns true if the server has tried to send one of the latest deliveries of a channel.
+/// Returns true if the server has tried to send one of the newest notifications of a channel.
 async fn was_tried(client: &Client, channel: &str) -> anyhow::Result<bool> {
     let page: List<Delivery> = client
         .get(&format!("/v1/deliveries?channel={}&limit={CHANNEL_DELIVERIES}", segment(channel)))

@@ -1,5 +1,5 @@
-//! `demo`: copies the shipped sample into a throw-away repository and runs an agent in it. The person decides in this
-//! terminal.
+//! `demo`: copies a sample that is part of the program into a throw-away repository, and runs an agent in it. The
+//! person decides in this terminal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -157,14 +157,14 @@ fn greet(
     line("you", "answer with a number or in your own words; ? explains, d leaves");
 }
 
-/// Demo that a person played: its sample, and the copy of the sample in the demo's temporary folder.
+/// Demo that a person has run: its sample, and the copy of the sample in a temporary folder.
 pub(super) struct PlayedDemo {
     sample: &'static Shipped,
     repository: PathBuf,
 }
 
 impl PlayedDemo {
-    /// Returns None if the run does not work in the copy of its sample in a temporary folder of a demo.
+    /// Returns `None` unless the run works in a copy of its sample inside the temporary folder of a demo.
     pub(super) fn from_run(packs: Packs, run: &Run) -> Option<Self> {
         let repository = PathBuf::from(run.config.workspace.as_deref()?);
         let sample = packs.samples().into_iter().find(|sample| sample.name == run.workflow)?;
@@ -173,7 +173,7 @@ impl PlayedDemo {
         is_copy.then_some(Self { sample, repository })
     }
 
-    /// Prints what the run changed, and commands to continue with.
+    /// Prints what the run changed, and commands that the person can try next.
     pub(super) fn farewell(&self, packs: Packs, data_dir: &DataDir) {
         farewell(self.sample, packs.for_workflow(self.sample.name), &self.repository, data_dir);
     }
@@ -211,7 +211,7 @@ fn farewell(sample: &Shipped, pack: Option<&dyn Pack>, repository: &Path, data_d
     }
 }
 
-/// Returns the command that runs the same workflow on the person's data, and the purpose of this command.
+/// Returns the command that runs the same workflow on the person's own data, and a description of what it does.
 fn yours(holdshort: &str, name: &str, pack: Option<&dyn Pack>) -> (String, &'static str) {
     if let Some(pack) = pack {
         return (format!("{holdshort} init {name}"), pack.texts().init_hint);
@@ -219,7 +219,7 @@ fn yours(holdshort: &str, name: &str, pack: Option<&dyn Pack>) -> (String, &'sta
     (format!("{holdshort} run {name} --workspace PATH \"task\""), "the same in your own folder, with a model")
 }
 
-/// Returns the changes that Git reports, or one sentence if it is unsafe to ask Git.
+/// Returns the changes that Git reports or, if it is unsafe to run Git, one sentence about this.
 fn changed(repository: &Path) -> Vec<String> {
     // Git runs the filters of its configuration to compare a file. The sample has no filters.
     let filters = git(repository, &["config", "--includes", "--get-regexp", "^filter\\."]);
@@ -267,12 +267,13 @@ fn prepare(sample: &Shipped, repository: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Environment variables that Git inherits: the search path of programs, and the folder for temporary files. All other
-/// variables are removed, because they may name configuration, templates, repositories, or programs to run.
+/// Environment variables that are passed on to Git: the search path of programs, and the folder for temporary files.
+/// All other variables are removed, because they could name configuration, templates, repositories, or programs that
+/// Git runs.
 const PASSED_ON: [&str; 2] = ["PATH", "TMPDIR"];
 
-/// Runs Git without the person's settings, so that the sample is the same everywhere. Programs that the repository may
-/// configure are disabled: hooks, a file watcher, a pager.
+/// Runs Git without the person's settings, so that the sample is the same everywhere. Disables programs that the
+/// repository can configure: hooks, a file watcher, a pager.
 fn git(repository: &Path, arguments: &[&str]) -> anyhow::Result<Output> {
     let passed_on = PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
     Command::new("git")

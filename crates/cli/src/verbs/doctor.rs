@@ -1,4 +1,4 @@
-//! `doctor`: reports the configuration and which parts work. Changes nothing.
+//! `doctor`: reports the configuration, and which parts of the installation work. Changes nothing.
 
 use std::path::PathBuf;
 
@@ -87,8 +87,8 @@ fn has_broken_hook(report: &Value) -> bool {
     report["hooks"].as_array().into_iter().flatten().any(|hook| hook["holds"] == false)
 }
 
-/// Reads everything that `serve` reads before it starts. Errors of the certificate and of the model are ignored here,
-/// because the report has separate lines for them.
+/// Reads everything that `serve` reads before it starts. Errors of the certificate and of the model are not returned
+/// here, because they have their own lines in the report.
 async fn would_start(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettings) -> anyhow::Result<()> {
     log::filter("warn")?;
     let plan = serve::plan(scene, data_dir, settled)?;
@@ -102,7 +102,7 @@ async fn would_start(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettin
     }
 }
 
-/// Describes the model. If the address of the server is known, the model is tested; otherwise `answers` is null.
+/// Describes the model. If the URL of the model's server is known, the model is tested. Otherwise `answers` is null.
 async fn configured(args: &ModelArgs) -> Value {
     let model = match model::source(args) {
         Ok(Source::Provider(model)) => model.describe(),
@@ -178,9 +178,9 @@ async fn server(scene: &Scene) -> Value {
 enum Mark {
     /// The part works.
     Good,
-    /// The part is missing or limited.
+    /// The reported part is missing or limited.
     Absent,
-    /// The part is configured, but does not work.
+    /// The reported part is configured but does not work.
     Bad,
 }
 

@@ -1,4 +1,4 @@
-//! `events`: prints the stored events of a run, or follows the events until the run ends.
+//! `events`: prints the stored events of a run, or prints events until the run ends.
 
 use std::collections::HashMap;
 
@@ -67,7 +67,7 @@ async fn followed(client: &Client, run: &Run, since: u64, printer: &mut Printer)
 struct Printer {
     json: bool,
     paint: Paint,
-    /// Tool of each call, by the id of the call.
+    /// Name of the tool of each call, by the id of the call.
     calls: HashMap<String, String>,
 }
 
@@ -81,7 +81,7 @@ impl Printer {
     }
 }
 
-/// Formats an event on one line: time, actor, type, and as many facts as fit.
+/// Formats an event as one line: time, actor, type, and as many facts as fit on the line.
 fn brief(event: &Event, calls: &mut HashMap<String, String>, paint: Paint) -> String {
     let data = &event.data;
     let string = |key: &str| data.get(key).and_then(serde_json::Value::as_str);

@@ -1,4 +1,4 @@
-//! `audit checkpoint` and `receipt`: proofs that can be verified without Holdshort.
+//! `audit checkpoint` and `receipt`: proofs that a person can verify without Holdshort.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,9 +1,11 @@
-//! `exec`: applies an approved command of an external agent. The server has run the command as a trial, and its changes
-//! were approved. The coding agent then runs a line with `holdshort exec` in place of the command.
+//! `exec`: writes the changes of an approved command of an external agent. The server has run the command as a trial,
+//! and the changes of the trial were approved. Instead of the command, the coding agent then runs a command line with
+//! `holdshort exec`.
 //!
-//! Uses the approval once, writes the approved changes, prints the captured output, and exits with the captured code.
-//! The command itself does not run again. An error before the use of the approval leaves all files unchanged. `exec`
-//! writes with the permissions of its caller, so the coding agent's own sandbox still applies.
+//! This command consumes the approval, writes the approved changes, prints the output of the trial, and exits with the
+//! exit code of the trial. The command itself does not run again. If an error occurs before the approval is consumed,
+//! all files stay unchanged. `exec` writes with the permissions of its caller, so the coding agent's own sandbox still
+//! applies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -30,12 +32,12 @@ use crate::args::Exec;
 use crate::exit::{Exit, usage};
 use crate::limits::{EXEC_BODY_BYTES, EXEC_MEMORY_BYTES, EXEC_RESPONSE_BYTES, KEY_FILE_BYTES};
 
-/// Timeout of one request.
+/// Time after which a request fails.
 const REQUEST_TIME: Duration = Duration::from_mins(1);
-/// Maximum attempts to use the approval, if the connection breaks before the response arrives.
+/// Maximum number of attempts to consume the approval, if the connection breaks before the response arrives.
 const ATTEMPTS: usize = 3;
 
-/// Token of an approved call: the id of its interrupt and a secret, joined by a dot.
+/// Token of an approved call: the id of the call's interrupt and a secret, joined by a dot.
 struct Call<'a> {
     interrupt: InterruptId,
     secret: &'a str,
@@ -74,14 +76,15 @@ pub(super) async fn exec(args: &Exec) -> anyhow::Result<Exit> {
     }
 }
 
-/// Folder into which the changes are written.
+/// Folder in which the changes are written.
 struct Root {
     tools: Tools,
     identity: RootIdentity,
 }
 
 impl Root {
-    /// Opens the folder of the hook. Refuses a folder that replaced the original folder after the hook was installed.
+    /// Opens the folder that the configuration of the hook names. Rejects the folder if it was put in place of the
+    /// original one after the hook was installed.
     fn open(config: &HookConfig, data: &Path) -> anyhow::Result<Self> {
         let shown = config.root.display();
         let identity = RootIdentity::of_folder(&config.root)
@@ -95,7 +98,7 @@ impl Root {
     }
 }
 
-/// Reason why none or only some of the approved changes were written.
+/// Reason why the approved changes were not written, or only some of them.
 struct NotWritten {
     outcome: ExecOutcome,
     why: String,
@@ -118,7 +121,7 @@ impl NotWritten {
     }
 }
 
-/// Server that holds the approval of the call.
+/// Server that stores the approval of the call.
 struct Server {
     http: Client,
     config: HookConfig,
@@ -138,8 +141,8 @@ impl Server {
         Ok(Self { http, config: config.clone(), key })
     }
 
-    /// Uses the approval. Repeats a failed request with the same idempotency key, so that the approval is used at most
-    /// once.
+    /// Uses the approval. Repeats a failed request with the same idempotency key, so that the approval is consumed at
+    /// most once.
     async fn use_approval(&self, call: &Call<'_>) -> anyhow::Result<UsedApproval> {
         let path = format!("/v1/interrupts/{}", call.interrupt);
         let interrupt: Interrupt = self.send(self.request(Method::GET, &path)?).await?;
@@ -157,8 +160,8 @@ impl Server {
         }
     }
 
-    /// Reads the new contents, and then writes all changes. Before the first change, compares each path with its state
-    /// during the trial.
+    /// Reads all new file contents, and then writes all changes. Before the first change, checks that each path is in
+    /// the state that it had during the trial.
     async fn write(
         &self,
         interrupt: &InterruptId,
@@ -238,7 +241,7 @@ impl Server {
     }
 }
 
-/// Returns a successful response. Otherwise returns the reason that the server gives.
+/// Returns the response if it is successful. Otherwise returns the reason that the server gave as an error.
 async fn checked(response: Response) -> anyhow::Result<Response> {
     if response.status().is_success() {
         return Ok(response);
@@ -252,7 +255,7 @@ async fn checked(response: Response) -> anyhow::Result<Response> {
     }
 }
 
-/// Returns the body of a response of limited size.
+/// Returns the body of a response, or an error if the body exceeds its maximum size.
 async fn bounded(mut response: Response) -> anyhow::Result<Vec<u8>> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
@@ -264,15 +267,15 @@ async fn bounded(mut response: Response) -> anyhow::Result<Vec<u8>> {
     Ok(body)
 }
 
-/// Returns a random key for one use of the approval.
+/// Returns a random idempotency key for one attempt to consume the approval.
 fn new_key() -> anyhow::Result<String> {
     let mut bytes = [0; 16];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(Digest::of_bytes(&bytes).to_string())
 }
 
-/// Prints the captured output. Write errors, such as a closed pipe, are ignored, because the changes are already
-/// written.
+/// Prints the output of the trial. If the output cannot be written, for example to a closed pipe, the error is ignored,
+/// because the changes are already written.
 fn print(trial: &ReleasedTrial) -> anyhow::Result<Exit> {
     let decode = |text: &str| data_encoding::BASE64.decode(text.as_bytes());
     let (stdout, stderr) = (decode(&trial.stdout)?, decode(&trial.stderr)?);
@@ -286,7 +289,7 @@ fn print(trial: &ReleasedTrial) -> anyhow::Result<Exit> {
     Ok(Exit::Captured(u8::try_from(trial.exit_code).unwrap_or(1)))
 }
 
-/// Lists the first paths.
+/// Lists the first few paths.
 fn named(paths: &[String]) -> String {
     const NAMED: usize = 5;
     let mut named: Vec<String> =

@@ -1,7 +1,8 @@
-//! The folder for the files of a run. The folder may also contain files of an earlier run, and files of people.
+//! The folder for the result files of a run. The folder may also contain result files of an earlier run, and files of
+//! people.
 //!
-//! A summary lists the files of its run. Only files that the summary lists are replaced; no other file is overwritten.
-//! The report of a completed run is replaced only by the report of another completed run.
+//! The summary in the folder lists the result files of its run. Only the files in this list are replaced, and no other
+//! file is overwritten. The report of a completed run is replaced only by the report of another completed run.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -15,7 +16,7 @@ use crate::limits::SUMMARY_BYTES;
 
 pub const SUMMARY: &str = "summary.json";
 
-/// Returns the files with these names that exist and that no earlier run wrote.
+/// Returns those of the named files that exist and that no earlier run wrote.
 pub fn find_unmanaged_files(folder: &Path, names: &[&'static str]) -> io::Result<Vec<&'static str>> {
     let earlier = earlier(folder)?.unwrap_or_default().names;
     let mut own = Vec::new();
@@ -32,8 +33,8 @@ pub fn find_unmanaged_files(folder: &Path, names: &[&'static str]) -> io::Result
     Ok(own)
 }
 
-/// Removes those files of an earlier run that the new run does not write. Only files with the given names are removed,
-/// because a summary could list any name.
+/// Removes those result files of an earlier run that the new run will not write. Only files with the given names are
+/// removed, because anyone could write other names into a summary.
 pub fn clear(folder: &Path, names: &[&'static str], kept: &[String]) -> anyhow::Result<()> {
     let earlier = earlier(folder)?.unwrap_or_default().names;
     for name in names.iter().filter(|name| earlier.contains(**name) && !kept.iter().any(|it| it == *name)) {
@@ -47,14 +48,14 @@ pub fn clear(folder: &Path, names: &[&'static str], kept: &[String]) -> anyhow::
     Ok(())
 }
 
-/// The run whose files are in a folder, according to the summary in the folder.
+/// The run whose result files are in a folder, as the summary in the folder states.
 #[derive(Debug, Default)]
 pub struct Earlier {
     pub run: String,
     /// Date of the analysis.
     pub date: Option<String>,
     pub is_completed: bool,
-    /// Names of the files that the summary lists, and the name of the summary.
+    /// Names of the result files that the summary lists, and the name of the summary.
     names: BTreeSet<String>,
 }
 
@@ -81,8 +82,8 @@ pub fn earlier(folder: &Path) -> io::Result<Option<Earlier>> {
     }))
 }
 
-/// Returns the folder for the files of a run. An incomplete run must not replace the report of a completed run. In this
-/// case the files of the incomplete run go into a subfolder.
+/// Returns the folder for the result files of a run. An incomplete run must not replace the report of a completed run.
+/// If the folder contains such a report, the files of an incomplete run go into a subfolder.
 pub fn for_run(folder: &Path, run: &str, is_completed: bool) -> io::Result<PathBuf> {
     let is_kept = |earlier: &Earlier| earlier.is_completed && earlier.run != run;
     let aside = !is_completed && earlier(folder)?.as_ref().is_some_and(is_kept);
@@ -102,7 +103,7 @@ fn own_folder(folder: &Path, run: &str) -> PathBuf {
     folder.join(run)
 }
 
-/// Writes a file atomically, because another process may be reading the old file.
+/// Writes a file so that another process sees either the old or the new content.
 pub fn put(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {
     let shown = || folder.join(name).display().to_string();
     fs::create_dir_all(folder).with_context(shown)?;

@@ -44,7 +44,8 @@ pub(super) async fn inbox(scene: &Scene, all: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Prints an interrupt in one line: id, age, kind, risk and title first, because a terminal cuts the line at its width.
+/// Prints an interrupt on one line: id, age, kind, risk and title come first, because the line is truncated to the
+/// width of the terminal.
 fn line(interrupt: &Interrupt, paint: Paint) {
     let shown = LookAlikes::written(interrupt);
     let is_erased = shown.title.is_empty() && shown.erased.is_some();

@@ -1,4 +1,4 @@
-//! Opens the journal directly, for verbs that need it while no server uses it.
+//! Opens the journal directly, for verbs that use it while no server does.
 
 use anyhow::Context;
 use holdshort_store::{self as store, Store, postgres};

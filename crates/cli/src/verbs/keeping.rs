@@ -1,4 +1,4 @@
-//! `hold`, `erase`: retention of the content of runs.
+//! `hold` and `erase`: a legal hold that prevents the erasure of a run's content, and the erasure itself.
 
 use holdshort_protocol::{Erase, Erasure, Hold, Keeping, PlaceHold, plain};
 

@@ -46,7 +46,7 @@ async fn create(
     show(scene, &made, &what)
 }
 
-/// Returns the canonical path of a folder, because the server accepts no path with a symbolic link.
+/// Returns the path of a folder without symbolic links, because the server accepts no path with a symbolic link.
 fn canonical(folder: &Path) -> anyhow::Result<String> {
     let found = fs::canonicalize(folder)
         .with_context(|| format!("the folder `{}` of the key cannot be found", folder.display()))?;
@@ -149,7 +149,7 @@ fn role_label(role: Role) -> &'static str {
     }
 }
 
-/// Returns a role with its article.
+/// Returns a role with the article `a` or `an`.
 fn kind(role: Role) -> String {
     let word = role_label(role);
     let article = if word.starts_with(['a', 'e', 'o']) { "an" } else { "a" };

@@ -1,4 +1,4 @@
-//! Links to open in a browser: a login link, or a link that decides on one interrupt.
+//! Links to open in a browser: a login link, or a link with which a person decides on one interrupt.
 //!
 //! Only the link goes to standard output, so that it can be copied or piped. Explanations go to standard error.
 
@@ -51,8 +51,8 @@ fn show(scene: &Scene, link: &Link, what: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Returns a login link for a browser, at a server that has just started. The link is printed only on a terminal, never
-/// into a file.
+/// Returns a login link for a browser, valid at a server that has just started. The link is printed only on a terminal,
+/// never into a file.
 pub(super) fn invitation(embedded: &Embedded, words: &str, paint: Paint) -> anyhow::Result<String> {
     if !paint.is_terminal {
         return Ok(format!("`{} login{words}` prints a link", holdshort()));

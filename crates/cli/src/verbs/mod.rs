@@ -48,7 +48,7 @@ use crate::config_file::is_flag_set;
 use crate::exit::{Exit, usage};
 use crate::pack::Packs;
 
-/// Settings that apply to every verb.
+/// Settings that are the same for every verb.
 struct Scene {
     reach: Reach,
     json: bool,
@@ -135,9 +135,9 @@ fn init(packs: Packs, workflow: &str, to: Option<&Path>) -> anyhow::Result<Exit>
     Ok(Exit::Ok)
 }
 
-/// Rejects `--server` for verbs that use no server, instead of ignoring it silently. `demo`, `serve` and `init` ignore
-/// `HOLDSHORT_SERVER`. Verbs that open a journal themselves also reject `HOLDSHORT_SERVER`, because they would use a
-/// different journal than the person expects.
+/// Returns an error if `--server` is given to a verb that uses no server. `demo`, `serve` and `init` ignore
+/// `HOLDSHORT_SERVER`. Verbs that open a journal themselves also reject `HOLDSHORT_SERVER`, because the person expects
+/// that they use the journal of this server.
 fn refuse_server(scene: &Scene, verb: &Verb) -> anyhow::Result<()> {
     let (verb, is_of_journal) = match verb {
         Verb::Demo { .. } => ("demo", false),

@@ -104,7 +104,7 @@ async fn follow_on(scene: &Scene, client: &Client, run: Run, mut known: Vec<Plan
     anyhow::bail!("the event stream ended unexpectedly")
 }
 
-/// Prints only changes: one line per subtask with a changed status, or the whole graph if the graph is new.
+/// Prints only what has changed: one line for each subtask whose status has changed, or the whole graph if it is new.
 fn changed(scene: &Scene, known: &[Plan], now: &[Plan]) -> anyhow::Result<()> {
     if scene.json {
         return show(scene, now);

@@ -1,4 +1,4 @@
-//! `rebuild`: rebuilds from the journal the lists of runs, sessions, interrupts, grants and answers.
+//! `rebuild`: computes the lists of runs, sessions, interrupts, grants and answers again from the journal.
 
 use std::sync::Arc;
 

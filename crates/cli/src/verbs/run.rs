@@ -30,7 +30,7 @@ use crate::terminal::card;
 use crate::terminal::follow::{self, Form, LeaveReason, Outcome};
 use crate::terminal::paint::Paint;
 
-/// End reason of a run that completed only a part of its task.
+/// Reason that is recorded when a run completed only a part of its task.
 pub(super) const PARTIAL: &str = "partial";
 
 pub(super) const ANY_PORT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0));
@@ -101,7 +101,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
     exit
 }
 
-/// Reads the options of packs. Returns `None` if no option of a pack is set.
+/// Prepares a run with the pack whose options are set. Returns `None` if no option of a pack is set.
 fn prepare_with_pack(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Option<pack::Start>> {
     let arguments = pack::RunArguments {
         workflow: &args.workflow,
@@ -112,7 +112,8 @@ fn prepare_with_pack(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Op
     packs.iter().find_map(|pack| pack.start(&arguments).transpose()).transpose()
 }
 
-/// Returns the request that starts the run, the folder for the run's files, and the list of folders that were created.
+/// Returns the request that starts the run, the folder for the run's result files, and the folders that were created
+/// for the run.
 fn start(
     packs: Packs,
     args: &crate::args::Run,
@@ -196,7 +197,8 @@ async fn on_server(
     follow_run(scene, &client, &shown.id, None, files).await
 }
 
-/// Returns the error for a server without a model. `--model` on this command line does not change a running server.
+/// Returns the error for a run on a server that has no model. `--model` on this command line does not change a running
+/// server.
 pub(super) fn no_model(client: &Client, model: &ModelArgs) -> anyhow::Error {
     let named = if model.model.is_some() { ", and the `--model` given here has no effect there" } else { "" };
     usage(format!(
@@ -210,7 +212,8 @@ pub(super) fn is_rehearsal(model: &ModelArgs) -> bool {
     model.model.as_deref() == Some(REHEARSAL)
 }
 
-/// Checks the command line before anything is started. Errors of the environment are reported later.
+/// Checks the command line before anything is started. Errors that depend on the environment, not on the command line,
+/// are reported later.
 fn can_start(packs: Packs, args: &crate::args::Run, is_prepared: bool) -> anyhow::Result<()> {
     let folder = args.workflows.as_deref();
     let open = holdshort_server::open_workflows(folder, &People::default(), &packs.for_server());
@@ -264,8 +267,8 @@ fn input(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Value> {
     }
 }
 
-/// Rejects a workflow of a pack if the option of the pack is missing. The general message about a missing `--workspace`
-/// would be wrong here, because the option of the pack sets the folder and the input.
+/// Returns an error if the workflow belongs to a pack and the option that starts it is missing. The general message
+/// about a missing `--workspace` would be wrong here, because the option of the pack sets the folder and the input.
 fn described(packs: Packs, workflow: &str) -> anyhow::Result<()> {
     packs
         .for_workflow(workflow)
@@ -291,8 +294,9 @@ fn introduce(run: &Run) {
     }
 }
 
-/// Follows a run, and prints the command that resumes following it. `embedded` contains the arguments that start an
-/// embedded server again. `files` is the folder for the files of a pack's run.
+/// Follows a run in the terminal, and prints the command with which the person can follow it again. `embedded` contains
+/// the arguments that start the server in this process again. `files` is the folder for the result files of a pack's
+/// run.
 pub(super) async fn follow_run(
     scene: &Scene,
     client: &Client,
@@ -392,12 +396,12 @@ async fn leave(client: &Client, run: &str, left: LeaveReason, embedded: Option<&
     print_message(&format!("  {} attach {run}{words}{}", holdshort(), output_words(files)));
 }
 
-/// Returns the argument with which a command writes the files of a run into their folder.
+/// Returns the command-line argument with which another command writes the result files of a run into their folder.
 pub(super) fn output_words(files: Option<&Path>) -> String {
     files.map(|folder| format!(" --output-dir {}", quoted(&folder.display().to_string()))).unwrap_or_default()
 }
 
-/// Stops an embedded server. A second Ctrl-C ends the process without waiting.
+/// Stops the server in this process. After a second Ctrl-C, the process ends at once.
 pub(super) async fn end_of(embedded: Embedded) {
     tokio::select! {
         () = embedded.stop() => {}

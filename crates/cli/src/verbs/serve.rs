@@ -104,8 +104,8 @@ pub(super) fn plan(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettings
     })
 }
 
-/// Raises the limit of open files to its maximum. Each stream needs an open file, and the initial limit is often far
-/// below the maximum.
+/// Raises the maximum number of open files of this process as far as the system allows. Each stream needs an open file,
+/// and the initial maximum is often too low.
 fn raise_files() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     // An error is ignored: streams beyond the old limit then wait until other streams end.

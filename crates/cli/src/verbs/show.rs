@@ -1,4 +1,4 @@
-//! `show`: prints a card of an interrupt, or a run.
+//! `show`: prints the card of an interrupt, or a run.
 
 use std::io::IsTerminal;
 
@@ -69,8 +69,8 @@ pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Returns the run of an interrupt. `None` for a reviewer, because reviewers may not read runs. The card contains
-/// everything that a reviewer needs.
+/// Returns the run to which an interrupt belongs. `None` for a reviewer, because reviewers are not allowed to read
+/// runs. The card contains everything that a reviewer needs.
 async fn run_of(client: &Client, interrupt: &Interrupt) -> anyhow::Result<Option<Run>> {
     match client.get(&format!("/v1/runs/{}", interrupt.run)).await {
         Ok(run) => Ok(Some(run)),
@@ -156,8 +156,8 @@ fn run(run: &Run, words: &str, paint: Paint) {
     }
 }
 
-/// Prints the text of a workflow's result only once, because phases and approved items often repeat this text. Any
-/// other result, such as the outcome of one question, is printed completely.
+/// If the result of a workflow is a text, prints it only once: phases and approved items often repeat it. Any other
+/// result, such as the decision on one question, is printed completely.
 fn result(run: &Run, words: &str, paint: Paint) {
     let text = string(&run.result, "text").trim_end();
     let is_of_phases = run.result.get("phases").is_some();

@@ -21,7 +21,7 @@ use crate::terminal::time;
 
 /// Maximum time to wait for a sign-in, even if the server allows more time.
 const LONGEST_WAIT: Duration = Duration::from_mins(30);
-/// Minimum pause between two polls, even if the server allows a shorter pause.
+/// Minimum pause between two polls, even if the server permits a shorter pause.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(200);
 
 /// `login`: prints a login link, or signs this terminal in at a remote server with an identity provider.
@@ -59,8 +59,8 @@ pub(super) async fn login(scene: &Scene, person: Option<String>) -> anyhow::Resu
     Ok(Exit::Ok)
 }
 
-/// Returns the remote server at which this terminal has to sign in. `None` for the server of the data folder, because
-/// its token is on this machine.
+/// Returns the remote server at which this terminal is to sign in. `None` for the server of the data folder, because
+/// the token for this server is stored on this machine.
 fn elsewhere(scene: &Scene, person: Option<&str>) -> anyhow::Result<Option<Url>> {
     let has_token = std::env::var("HOLDSHORT_TOKEN").is_ok_and(|token| !token.is_empty());
     let Some(named) = scene.reach.server.as_deref().filter(|_| person.is_none() && !has_token) else {
@@ -118,8 +118,8 @@ fn may_pass(error: &anyhow::Error) -> bool {
     is_passing(error) || matches!(code(error), Some(Code::IdentityUnavailable | Code::TooManyRequests))
 }
 
-/// `logout`: ends this login, or all logins of the person. The stored token is deleted as soon as the server has
-/// responded.
+/// `logout`: ends the login of this terminal, or all logins of the person. The stored token is deleted as soon as the
+/// server has confirmed the logout.
 pub(super) async fn logout(scene: &Scene, everywhere: bool) -> anyhow::Result<Exit> {
     let client = scene.client()?;
     let ended = client.delete(if everywhere { "/v1/logins" } else { "/v1/login" }).await;

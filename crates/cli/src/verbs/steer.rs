@@ -1,4 +1,4 @@
-//! `message`, `interrupt`, `pause`, `resume`, `cancel`: actions of a person on a whole run or session.
+//! `message`, `interrupt`, `pause`, `resume`, `cancel`: actions with which a person controls a whole run or session.
 
 use holdshort_protocol::{Message, Note};
 use serde::Serialize;
@@ -9,10 +9,10 @@ use crate::client::id_of;
 use crate::exit::{Exit, usage};
 use crate::output::{print_json, print_text};
 
-/// Action in the URL of the API, and the message that is printed after success.
+/// Name of the action in the URL of the API, and the message that is printed after success.
 type Act = (&'static str, &'static str);
 
-/// An action on a run, and the corresponding action on a session.
+/// An action on a run, and the same action on a session.
 #[derive(Clone, Copy)]
 pub(super) struct Steer {
     run: Act,

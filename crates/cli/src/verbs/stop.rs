@@ -1,4 +1,4 @@
-//! `stop`: ends a command or its trial. Without a call id, it ends the only running command.
+//! `stop`: ends a command or its trial. If no call id is given and only one command is running, stops this command.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub(super) async fn stop(
     Ok(Exit::Ok)
 }
 
-/// Returns true for a valid call id. The check is necessary because the id becomes a part of a URL.
+/// Returns true if the text is a valid call id. The check is necessary because the id becomes part of a URL.
 fn is_id(call: &str) -> bool {
     call.strip_prefix("call_").is_some_and(|number| number.parse::<u32>().is_ok())
 }
@@ -69,7 +69,7 @@ async fn find_running_command(client: &Client, run: &str) -> anyhow::Result<Stri
     }
 }
 
-/// Commands of a run, by call id. The value is true while the command runs.
+/// Commands of a run, by call id. The value is true while the command is running.
 #[derive(Default)]
 struct Commands(BTreeMap<String, bool>);
 

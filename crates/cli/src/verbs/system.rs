@@ -1,4 +1,4 @@
-//! `freeze`, `unfreeze`: freeze the whole installation or one target, and lift freezes.
+//! `freeze`, `unfreeze`: freeze all runs or one target (a run, a workflow, an agent), and lift freezes.
 
 use holdshort_protocol::{Freeze, FreezeOf, Frozen, Interrupt, List, Run, System, Workflow, plain};
 use holdshort_workflow::nearest;
@@ -14,7 +14,7 @@ use crate::program_name::holdshort;
 use crate::shell::quoted;
 use crate::terminal::paint::Paint;
 
-/// Prints the freezes that explain why no work starts, with the person and the reason of each freeze.
+/// Prints the freezes that prevent work from starting, each with the person who froze and the reason.
 pub(super) async fn warn(client: &Client, matters: impl Fn(&Frozen) -> bool) {
     let paint = Paint::stderr();
     for line in warnings(&freezes(client).await.held, client.server_arguments(), matters) {
@@ -22,14 +22,15 @@ pub(super) async fn warn(client: &Client, matters: impl Fn(&Frozen) -> bool) {
     }
 }
 
-/// Freezes that the caller may read.
+/// Freezes that the caller is allowed to read.
 pub(super) struct Freezes {
     pub held: Vec<Frozen>,
-    /// True if the list of freezes is complete.
+    /// True if these are all freezes of the server.
     pub is_all: bool,
 }
 
-/// Reads all freezes. A caller with fewer permissions gets the freezes of the interrupts that the caller may read.
+/// Reads all freezes. A caller without this permission receives only the freezes that affect the interrupts which the
+/// caller is allowed to read.
 pub(super) async fn freezes(client: &Client) -> Freezes {
     if let Ok(system) = client.get::<System>("/v1/system").await {
         return Freezes { held: system.freezes, is_all: true };
@@ -44,7 +45,7 @@ pub(super) async fn freezes(client: &Client) -> Freezes {
     Freezes { held: freezes, is_all: false }
 }
 
-/// Returns one line per relevant freeze, for at most [`WARNINGS`] freezes.
+/// Returns one line for each freeze for which `matters` is true, at most [`WARNINGS`] lines.
 pub(super) fn warnings(freezes: &[Frozen], words: &str, matters: impl Fn(&Frozen) -> bool) -> Vec<String> {
     let matter: Vec<&Frozen> = freezes.iter().filter(|frozen| matters(frozen)).collect();
     let mut lines: Vec<String> = matter.iter().take(WARNINGS).map(|frozen| warning(frozen, words)).collect();
@@ -70,7 +71,7 @@ fn warning(frozen: &Frozen, words: &str) -> String {
     plain::line(&line).into_owned()
 }
 
-/// Prints the freezes that affect a run now, or may affect it later through one of its agents.
+/// Prints the freezes that affect a run now, and those that can affect it later through one of its agents.
 pub(super) async fn warn_of(client: &Client, run: &Run) {
     let Ok(System { freezes, .. }) = client.get("/v1/system").await else { return };
     let is_of_agent = freezes.iter().any(|frozen| frozen.agent.is_some());
@@ -88,7 +89,7 @@ pub(super) fn freeze_covers_run(frozen: &Frozen, run: &Run, agents: &[String]) -
         && is_of_agent
 }
 
-/// Returns the agents of a workflow. Empty if the agents are unknown.
+/// Returns the agents of a workflow. Empty if the agents of the workflow are not known.
 async fn agents_of(client: &Client, workflow: &str) -> Vec<String> {
     let all = workflows(client).await.unwrap_or_default();
     all.into_iter().find(|known| known.name == workflow).map(|known| known.agents).unwrap_or_default()
@@ -115,8 +116,8 @@ pub(super) async fn freeze(scene: &Scene, of: args::FreezeOf, reason: String) ->
 }
 
 /// Returns a warning if no workflow or agent has the name to freeze, because the name is probably misspelled. The name
-/// is frozen anyway: the workflow may be added later, or may have been removed while its runs wait. The names of
-/// external agents are in no list.
+/// is frozen anyway: the workflow may be added later, or runs of a workflow that was removed may still wait. No list
+/// contains the names of external agents.
 async fn doubt(client: &Client, of: &FreezeOf) -> Option<String> {
     let all = workflows(client).await.ok()?;
     let (name, there) = match of {
@@ -173,7 +174,7 @@ pub(super) async fn unfreeze(scene: &Scene, of: args::FreezeOf) -> anyhow::Resul
     print_system(scene, &system, &lines)
 }
 
-/// Returns the command that lifts a freeze on the same server.
+/// Returns the command with which a person lifts a freeze on the same server.
 fn lift(of: &FreezeOf, words: &str) -> String {
     let FreezeOf { run, workflow, agent } = of;
     let named = [("--run", run), ("--workflow", workflow), ("--agent", agent)];
@@ -208,7 +209,7 @@ fn line(frozen: &Frozen) -> String {
     plain::line(&format!("frozen since {at} by {by}: {what}{reason}")).into_owned()
 }
 
-/// Describes the target of a freeze. `None` for the whole installation.
+/// Describes the target of a freeze. `None` if the whole installation is frozen.
 fn part(of: &FreezeOf) -> Option<String> {
     let FreezeOf { run, workflow, agent } = of;
     let mut named = [("run", run), ("workflow", workflow), ("agent", agent)].into_iter();

@@ -1,4 +1,5 @@
-//! Input on a card: parsed by the prompt of the card, sent as a decision, and confirmed or refused on the screen.
+//! Lines that a person types while a card is shown: the card's prompt parses them, and the resulting decision is sent,
+//! confirmed or rejected.
 
 use holdshort_protocol::Decision;
 
@@ -73,7 +74,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Sends a decision and prints the result. Returns lines to print if the person has to decide again.
+    /// Sends a decision and prints the result. If the person has to decide again, returns the lines to print.
     async fn decide(&mut self, decision: Decision) -> Option<Vec<String>> {
         let prompt = &mut self.asking.as_mut()?.prompt;
         // A script gets no list of covered calls: its next line was written before anyone could read the list.

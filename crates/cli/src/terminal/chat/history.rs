@@ -6,14 +6,14 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Maximum number of entries that are offered, newest first.
+/// Maximum number of entries from the history that the line editor offers, newest first.
 pub(super) const ENTRIES: usize = 1_000;
 /// Maximum size of a stored entry. Longer entries were probably pasted.
 const ENTRY_BYTES: usize = 16 * 1024;
-/// File size above which the file is rewritten with its newest entries only.
+/// File size, in bytes, above which the file is rewritten with only its newest entries.
 const FILE_BYTES: usize = 1024 * 1024;
 
-/// Returns the entries, oldest first. An unreadable file has no entries.
+/// Returns the entries, oldest first. If the file is unreadable, returns no entries.
 pub(super) fn read(path: &Path) -> Vec<String> {
     let Ok(text) = std::fs::read_to_string(path) else { return Vec::new() };
     let mut entries: Vec<String> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
@@ -26,7 +26,8 @@ pub(super) fn read(path: &Path) -> Vec<String> {
     entries
 }
 
-/// Returns true for an entry worth storing. An empty text or a single letter is an answer, not a message.
+/// Returns true if a typed text is worth storing in the history. An empty text or a single letter is not stored,
+/// because it is a reply to a card and not a message.
 pub(super) fn is_kept(text: &str) -> bool {
     text.trim().len() > 1 && text.len() <= ENTRY_BYTES
 }

@@ -1,8 +1,9 @@
-//! Keyboard input of a conversation, and the output that is printed above the input line.
+//! Keyboard input of a conversation, and the output that is printed above the line that a person is typing.
 //!
-//! At a terminal, a thread runs the line editor, and new output appears above the line. Without a terminal, one line is
-//! read per request, so that the next line of a script does not answer an earlier question. This module decides
-//! nothing: each input carries the time of its first key, and the conversation interprets the input.
+//! At a terminal, a thread runs the line editor, and output appears above the edited line. Without a terminal, a line
+//! is read only when it is needed, so that a script's line never answers a question that came before it. This module
+//! makes no decisions: each input has the time at which its first key was pressed, and the conversation interprets the
+//! input.
 
 use std::borrow::Cow;
 use std::io::{BufRead, Write};
@@ -28,17 +29,17 @@ use super::history;
 use super::tty::Tty;
 use crate::output::print_text;
 
-/// Time after a card appears in which keys are ignored, because they were typed before the person saw the card.
+/// Time after a card appears during which keys are ignored, because the person typed them before seeing the card.
 const GRACE: Duration = Duration::from_millis(300);
 
 #[derive(Clone, Debug)]
 pub(super) enum Typed {
-    /// One or more lines, and the time of the first key.
+    /// One or more typed lines, and the time at which the first key was pressed.
     Text {
         text: String,
         begun: Instant,
     },
-    /// Number of an option that was chosen with a single key.
+    /// Number of an option that a person chose with a single key.
     Digit {
         digit: usize,
         at: Instant,
@@ -52,12 +53,12 @@ pub(super) struct Keyboard {
     ask: thread_mpsc::Sender<String>,
     typed: mpsc::Receiver<std::io::Result<Typed>>,
     is_asked: bool,
-    /// Time of the last request for a line.
+    /// Time at which a line was last requested.
     asked: Option<Instant>,
-    /// True if a line of a script was requested for a card, and the card was withdrawn before the line arrived.
+    /// True if a line was requested from a script for a card, and the card was removed before the line arrived.
     is_withdrawn: bool,
     keys: Arc<Keys>,
-    /// The terminal, if a person edits a line while output is printed.
+    /// The terminal, if a person types a line while output is printed.
     tty: Option<Tty>,
 }
 
@@ -67,15 +68,16 @@ struct Keys(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
-    /// Number of options that a single key can select, and the time at which these options were displayed.
+    /// Number of options that a person can select with a single key, and the time at which these options were
+    /// displayed.
     digits: (usize, Instant),
     picked: Option<usize>,
     begun: Instant,
-    /// True if the editor must discard keys that it has already read.
+    /// True if the editor must discard the keys that it has already read.
     forgets: bool,
     /// True if Ctrl-C was among the discarded keys.
     is_struck: bool,
-    /// True if the edited line was removed from the screen. The next key begins a new line.
+    /// True if the line that a person was editing was removed from the screen. The next key begins a new line.
     is_taken: bool,
     /// The line that is being edited. `None` if no line is being edited.
     line: Option<Edited>,
@@ -91,15 +93,14 @@ struct Edited {
 }
 
 impl Edited {
-    /// Prints text above the line and draws the line again unchanged, so that the cursor is still where the editor
-    /// expects it. The printer of the editor library is not used, because it waits for a key when several texts arrive
-    /// at once.
+    /// Prints text above the edited line and draws this line again, so that the cursor is where the editor expects it.
+    /// The printer of the editor library is not used, because it waits for a key when several texts arrive at once.
     fn above(&self, text: &str) {
         self.redraw(text, &self.text);
     }
 
-    /// Prints text above the line and replaces the text of the line. The cursor stays in its row, as the editor
-    /// expects.
+    /// Prints text above the edited line and replaces the text of this line. The cursor stays in the same row, as the
+    /// editor expects.
     fn redraw(&self, text: &str, line: &str) {
         let columns = usize::from(console::Term::stdout().size().1).max(1);
         let whole = format!("{}{}", self.label, self.text);
@@ -190,12 +191,12 @@ impl Keyboard {
         Ok(Self { ask, typed, is_asked: false, asked: None, is_withdrawn: false, keys, tty })
     }
 
-    /// Returns true if a person edits a line while output is printed.
+    /// Returns true if a person can type a line while output is printed.
     pub(super) fn is_live(&self) -> bool {
         self.tty.is_some()
     }
 
-    /// Discards keys that were typed while no line was requested. Only a Ctrl-C among these keys is remembered.
+    /// Discards all keys that were pressed while no line was requested. A Ctrl-C among these keys is remembered.
     pub(super) fn forget(&self) {
         if self.is_live() && !self.is_asked {
             let mut state = self.keys.state();
@@ -204,7 +205,8 @@ impl Keyboard {
         }
     }
 
-    /// Removes the edited text from the screen and returns it. The next key begins a new line.
+    /// Removes the text that a person has begun to type from the screen, and returns it. The next key begins a new
+    /// line.
     pub(super) fn take_begun(&mut self) -> Option<String> {
         self.is_withdrawn = self.is_asked && !self.is_live();
         let mut state = self.keys.state();
@@ -216,7 +218,7 @@ impl Keyboard {
         Some(text)
     }
 
-    /// Gives the terminal to another program, until [`Self::take_back`].
+    /// Gives the terminal to another program until [`Self::take_back`] is called.
     pub(super) fn lend(&self) {
         if let Some(tty) = &self.tty {
             tty.lend();
@@ -237,7 +239,7 @@ impl Keyboard {
         }
     }
 
-    /// Returns the next input. Cancelling the future loses no input.
+    /// Returns the next input. If the future is dropped, no input is lost.
     pub(super) async fn next(&mut self, label: &str) -> anyhow::Result<Typed> {
         if std::mem::take(&mut self.keys.state().is_struck) {
             return Ok(Typed::Interrupt);
@@ -276,7 +278,8 @@ impl Keyboard {
 
 type Lines = Editor<Whole, MemHistory>;
 
-/// Returns a line editor. `None` if the terminal does not support one; whole lines are then read instead.
+/// Returns a line editor. Returns `None` if the terminal does not support an editor; the input is then read in whole
+/// lines.
 fn editor(keys: &Arc<Keys>, history: &std::path::Path) -> Option<Lines> {
     let config = Config::builder().max_history_size(history::ENTRIES).ok()?.bracketed_paste(true).build();
     let kept = MemHistory::with_config(&config);
@@ -368,7 +371,8 @@ fn read(asked: &thread_mpsc::Receiver<String>, sender: &mpsc::Sender<std::io::Re
     }
 }
 
-/// Helper of the line editor: continues a line that ends with a backslash, and records each change of the line.
+/// Helper of the line editor: continues the input after a line that ends with a backslash, and records each change of
+/// the line.
 struct Whole(Arc<Keys>);
 
 impl Helper for Whole {}
@@ -396,8 +400,8 @@ impl Validator for Whole {
     }
 }
 
-/// Handles the first key of a line: records the start time, replaces a line that was removed from the screen, and
-/// accepts the key of an option.
+/// Handles the first key of a line: records the time, starts a new line in place of a line that was removed from the
+/// screen, and accepts a key that selects an option.
 struct Watch(Arc<Keys>);
 
 impl ConditionalEventHandler for Watch {
@@ -430,7 +434,7 @@ impl ConditionalEventHandler for Watch {
 }
 
 impl Watch {
-    /// Accepts the line if the key is the number of an option.
+    /// If the key is the number of an option, ends the line with it.
     fn picked(state: &mut State, event: &Event) -> Option<Cmd> {
         let (options, shown) = state.digits;
         let Some(KeyEvent(KeyCode::Char(key), Modifiers::NONE)) = event.get(0) else { return None };

@@ -1,10 +1,11 @@
 //! A conversation in the terminal. Typed text becomes a message of a session, and the progress of the session's runs is
 //! printed above the input line.
 //!
-//! All state comes from the journal. A session may be open in several clients, and leaving the conversation
-//! changes nothing. `keyboard.rs` handles the terminal, `open_card.rs` the current card, `answer.rs` the decisions on
-//! cards, `speech.rs` the text of agents, `turn.rs` the person's turns, `ctrl_c.rs` Ctrl-C, `slash.rs` the commands
-//! with `/`. Input that the person began to type before a card was shown never decides on that card.
+//! The journal is the source of everything that the conversation shows. A session may be open in several clients, and
+//! leaving the conversation changes nothing. `keyboard.rs` handles the terminal, `open_card.rs` the current card,
+//! `answer.rs` the decisions on cards, `speech.rs` the text of agents, `turn.rs` the person's turns, `ctrl_c.rs`
+//! Ctrl-C, `slash.rs` the commands with `/`. Text that a person began to type before a card was shown never decides on
+//! this card.
 
 mod answer;
 mod ctrl_c;
@@ -47,7 +48,8 @@ use crate::output::{print_lines, print_text};
 use crate::program_name::holdshort;
 use crate::stream::{Events, Item, Watched};
 
-/// Number of recent messages that a resumed conversation prints, and maximum number of lines of each message.
+/// Number of recent messages that are printed when a conversation is resumed, and maximum number of lines of each
+/// message.
 const TURNS: usize = 10;
 const TURN: Cap = Cap::Lines(12);
 const LABEL: &str = "> ";
@@ -60,7 +62,8 @@ pub(crate) struct Talk<'a> {
     pub is_old: bool,
     /// File with the input history.
     pub history: PathBuf,
-    /// Arguments that start the embedded server again. `None` if the server keeps running after this process ends.
+    /// Command-line arguments that start the server in this process again. `None` if the server keeps running after
+    /// this process ends.
     pub embedded: Option<&'a str>,
 }
 
@@ -109,24 +112,25 @@ struct Chat<'a> {
     runs: BTreeMap<String, SessionRun>,
     /// Id of the run that a message started last.
     front: Option<String>,
-    /// Ids of the open interrupts, in the order in which their cards are shown.
+    /// Ids of the open interrupts, in the order in which the cards are shown.
     open: VecDeque<String>,
     asking: Option<Asking>,
     speech: Speech,
-    /// Previews of steps whose start is not known yet. A preview of a step may arrive before the event that starts the
-    /// step.
+    /// Streamed text of steps of which the start event has not arrived yet. The text of a step may arrive before the
+    /// event that starts the step.
     early: BTreeMap<(String, String), String>,
     /// Messages that were typed here and whose events have not arrived yet. The screen already shows these messages.
     mine: Vec<String>,
-    /// Turns of the person: at each, a run waits for the person's next message. The next message is sent to these runs.
+    /// Points at which runs wait for the person's next message. The next message that the person types is sent to these
+    /// runs.
     turns: Vec<Turn>,
-    /// Runs that were interrupted here, each with a sequence number. The entry is removed when the events up to this
-    /// number have arrived.
+    /// Runs that the person interrupted here, each with the sequence number of an event. A run is removed from this map
+    /// when the events up to this number have arrived.
     interrupting: BTreeMap<String, u64>,
-    /// Lines that were typed while it is still unknown to which turn they belong.
+    /// Lines that a person typed before it is known which turn they belong to.
     held: VecDeque<Typed>,
-    /// Cards that were withdrawn since the person's last line. For each card: the times at which the card appeared and
-    /// disappeared.
+    /// Cards that were removed since the person last entered a line. For each card: the times at which the card
+    /// appeared and disappeared.
     withdrawn: Vec<(Instant, Instant)>,
     /// True if the last input was Ctrl-C.
     struck: bool,
@@ -134,8 +138,8 @@ struct Chat<'a> {
     has_edited: bool,
     /// Ids of grants, in the order in which `/grants` listed them.
     grants: Vec<String>,
-    /// True if every run waits or has ended, and all events are printed. `None` if an event has arrived since the last
-    /// check.
+    /// True if every run waits or has ended, and all events have been printed. `None` if an event has arrived since the
+    /// last check.
     is_settled: Option<bool>,
 }
 
@@ -199,7 +203,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Prints the last messages, and resumes following the live runs.
+    /// Prints the last messages, and starts following the runs that have not ended.
     async fn recall(&mut self, state: SessionState) -> anyhow::Result<()> {
         let path = format!("/v1/sessions/{}/conversation", self.session);
         let said = self.client.list(&path, &[]).await?;
@@ -231,7 +235,8 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Starts following a live run. Its earlier events are read for the names of calls and steps, but not printed.
+    /// Starts following a run that has not ended. The earlier events are read for the names of calls and steps, but
+    /// they are not printed.
     async fn take_up(&mut self, run: &Run) -> anyhow::Result<()> {
         let mut known = SessionRun::new(self.paint, self.client.server_arguments());
         let client = self.client;
@@ -248,7 +253,7 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Updates the list of open interrupts. Returns the turn that the event ends, if any.
+    /// Updates the list of open interrupts. If the event ends a turn of the person, returns this turn.
     fn follow_interrupts(&mut self, event: &Event) -> Option<Turn> {
         let id = event.data.get("interrupt").and_then(Value::as_str)?;
         match event.kind.as_str() {
@@ -358,7 +363,7 @@ impl Chat<'_> {
         self.runs.get(run).is_some_and(|known| known.seen >= seq)
     }
 
-    /// Handles the start of a run by a message. Another client may have sent the message.
+    /// Handles the event which says that a message has started a run. Another client may have sent the message.
     fn began(&mut self, event: &Event) {
         if event.data.get("front").and_then(Value::as_bool) != Some(true) {
             return;
@@ -542,13 +547,13 @@ impl Chat<'_> {
         Ok(Next::On)
     }
 
-    /// Returns true if the text was typed in this terminal, so that the screen already shows it.
+    /// Returns true if the text was typed in this terminal and is therefore already on the screen.
     fn is_mine(&mut self, text: &str) -> bool {
         let place = self.mine.iter().position(|mine| mine == text);
         place.map(|place| self.mine.remove(place)).is_some()
     }
 
-    /// Prints a notice about the conversation.
+    /// Prints a remark about the conversation.
     fn note(&self, text: &str) {
         let fold = |line: &str| self.paint.fold(&format!("  {}", self.paint.yellow(line)), 2);
         self.keyboard.print(&text.lines().flat_map(fold).collect::<Vec<_>>());
@@ -564,7 +569,7 @@ impl Chat<'_> {
         self.paint.bold(&plain::line(name))
     }
 
-    /// Prints the command that resumes the conversation.
+    /// Ends the conversation, and prints the command that resumes it.
     async fn leave(self) -> anyhow::Result<Exit> {
         let resting = self.resting().map(|turn| turn.interrupt.clone());
         let (client, paint, session) = (self.client, self.paint, self.session);

@@ -1,4 +1,4 @@
-//! The card that a conversation shows until the interrupt is resolved.
+//! The card that the conversation shows until its interrupt is resolved.
 
 use std::time::Instant;
 
@@ -9,7 +9,8 @@ use crate::terminal::card::{self, View};
 use crate::terminal::prompt::Prompt;
 
 impl Chat<'_> {
-    /// Prints a card. Returns true if the card shows everything that the person decides on.
+    /// Prints a card. Shows the card of an interrupt. Returns true if the card shows everything that the person decides
+    /// on.
     pub(super) fn ask(&mut self, interrupt: Interrupt) -> bool {
         let said = self.runs.get(&interrupt.run).map_or("", |run| run.projector.last_message());
         let view = View { paint: self.paint, uncut: false, alone: false, said };
@@ -34,8 +35,8 @@ impl Chat<'_> {
         is_whole
     }
 
-    /// Removes a card whose interrupt was resolved before this person decided. Text that the person began to type for
-    /// this card is shown and not sent.
+    /// Removes the card of an interrupt that was resolved before this person decided. Text that the person began to
+    /// type on this card is shown again and not sent.
     pub(super) fn withdraw(&mut self) {
         if let Some(asking) = &self.asking {
             self.withdrawn.push((asking.shown, Instant::now()));
@@ -46,12 +47,12 @@ impl Chat<'_> {
         }
     }
 
-    /// Prints text that was typed for a removed card, and a notice that the text was not sent.
+    /// Prints text that was typed for a removed card, and says that the text was not sent.
     pub(super) fn not_sent(&self, text: &str) {
         self.note(&format!("Not sent: {}", plain::line(text.trim())));
     }
 
-    /// Returns true if the person began to type a line while a card was shown, and if this card has been removed since.
+    /// Returns true if the person began to type a line while a card was shown that has been removed since.
     pub(super) fn was_for_withdrawn(&self, begun: Instant) -> bool {
         self.withdrawn.iter().any(|(shown, gone)| (*shown..*gone).contains(&begun))
     }

@@ -1,4 +1,4 @@
-//! State of a run of the session, up to the last printed event: the lines to print, and the agent of each step.
+//! State of one run of the session after the last printed event: the lines to print, and the agent of each step.
 
 use std::collections::BTreeMap;
 

@@ -24,7 +24,7 @@ const HELP: [(&str, &str); 10] = [
     ("Ctrl-C", "interrupt the agent, even during a reply or a command; press twice to leave"),
 ];
 
-/// Workflow of an undo. A run of this workflow is not counted as work.
+/// Workflow of a run that undoes changes. A run of this workflow is not counted as work.
 const UNDO: &str = "undo";
 
 /// Total tokens, requests, tool calls and time of several runs.
@@ -199,7 +199,7 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Revokes the grant with this number in the last printed list, even if the list has changed since.
+    /// Revokes the grant that has this number in the list that was printed last, even if the grants have changed since.
     async fn revoke(&mut self, number: &str) -> anyhow::Result<()> {
         let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let Some(grant) = place.and_then(|place| self.grants.get(place)).cloned() else {

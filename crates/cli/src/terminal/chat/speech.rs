@@ -1,4 +1,5 @@
-//! Text of an agent, printed line by line while it arrives. Pure. The final event contains the authoritative text.
+//! Text of an agent, printed line by line as it arrives. Pure. The text of the last event replaces the text that was
+//! streamed before.
 
 use super::Chat;
 use crate::terminal::paint::Paint;
@@ -10,7 +11,7 @@ pub(super) struct Speech {
     /// Ids of the run and the step to which the text belongs.
     whose: (String, String),
     text: String,
-    /// Number of bytes that are already printed.
+    /// Number of bytes of the text that have been printed.
     told: usize,
 }
 
@@ -19,7 +20,7 @@ impl Speech {
         Self { paint, whose: Default::default(), text: String::new(), told: 0 }
     }
 
-    /// Appends a piece of text. Returns the lines that are now complete.
+    /// Appends a piece of streamed text. Returns the lines that are now complete.
     pub(super) fn add(&mut self, whose: (&str, &str), lead: &str, piece: &str) -> Vec<String> {
         let mut out = Vec::new();
         if (&*self.whose.0, &*self.whose.1) != whose {
@@ -44,7 +45,7 @@ impl Speech {
         out
     }
 
-    /// Ends the text with its final version. Returns the lines that are not printed yet.
+    /// Completes the text with its final version. Returns the lines that have not been printed yet.
     pub(super) fn end(&mut self, whose: (&str, &str), lead: &str, said: &str) -> Vec<String> {
         let is_ours = (&*self.whose.0, &*self.whose.1) == whose;
         let told = self.text[..self.told].trim_end();
@@ -69,7 +70,8 @@ impl Speech {
         out
     }
 
-    /// Ends an incomplete text. Returns a notice if a part of the text was already printed.
+    /// Ends a text that was not completed. If a part of the text was already printed, returns a remark about the missing
+    /// rest.
     pub(super) fn cut(&mut self) -> Vec<String> {
         let was_told = self.told > 0;
         self.forget();
@@ -82,7 +84,8 @@ impl Speech {
         self.told = 0;
     }
 
-    /// Returns the length of a line that fills the terminal width without a line break, and the start of the next line.
+    /// Returns where a line that has no line break but fills the width of the terminal ends, and where the next line
+    /// begins.
     fn full(&self) -> Option<(usize, usize)> {
         let room = self.paint.width.saturating_sub(16).max(20);
         let rest = &self.text[self.told..];
@@ -131,7 +134,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Prints text that arrived before its step was known, if the text is for a person.
+    /// Prints text that arrived before its step was known, if the text is meant for a person.
     pub(super) fn print_early_text(&mut self, run: &str, step: &str) {
         if let Some(text) = self.early.remove(&(run.to_owned(), step.to_owned())) {
             self.print_piece(run, step, &text);

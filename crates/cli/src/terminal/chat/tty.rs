@@ -1,7 +1,7 @@
-//! Terminal mode during a conversation.
+//! Terminal mode while a conversation runs.
 //!
-//! Between two lines, keys are not echoed, and Ctrl-C is an ordinary key that waits for the next line. A Ctrl-C signal
-//! could otherwise be lost if it arrived while the editor changes the terminal mode.
+//! While no line is read, keys are not echoed, and Ctrl-C is an ordinary key that is kept for the next line. A signal
+//! for Ctrl-C could be lost if it arrived while the editor changes the terminal mode.
 
 use std::io::Write;
 
@@ -13,12 +13,12 @@ const CTRL_C: u8 = 3;
 
 #[derive(Debug)]
 pub(super) struct Tty {
-    /// Terminal mode before the conversation.
+    /// Terminal mode before the conversation began.
     before: Termios,
 }
 
 impl Tty {
-    /// Sets the terminal mode of a conversation. Returns `None` if the current mode is unreadable.
+    /// Sets the terminal to the mode of a conversation. Returns `None` if the current mode cannot be read.
     pub(super) fn take() -> Option<Self> {
         let tty = Self { before: tcgetattr(stdin()).ok()? };
         tty.take_back();

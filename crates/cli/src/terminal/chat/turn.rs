@@ -1,6 +1,6 @@
-//! Turns of the person: points at which a run waits for the person's next message. A turn follows a round of a copilot,
-//! or an interruption. A turn has no card: the next typed text is sent to its run as a message of the session. A text
-//! never decides on an interrupt.
+//! A turn of the person: a point at which a run waits for the person's next message. A turn begins after a round of a
+//! copilot, or after an interruption. A turn has no card: the next text that the person types is sent to the run as a
+//! message of the session. A text never decides on an interrupt.
 
 use holdshort_protocol::{Decision, Event, Interrupt, plain};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use super::{Chat, TURN, Typed};
 use crate::limits::HELD_LINES;
 use crate::terminal::quote::{brief, quote};
 
-/// Hint for the turn after an interruption.
+/// Hint that is printed at the turn after an interruption.
 pub(super) const GUIDE: &str =
     "Say what to do instead, or press Enter to continue as before; /done ends the task.";
 
@@ -26,7 +26,7 @@ pub(super) struct Turn {
 
 #[derive(Debug, PartialEq, Eq)]
 enum After {
-    /// The turn after a round, with the title of its question.
+    /// The turn after a round, with the title of the question that the run asks.
     Round(String),
     Interruption,
 }
@@ -65,12 +65,13 @@ impl Turn {
 }
 
 impl Chat<'_> {
-    /// Returns true if interrupted work waits for the person. The cards of all other questions are shown later.
+    /// Returns true if interrupted work waits for the person. Other questions wait for this turn, and their cards are
+    /// shown later.
     pub(super) fn is_interrupted(&self) -> bool {
         !self.interrupting.is_empty() || self.turns.iter().any(Turn::is_of_interruption)
     }
 
-    /// Stores typed input until the turn that the input belongs to is known.
+    /// Stores typed input until it is known which turn the input belongs to.
     pub(super) fn hold(&mut self, typed: Typed) {
         if self.held.len() < HELD_LINES {
             self.held.push_back(typed);
@@ -82,13 +83,14 @@ impl Chat<'_> {
         }
     }
 
-    /// Returns the open turn that follows a round. The next message goes to the run of this turn.
+    /// Returns the open turn that follows a round. The next message is sent to the run of this turn.
     pub(super) fn resting(&self) -> Option<&Turn> {
         self.turns.iter().find(|turn| !turn.is_of_interruption())
     }
 
-    /// Records a turn that an event opens. Returns true if a turn was recorded. A turn after an interruption is
-    /// always recorded, any other turn only if it belongs to the front run (the run that a message started last).
+    /// Records the turn that begins with an event. Returns true if a turn was recorded. A turn after an interruption is
+    /// always recorded. Any other turn is recorded only if it belongs to the front run (the run that a message started
+    /// last).
     pub(super) fn record_turn(&mut self, event: &Event) -> bool {
         let Some(mut turn) = Turn::from_event(event) else { return false };
         if turn.is_of_interruption() {
@@ -110,7 +112,8 @@ impl Chat<'_> {
         Some(self.turns.remove(at))
     }
 
-    /// Prints the message of a turn, unless the message was typed in this terminal and is already on the screen.
+    /// Prints the message with which a turn ended, unless the message was typed in this terminal and is already on the
+    /// screen.
     pub(super) fn print_turn_message(&mut self, event: &Event, text: &str) {
         let id = event.data.get("interrupt").and_then(Value::as_str);
         let Some(turn) = self.turns.iter().find(|turn| id == Some(&turn.interrupt)) else { return };
@@ -127,7 +130,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Prints the hint of each turn once.
+    /// Prints the hint of each turn that has not been printed yet.
     pub(super) fn print_turn_hints(&mut self) {
         for turn in self.turns.iter_mut().filter(|turn| !turn.is_told) {
             turn.is_told = true;
@@ -136,8 +139,8 @@ impl Chat<'_> {
         }
     }
 
-    /// Answers each turn that offers this option, without text. If there are turns after an interruption, only these
-    /// are answered. Returns true if at least one turn was answered.
+    /// Chooses this option, without a text, for each turn that offers it. If some turns follow an interruption, answers
+    /// only these. Returns true if at least one turn was answered.
     pub(super) async fn answer_turns(&mut self, option: &str) -> bool {
         let of_interruption = self.turns.iter().any(Turn::is_of_interruption);
         let offers = |turn: &&Turn| {

@@ -1,15 +1,15 @@
-//! Open calls that a grant would cover. These calls are listed before the grant is given. The person then chooses the
-//! calls that the grant releases.
+//! Open calls that a grant would approve. They are listed before the grant is created. The person then chooses which of
+//! them the grant approves.
 
 use holdshort_protocol::{AlsoCovered, Decision, Interrupt, InterruptStatus, Offer, plain};
 
 use super::{Paint, Prompt, Reaction, Stage};
 use crate::client::Client;
 
-/// Prompt below the list of open calls that a grant would also cover.
+/// Prompt that is printed below the list of open calls.
 pub(crate) const KEYS: &str = "y releases all, n none of them; or type the numbers to release> ";
 
-/// Lists the open calls that a grant would cover. Empty if the grant covers no open call.
+/// Lists the open calls that a grant would approve. Empty if the grant would approve no open call.
 pub(crate) fn list(covered: &[AlsoCovered], paint: Paint) -> Vec<String> {
     let Some(count) = Some(covered.len()).filter(|count| *count > 0) else { return Vec::new() };
     let calls = if count == 1 { "1 other open call" } else { &format!("{count} other open calls") };
@@ -21,7 +21,8 @@ pub(crate) fn list(covered: &[AlsoCovered], paint: Paint) -> Vec<String> {
     head.into_iter().chain(lines).collect()
 }
 
-/// Returns the decision with the calls to release. `None` if the line is not a valid answer to the list.
+/// Returns the decision, with the calls that the person chose to release. `None` if the line is not a valid reply to
+/// the list.
 pub(crate) fn answered(decision: &Decision, covered: &[AlsoCovered], line: &str) -> Option<Decision> {
     let all = || covered.iter().map(|each| each.interrupt.clone());
     let also = match line.trim().to_lowercase().as_str() {
@@ -40,14 +41,14 @@ pub(crate) fn answered(decision: &Decision, covered: &[AlsoCovered], line: &str)
     Some(Decision { also, also_shown: all().collect(), ..decision.clone() })
 }
 
-/// Describes how many calls the grant released.
+/// Describes how many other calls the grant of the decision released.
 pub(crate) fn released(interrupt: &Interrupt) -> Option<String> {
     interrupt.resolution.as_ref()?.also_words()
 }
 
 impl Prompt {
-    /// Reads the open calls that a grant would cover, and asks about them. `None` if the decision can be sent
-    /// unchanged.
+    /// Reads which open calls a grant would approve, and asks the person about them. `None` if there are none, so the
+    /// decision can be sent unchanged.
     pub(crate) async fn ask_also(
         &mut self,
         client: &Client,
@@ -68,7 +69,7 @@ impl Prompt {
         Some(list(&self.interrupt.also_covers, paint))
     }
 
-    /// Parses the person's answer to the list of covered calls.
+    /// Parses the person's reply to the list of calls.
     pub(super) fn also(&mut self, decision: Decision, line: &str, paint: Paint) -> Reaction {
         if let Some(decision) = answered(&decision, &self.interrupt.also_covers, line) {
             return Reaction::Decide(decision);

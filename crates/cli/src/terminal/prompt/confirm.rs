@@ -1,4 +1,4 @@
-//! Decisions that a person must confirm before they are sent, and the lines that confirm them.
+//! Decisions that a person must confirm before they are sent, and the typed lines that confirm them.
 
 use holdshort_protocol::{Decision, plain};
 use serde_json::Value;
@@ -6,14 +6,14 @@ use serde_json::Value;
 use super::{Cap, Paint, Prompt, Reaction, Stage, filling, naming, quote};
 
 impl Prompt {
-    /// Returns true if Enter alone does not send a decision, because the decision releases risky work, or skips or
-    /// cancels the request.
+    /// Returns true if a decision is sent only after `yes` and not after Enter, because it releases risky work, or
+    /// skips or cancels the request.
     pub(super) fn needs_explicit_yes(&self, decision: &Decision) -> bool {
         let offer = self.interrupt.offer(&decision.option).filter(|_| !self.in_script);
         offer.is_some_and(|offer| offer.asks_again || self.interrupt.stakes(offer).is_some())
     }
 
-    /// Describes how many lines of the card were cut.
+    /// Describes how many lines of the card were omitted.
     pub(super) fn describe_cut(&self) -> Option<String> {
         match self.cut_lines {
             0 => None,
@@ -69,8 +69,8 @@ impl Prompt {
         self.choose(line, paint)
     }
 
-    /// Returns the reason why a person must confirm an option before the option is sent. An option must be confirmed if
-    /// it is final, if it releases risky work, or if it releases something that the card has not shown.
+    /// Returns the reason why a person must confirm this option, or `None` if no confirmation is needed. An option must
+    /// be confirmed if it is final, if it releases risky work, or if it releases something that the card has not shown.
     pub(super) fn asks_again(&self, option: &str) -> Option<String> {
         self.asks_again_with(option, &Value::Null)
     }
@@ -88,7 +88,7 @@ impl Prompt {
         (!why.is_empty()).then(|| plain::line(&why.join("; ")).into_owned())
     }
 
-    /// Prints the text, so that the person can confirm the text before it is sent.
+    /// Prints the text of the decision, so that the person can confirm it before it is sent.
     pub(super) fn confirm(&mut self, option: &str, words: &str, paint: Paint) -> Reaction {
         let mut shown = vec![format!("  {}", self.sentence(option))];
         shown.extend(quote(words, "   ", Cap::None, paint));

@@ -13,11 +13,12 @@ use crate::limits::{FORM_DEPTH, FORM_PARTS};
 
 #[derive(Clone, Debug, PartialEq)]
 struct Field {
-    /// Path of member names from the root of the answer to the field. Empty if the field is the whole answer.
+    /// Names of the members that lead from the root of the answer to the field. Empty if the answer itself is the
+    /// field.
     path: Vec<String>,
     says: String,
     blank: Blank,
-    /// Innermost optional object that contains the field, as an index into [`Filling::objects`].
+    /// The innermost optional object that contains the field: an index into [`Filling::objects`].
     within: Option<usize>,
     takes: ValueKind,
 }
@@ -30,33 +31,33 @@ enum Blank {
     Null,
 }
 
-/// An object in the answer. In the list, an object precedes the objects inside it.
+/// An object that is a part of the answer. In the list of objects, an object precedes the objects that it contains.
 #[derive(Clone, Debug, PartialEq)]
 struct Object {
     path: Vec<String>,
     blank: Blank,
 }
 
-/// A form, and the part of the answer that is already filled in.
+/// A form, and the fields that already have values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Filling {
     fields: Vec<Field>,
     objects: Vec<Object>,
-    /// Indexes of the fields that are still open, in order. The first index is the current field.
+    /// Indexes of the fields that still need values, in order. The first index is the current field.
     left: VecDeque<usize>,
     answer: Value,
 }
 
-/// Effect of a line on a form.
+/// Result of a line that was typed while a form is filled in.
 #[derive(Debug, PartialEq)]
 pub(super) enum Filled {
-    /// The next field is asked. With a message, the same field is asked again.
+    /// The person is asked for the next field. With a message, the person is asked for the same field again.
     On(Option<String>),
     Whole(Value),
 }
 
 impl Filling {
-    /// Returns the form of a schema: a single field, or the fields of an object.
+    /// Returns the form for a schema: a single field, or the fields of an object.
     pub(super) fn from_schema(schema: &Value) -> Option<Self> {
         let whole = part(schema, schema)?;
         let (fields, objects, left) = (Vec::new(), Vec::new(), VecDeque::new());
@@ -77,7 +78,7 @@ impl Filling {
         (1..=FORM_PARTS).contains(&filling.left.len()).then_some(filling)
     }
 
-    /// Returns the form with the values of all fields except the refused fields.
+    /// Returns the form with the values of all fields except those that the server rejected.
     pub(super) fn refused(mut self, problems: &[FieldError]) -> Option<Self> {
         let place = |field: &Field| {
             field.path.iter().fold("/edit".to_owned(), |place, name| format!("{place}/{}", escape(name)))
@@ -161,7 +162,7 @@ impl Filling {
         format!("  {} of {}: {says}{takes}{optional}", place + 1, self.fields.len())
     }
 
-    /// Returns true if the line is a value of the current field, so that it is not treated as a key.
+    /// Returns true if the line is a valid value of the current field, so that it is not interpreted as a key.
     pub(super) fn accepts_value(&self, line: &str) -> bool {
         self.now().is_some_and(|(_, field)| field.takes.has(line))
     }
@@ -170,8 +171,8 @@ impl Filling {
         field.blank != Blank::Needed || self.open_object(field).is_some()
     }
 
-    /// Returns the optional object that is omitted if the current field is left empty. `None` if a field of this object
-    /// already has a value.
+    /// Returns the optional object that the answer omits if the current field is left empty. `None` if a field of this
+    /// object already has a value.
     fn open_object(&self, field: &Field) -> Option<&Object> {
         let object = self.objects.get(field.within?)?;
         at(&self.answer, &object.path).is_none().then_some(object)
@@ -205,7 +206,7 @@ impl Filling {
         Filled::Whole(self.answer.clone())
     }
 
-    /// Adds to the answer the objects that the schema requires and that have no field with a value.
+    /// Adds to the answer those objects that the schema requires but of which no field has a value.
     fn settle(&mut self) {
         for object in &self.objects {
             let parent = &object.path[..object.path.len().saturating_sub(1)];
@@ -221,7 +222,7 @@ impl Filling {
         }
     }
 
-    /// Returns true if a line of JSON is the whole answer, and not only the value of the current field.
+    /// Returns true if a line of JSON is the complete answer rather than the value of the current field.
     pub(super) fn is_whole(&self, line: &str) -> bool {
         let is_list = self.now().is_some_and(|(_, field)| field.takes.is_list());
         line.starts_with('{') || (line.starts_with('[') && self.fields.len() == 1 && !is_list)

@@ -1,4 +1,5 @@
-//! The shape of an answer that has to be typed as JSON: `{"day": text, "hours": number, "tags"?: [text, …]}`.
+//! Describes the form of an answer that a person has to type as JSON: `{"day": text, "hours": number, "tags"?: [text,
+//! …]}`.
 
 use holdshort_protocol::plain;
 use serde_json::Value;

@@ -14,21 +14,21 @@ pub(super) enum ValueKind {
     Of(Vec<Value>),
     /// Values separated by commas.
     List(Box<ValueKind>),
-    /// The first of the listed kinds that accepts the line.
+    /// The first of the listed kinds for which the line is valid.
     Either(Vec<ValueKind>),
     Text,
     /// Any value: JSON if the line is valid JSON, otherwise text.
     Any,
 }
 
-/// Schema of a field without its wrappers.
+/// Schema of a field, after references and wrappers have been resolved.
 pub(super) struct Part<'s> {
     pub schema: &'s Value,
     /// True if null is a valid value of the field.
     pub nullable: bool,
 }
 
-/// Follows references, and unwraps optional values: `anyOf [integer, null]`, `allOf [one]`.
+/// Resolves references, and removes the wrappers around a single schema: `anyOf [integer, null]`, `allOf [one]`.
 pub(super) fn part<'s>(schema: &'s Value, whole: &'s Value) -> Option<Part<'s>> {
     let mut part = Part { schema, nullable: false };
     for _ in 0..FORM_DEPTH {
@@ -67,7 +67,7 @@ pub(super) fn types(schema: &Value) -> Vec<&str> {
     }
 }
 
-/// Returns true if null is one of several types or values.
+/// Returns true if a schema allows null besides other types or values.
 pub(super) fn has_null(schema: &Value) -> bool {
     let in_types =
         schema.get("type").and_then(Value::as_array).is_some_and(|all| all.iter().any(|it| it == "null"));
@@ -75,7 +75,7 @@ pub(super) fn has_null(schema: &Value) -> bool {
 }
 
 impl ValueKind {
-    /// Returns the values that a schema accepts. `None` if a value cannot be typed on one line, such as an object.
+    /// Returns the values that a schema accepts. `None` if a value cannot be typed on one line, for example an object.
     pub(super) fn from_schema(schema: &Value, whole: &Value, depth: usize) -> Option<Self> {
         let depth = depth.checked_sub(1)?;
         if let Some(value) = schema.get("const") {
@@ -113,14 +113,14 @@ impl ValueKind {
         Self::either(each.collect::<Option<_>>()?)
     }
 
-    /// Combines alternatives. Text accepts every line, so it is tried last.
+    /// Combines alternatives. Text is tried last, because every line is a valid text.
     fn either(mut several: Vec<Self>) -> Option<Self> {
         several.sort_by_key(|it| matches!(it, Self::Text | Self::Any | Self::List(_)));
         several.dedup();
         if several.len() < 2 { several.pop() } else { Some(Self::Either(several)) }
     }
 
-    /// Describes the value to type. Empty for plain text.
+    /// Describes the value that the person has to type. Empty for plain text.
     pub(super) fn asks(&self) -> String {
         match self {
             Self::Text | Self::Any => String::new(),
