@@ -54,7 +54,6 @@ pub(crate) const HOOK_RESPONSE_BYTES: usize = 4 * 1_024 * 1_024;
 pub(crate) const HOOK_CALL_BYTES: usize = 200 * 1_024;
 /// Maximum size, in bytes, of one argument on the card of a call that exceeds `hook_call_bytes`. If an argument is
 /// longer, the card shows its beginning and its digest.
-///
 pub(crate) const HOOK_TEXT_BYTES: usize = 8 * 1_024;
 /// Maximum size, in bytes, of a file for which the hook computes a diff, and which it compares after the change. For a
 /// larger file, the card shows no diff, and the file is not compared after the change.

@@ -1,4 +1,5 @@
-//! The `Accept` and `Accept-Encoding` headers (RFC 9110, 12.5): selects HTML or data, and compression.
+//! The headers `Accept` and `Accept-Encoding` (RFC 9110, 12.5): decides whether a response is HTML or data, and whether
+//! it is compressed.
 
 use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, ACCEPT_ENCODING, HeaderName};
@@ -18,7 +19,7 @@ pub fn takes_gzip(headers: &HeaderMap) -> bool {
     weight(headers, &ACCEPT_ENCODING, "gzip") > 0.0
 }
 
-/// Returns the weight of `value` in a header. Returns 0 if the header does not contain `value` literally.
+/// Returns the weight that a header gives to `value`. Returns 0 if the header does not contain `value` literally.
 fn weight(headers: &HeaderMap, name: &HeaderName, value: &str) -> f32 {
     let lines = headers.get_all(name).iter().filter_map(|line| line.to_str().ok());
     let weights = lines.flat_map(|line| line.split(',')).filter_map(|item| {

@@ -1,8 +1,8 @@
 //! Access of authenticated callers. When the access of a caller ends, the caller's open sockets, streams and long polls
 //! end.
 //!
-//! A request reads the committed state. Open sockets, streams and long polls learn of changes from the single task
-//! [`publish_system_changes`].
+//! Each request reads the committed state of the journal. A single task, [`publish_system_changes`], reports changes to
+//! open sockets, streams and long polls.
 
 mod issued;
 
@@ -35,28 +35,28 @@ use crate::secrets;
 const KEY_PREFIX: &str = "hs_key_";
 /// Length of a key's secret: the prefix and 256 bits in hexadecimal.
 const KEY_CHARS: usize = KEY_PREFIX.len() + 64;
-/// Pause after a failed read of the journal.
+/// Pause before the journal is read again after an error.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Maximum sleep until the clock is read again. If the machine's clock is set forward, access ends too late by at
-/// most this time.
+/// Maximum time until the clock is read again. If the machine's clock is set forward, access ends at most this much too
+/// late.
 const NAP: Duration = Duration::from_mins(1);
 
-/// Credential with which a caller was authenticated. `since` is the sequence number in the installation's stream at
-/// the time of authentication.
+/// Credential with which a caller authenticated. `since` is the sequence number of the last event in the installation's
+/// stream at that time.
 #[derive(Clone, Debug)]
 pub enum Access {
     /// Token that is stored in the data folder. The access is valid until the process ends.
     Token,
-    /// Login of a browser or terminal, with the person's roles and groups at the time of authentication.
+    /// Login of a browser or terminal, with the roles and groups that the person had when the caller authenticated.
     Login { login: Login, is: RolesAndGroups, since: u64 },
     /// Digest of a key's secret, and the expiry of the secret. A change to the key may end the access earlier.
     Key { digest: Digest, until: Option<Timestamp>, since: u64 },
-    /// Token of an issuer, and the expiry of the token. `is` holds the roles and groups of the token's subject; `None`
-    /// if the subject is not a known person.
+    /// Token of an issuer (an external identity service), and the expiry of the token. `is` contains the roles and
+    /// groups of the token's subject. It is `None` if the subject is not a known person.
     Issued { id: String, is: Option<RolesAndGroups>, until: Timestamp, since: u64 },
 }
 
-/// Roles and groups of a person at the time of authentication.
+/// Roles and groups that a person had when the caller authenticated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RolesAndGroups {
     roles: BTreeSet<Role>,
@@ -82,7 +82,7 @@ impl Access {
     }
 }
 
-/// Time of the last use of each key on this node. The times are kept only in memory, because no decision depends on
+/// Time at which each key was last used on this node. The times are kept only in memory, because no decision depends on
 /// them.
 #[derive(Default)]
 pub struct KeyUsage(Mutex<BTreeMap<KeyId, Timestamp>>);
@@ -101,7 +101,7 @@ impl KeyUsage {
     }
 }
 
-/// Draws a new secret for a key, and returns the secret with its digest. Only the digest is stored, so the secret
+/// Creates a random secret for a key, and returns the secret with its digest. Only the digest is stored, so the secret
 /// cannot be shown again.
 pub fn draw() -> Result<(String, Digest), secrets::Error> {
     let secret = format!("{KEY_PREFIX}{}", secrets::draw()?);
@@ -125,8 +125,8 @@ pub(crate) async fn by_login(app: &App, login: Login) -> Answer<Option<(Principa
     Ok(Some((principal, Access::Login { login, is, since: system.seq })))
 }
 
-/// Returns the key that has this secret, converted by `of`, and the access of the key. Returns `None` if no key has
-/// this secret. The lookup compares digests, so its duration reveals nothing about a secret.
+/// Returns the key that has this secret, converted by the function `of`, and the access that the key gives. Returns
+/// `None` if no key has this secret. The lookup compares digests, so its duration reveals nothing about a secret.
 pub(crate) async fn by_key<T>(
     app: &App,
     secret: &str,
@@ -209,8 +209,8 @@ pub(crate) async fn ended(app: &App, access: &Access) {
     }
 }
 
-/// Waits until `is_so` returns true for a published state of the installation at or after the sequence number
-/// `since`.
+/// Waits until `is_so` returns true for the state of the installation after the event with the number `since` or a
+/// later event.
 async fn changes(app: &App, since: u64, is_so: impl Fn(&System) -> bool) {
     let mut standing = app.standing.clone();
     // The state may still be older than the change that authenticated the caller.
@@ -231,8 +231,8 @@ async fn until(app: &App, end: Timestamp) {
     }
 }
 
-/// Publishes each change to the installation, from any node, and signs out people who were removed. Runs until the
-/// store is closed.
+/// Publishes each change to the installation that any node has made, and signs out people who were removed. Runs until
+/// the store is closed.
 pub async fn publish_system_changes(app: Arc<App>, tell: watch::Sender<Arc<System>>) {
     let mut commits = app.driver.watch_stream(&StreamId::System);
     loop {
@@ -265,7 +265,7 @@ pub async fn publish_system_changes(app: Arc<App>, tell: watch::Sender<Arc<Syste
     }
 }
 
-/// Waits until a committed change has been published to the open sockets, streams and long polls of this node.
+/// Waits until the open sockets, streams and long polls of this node have been told about a committed change.
 pub async fn wait_until_published(app: &App, seq: u64) {
     let mut standing = app.standing.clone();
     let told = async { standing.wait_for(|system| system.seq >= seq).await.is_ok() };

@@ -62,7 +62,7 @@ pub struct App {
     pub logins: Logins,
     pub issuers: Issuers,
     pub sign_ins: SignIns,
-    /// Page of another system that may use this system's edge with a cookie.
+    /// Page of another system that is allowed to use one edge of this server with a cookie.
     pub page: Option<EdgePage>,
     pub links: Links,
     pub pressed: Pressed,
@@ -74,12 +74,12 @@ pub struct App {
     /// Base URL of links: the public URL, or the address that the server listens on.
     pub base: String,
     pub public_url: Option<String>,
-    /// Error that prevents the use of the current certificate files. The outer option is `None` if the server does not
-    /// use TLS.
+    /// Error because of which the current certificate files cannot be used. The outer option is `None` if the server
+    /// does not use TLS.
     pub certificate: Option<watch::Receiver<Option<String>>>,
     pub streams: Arc<Semaphore>,
     pub polls: Arc<Semaphore>,
-    /// Permits for trials of external agents' commands.
+    /// Permits that limit the number of concurrent trials of external agents' commands.
     pub trials: Arc<Semaphore>,
     pub pace: Pace,
     pub connections: Arc<Connections>,
@@ -87,9 +87,9 @@ pub struct App {
     pub allowances: Allowances,
     pub used: KeyUsage,
     pub newest: Newest,
-    /// State of the installation, as published to open sockets, streams and long polls.
+    /// State of the installation, as it was last published to open sockets, streams and long polls.
     pub standing: watch::Receiver<Arc<System>>,
-    /// True when the server stops. All waits then end.
+    /// Becomes true when the server stops. All waiting requests then end.
     pub stopping: watch::Receiver<bool>,
 }
 
@@ -102,7 +102,8 @@ impl App {
         self.driver.clock().now()
     }
 
-    /// Returns the row of a run. The row comes from memory if the run is in memory, and otherwise from the store.
+    /// Returns the row of a run. If the run is in memory, the row is computed from it. Otherwise the row is read from
+    /// the store.
     pub async fn run_row(&self, id: &RunId) -> Answer<RunRow> {
         if let Some(row) = self.driver.current(id).await.and_then(|run| run.row()) {
             return Ok(row);
@@ -110,13 +111,13 @@ impl App {
         self.journal().run(id).await?.ok_or_else(|| Refused::not_found("run"))
     }
 
-    /// Returns the current state of a run. The state comes from memory if the run is in memory. Otherwise the run is
+    /// Returns the current state of a run. If the run is in memory, this state is returned. Otherwise the run is
     /// replayed from its events.
     pub async fn run_now(&self, id: &RunId) -> Result<Arc<Run>, Error> {
         self.driver.now(id).await
     }
 
-    /// Returns the ids of an existing interrupt. The ids come from memory if the interrupt's run is in memory.
+    /// Returns the id of an existing interrupt with the id of its run. If the run is in memory, the store is not read.
     pub async fn find_interrupt(&self, id: &InterruptId) -> Answer<InterruptRef> {
         match self.driver.asker(id) {
             Some(run) => Ok(InterruptRef { run, interrupt: id.clone() }),
@@ -124,7 +125,7 @@ impl App {
         }
     }
 
-    /// Returns the row of an interrupt. The row comes from memory if the interrupt's run is in memory.
+    /// Returns the row of an interrupt. If the interrupt's run is in memory, the row is computed from it.
     pub async fn interrupt_row(&self, id: &InterruptId) -> Answer<InterruptRow> {
         let asker = self.driver.current_asker(id).await;
         if let Some(row) = asker.and_then(|run| run.interrupt_rows([id]).pop()) {
@@ -133,7 +134,8 @@ impl App {
         self.journal().interrupt(id).await?.ok_or_else(|| Refused::not_found("interrupt"))
     }
 
-    /// Returns an event that a row refers to. If the event is missing, the journal is damaged.
+    /// Returns an event that a row refers to. Returns an error if the event is missing, because the journal is then
+    /// damaged.
     pub async fn event(&self, stream: &StreamId, seq: u64) -> Answer<Event> {
         event_at(self.journal(), stream, seq)
             .await?
@@ -151,7 +153,7 @@ impl App {
         detached(async move { driver.send(&run, input, actor).await }).await
     }
 
-    /// Sends an input to the engine. Requests with the same idempotency key send the input only once.
+    /// Sends an input to the engine. If several requests have the same idempotency key, the input is sent only once.
     pub async fn send_once(
         &self,
         run: &RunId,
@@ -163,18 +165,18 @@ impl App {
         detached(async move { driver.send_once(&run, input, Some(key), actor).await }).await.map(drop)
     }
 
-    /// Returns true if a request with this idempotency key was carried out.
+    /// Returns true if a request with this idempotency key has already been carried out.
     pub async fn is_used(&self, key: &IdempotencyKey) -> Result<bool, Error> {
         Ok(self.driver.made_with(Some(key)).await?.is_some())
     }
 
-    /// Returns the URL of a login code. The code follows the `#`, so no request line, log or `Referer` header contains
-    /// it.
+    /// Returns the URL of a login code. The code is in the fragment of the URL, after `#`, so it is not part of any
+    /// request line, log or `Referer` header.
     pub fn login_url(&self, code: &str) -> String {
         format!("{}/login#{code}", self.base)
     }
 
-    /// Reserves one of the limited streams. Dropping the permit frees the stream.
+    /// Reserves one of the streams whose number the server limits. Dropping the permit frees the stream.
     pub fn reserve_stream(&self) -> Answer<OwnedSemaphorePermit> {
         self.streams.clone().try_acquire_owned().map_err(|_| Refused::from_code(Code::TooManyStreams))
     }
@@ -200,14 +202,14 @@ pub async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Completes `work` even if the client disconnects, because the server must act on a committed change. While the client
-/// stays connected, `work` runs in the task of the request. The log lines of `work` contain the request id in both
-/// cases.
+/// Completes `work` even if the client disconnects, because the effects of a committed change must be carried out. As
+/// long as the client stays connected, `work` runs in the task of the request. The log lines of `work` contain the
+/// request id in both cases.
 pub async fn detached<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
     Carried(Some(Box::pin(work.in_current_span()))).await
 }
 
-/// Work that continues in a separate task if its future is dropped before the end.
+/// Work that moves to a separate task if its future is dropped before the work is complete.
 struct Carried<T: Send + 'static>(Option<Work<T>>);
 
 type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;

@@ -1,6 +1,6 @@
 //! Extractors that authenticate a caller and check that one of the caller's roles has the permission of the route.
 //!
-//! A handler gets its state only from such an extractor, so a handler without an extractor has no access to data.
+//! A handler receives its state only from such an extractor, so a handler without an extractor has no access to data.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -36,7 +36,7 @@ use crate::route_limit::{Arrival, RouteLimit};
 use crate::view::assignment::Reader;
 use crate::{connections, view};
 
-/// State of the router. The extractors give its [`App`] only to authenticated callers.
+/// State of the router. The extractors give access to the [`App`] in it only to authenticated callers.
 #[derive(Clone)]
 pub struct AuthState(Arc<App>);
 
@@ -45,8 +45,8 @@ impl AuthState {
         Self(app)
     }
 
-    /// Checks that the server can read and write its journal. Callers need no authentication, so the error message
-    /// contains nothing confidential.
+    /// Checks that the server can read and write its journal. The caller is not authenticated, so the error message
+    /// must contain nothing confidential.
     pub async fn ready(&self) -> Answer<()> {
         if *self.0.stopping.borrow() {
             return Err(Refused::from_code(Code::Stopping));
@@ -99,9 +99,9 @@ impl AuthState {
         Authenticated::admit(app, found, via)
     }
 
-    /// Authenticates a person by the cookie of an edge's page, as an operator: the page needs no other role. Call this
-    /// function only on routes of this edge. A request that does not come from the page is refused. If the login has
-    /// ended, the refusal contains the URL of the page's sign-in.
+    /// Authenticates a person by the cookie of an edge's page. The person acts as an operator, the only role that the
+    /// page needs. Call this function only on the routes of this edge. Rejects a request that the page did not send. If
+    /// the login has ended, the error contains the URL at which the person can sign in to the page.
     pub async fn authenticate_page(&self, headers: &HeaderMap) -> Answer<Authenticated> {
         let app = self.0.clone();
         let Some(page) = app.page.as_ref().filter(|page| page.sent(headers)) else {
@@ -119,8 +119,8 @@ impl AuthState {
         Authenticated::admit(app, Some((principal, access)), "web")
     }
 
-    /// Authenticates the bearer of a decision link. If this server did not create the token, the error contains no
-    /// details.
+    /// Authenticates the bearer of a decision link. If this server did not create the token, the error does not say
+    /// what is wrong.
     pub async fn authenticate_link(&self, token: &str) -> Answer<LinkBearer> {
         let app = self.0.clone();
         let claim = app.links.claim(token).ok_or_else(|| {
@@ -176,9 +176,9 @@ impl AuthState {
         Ok(LinkBearer { once, option: claim.option, ..holder })
     }
 
-    /// Authenticates a person by their address at a channel, such as `U0123` at `slack`. The person may decide only
-    /// on the content that the channel showed. The caller of this function must first verify the channel's signature,
-    /// because the address comes from the channel.
+    /// Authenticates a person by their address at a channel, such as `U0123` at `slack`. The person is allowed to
+    /// decide only if the content has not changed since the channel showed it. The caller of this function must first
+    /// verify the channel's signature, because the address comes from the channel.
     pub async fn by_address(
         &self,
         channel: &str,
@@ -204,9 +204,9 @@ impl AuthState {
         self.authorize_decider((id.to_owned(), None), shown, channel, None).await
     }
 
-    /// Lets a person decide on one interrupt without a sign-in, if the person has the right to decide. `let_in_by` is
-    /// the person who created the login link with which the decider signed in, if another person created this link.
-    /// `since` is the time at which the decision link was created.
+    /// Checks that a person who has not signed in is allowed to decide on one interrupt. `let_in_by` is the person who
+    /// created the login link with which the deciding person signed in, if this was another person. `since` is the time
+    /// at which the decision link was created.
     async fn authorize_decider(
         &self,
         (person, let_in_by): (String, Option<String>),
@@ -247,7 +247,7 @@ impl AuthState {
         self.0.pressed.press(value)
     }
 
-    /// Returns the URL of the page on which a signed-in person decides on the interrupt.
+    /// Returns the URL of the page on which a person who has signed in decides on the interrupt.
     pub fn inbox(&self, interrupt: &InterruptId) -> String {
         format!("{}/inbox/{interrupt}", self.0.base)
     }
@@ -256,24 +256,24 @@ impl AuthState {
         self.0.now()
     }
 
-    /// Counts a decision that was made over a channel or a link. The decision counts towards the rate limit of the
-    /// person who decides.
+    /// Counts a decision that a person made over a channel or with a link. The decision is counted against the rate
+    /// limit of the person who decides.
     pub fn count_decision(&self, actor: &Actor) -> Answer<()> {
         self.0.allowances.count_decision(&actor.id, None)
     }
 
-    /// Returns the URL of the sign-in for the page that may use its edge with a cookie.
+    /// Returns the URL at which a person signs in to the page that is allowed to use its edge with a cookie.
     pub fn page_sign_in(&self) -> Option<String> {
         self.0.page.as_ref().map(EdgePage::sign_in_url)
     }
 
-    /// Returns true if a request has the cookie of an edge's page, and there is such a page.
+    /// Returns true if this server has an edge's page and the request contains the cookie of this page.
     pub fn has_page_cookie(&self, headers: &HeaderMap) -> bool {
         self.0.page.is_some() && self.0.logins.has_page_cookie(headers)
     }
 
-    /// Redeems a login code, which signs in a browser for the page of an edge. Returns the `Set-Cookie` values. Only an
-    /// operator can sign in, because the page acts as an operator.
+    /// Exchanges a login code for a login with which a browser can use the page of an edge. Returns the `Set-Cookie`
+    /// values. Only an operator can sign in, because the page acts as an operator.
     pub async fn redeem_for_page(&self, headers: &HeaderMap, code: &str) -> Answer<[String; 2]> {
         let app = self.0.clone();
         let page = app.page.clone().ok_or_else(|| Refused::not_found("page"))?;
@@ -295,7 +295,7 @@ impl AuthState {
         blocking(move || app.logins.issue_for_page(&invited, &page, app.now())).await
     }
 
-    /// Redeems a login code, which signs in a browser.
+    /// Exchanges a login code for the login of a browser.
     pub async fn redeem(&self, headers: &HeaderMap, code: String) -> Answer<(Issued, Role)> {
         let app = self.0.clone();
         let began = app.sign_ins.began(headers);
@@ -311,36 +311,36 @@ impl AuthState {
     }
 }
 
-/// Interrupt and content that a person was asked to decide on.
+/// Interrupt on which a person was asked to decide, and the digest of the content that the person was shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownInterrupt {
     pub interrupt: InterruptId,
-    /// Digest of the subject of the decision. See `view::interrupt::subject_digest`.
+    /// Digest of what the decision is about. See `view::interrupt::subject_digest`.
     pub subject: Digest,
 }
 
-/// Person who used a decision link or a channel. This person may see and decide only one interrupt.
+/// Person who used a decision link or a channel. This person is allowed to see and decide only one interrupt.
 pub struct LinkBearer {
     pub app: Arc<App>,
     pub actor: Actor,
     pub asked: InterruptRef,
     pub interrupt: Interrupt,
-    /// Idempotency key of a mailed link, so that the link can be used only once.
+    /// Idempotency key for a link in a mail, so that the link can be used only once.
     pub once: Option<IdempotencyKey>,
-    /// The only option that can be chosen with the link. `None` allows all options.
+    /// The only option that the link can choose. If `None`, the link can choose every option.
     pub option: Option<String>,
 }
 
-/// Credentials of a request. A cookie alone is not accepted, and neither is a query parameter. Only
-/// [`AuthState::authenticate_page`] accepts a cookie alone, on one edge.
+/// Credentials of a request. A cookie alone is not accepted, and neither is a query parameter.
+/// [`AuthState::authenticate_page`] is the exception: it accepts a cookie alone, on one edge.
 pub enum Credentials<'a> {
     /// Token of the data folder, secret of a key, or token of an issuer.
     Token(&'a str),
-    /// Secret of a browser's login, valid only together with the cookie of the request.
+    /// Secret of a browser's login, which is valid only together with the login's cookie.
     Secret(&'a str),
 }
 
-/// Authenticated caller who is not yet authorized.
+/// Caller who has authenticated but whose permissions are not checked yet.
 pub struct Authenticated {
     app: Arc<App>,
     principal: Arc<Principal>,
@@ -349,7 +349,7 @@ pub struct Authenticated {
 }
 
 impl Authenticated {
-    /// Admits the caller whom the credentials name. Counts the request against the limits of the caller.
+    /// Accepts the caller who owns the credentials. Counts the request against the limits of the caller.
     fn admit(app: Arc<App>, found: Option<(Principal, Access)>, via: &str) -> Answer<Self> {
         let (principal, access) = found.ok_or_else(|| Refused::from_code(Code::Unauthenticated))?;
         authenticated(principal.is_person())?;
@@ -357,7 +357,7 @@ impl Authenticated {
         Ok(Self { app, principal: Arc::new(principal), access: Arc::new(access), via: via.to_owned() })
     }
 
-    /// Returns a caller whom an issuer's token has authenticated.
+    /// Returns a caller who authenticated with an issuer's token.
     pub(crate) fn issued(app: &Arc<App>, principal: Principal, access: Access) -> Self {
         Self {
             app: app.clone(),
@@ -367,8 +367,8 @@ impl Authenticated {
         }
     }
 
-    /// Returns the permission that the caller needs for the route of the request. Counts the request against the rate
-    /// limit of the route.
+    /// Returns the permission that the caller needs for the route of the request. Also counts the request against the
+    /// rate limit of the route.
     pub fn needed(&self, parts: &Parts) -> Answer<Needs> {
         let needs: Option<Needs> = parts.extensions.get().copied();
         let needs = needs.ok_or_else(|| {
@@ -399,7 +399,7 @@ impl Authenticated {
     }
 }
 
-/// Authorized caller, with the role in which the caller acts, and the extent of the permission for this role.
+/// Authorized caller, with the role that gives the permission, and the extent of the permission for this role.
 #[derive(Clone)]
 pub struct Caller {
     pub app: Arc<App>,
@@ -409,8 +409,8 @@ pub struct Caller {
     extent: Extent,
 }
 
-/// Authenticated caller who wants to decide. An unknown interrupt is reported before a missing permission (design, part
-/// 4).
+/// Authenticated caller who wants to decide. For this caller, an unknown interrupt is reported before a missing
+/// permission (design, part 4).
 pub struct DecisionCaller {
     known: Authenticated,
     needs: Needs,
@@ -443,18 +443,18 @@ impl DecisionCaller {
 }
 
 impl Caller {
-    /// Counts a frame of a WebSocket against the rate limits of agents, which do not apply to people. Must not be
-    /// called for the first frame, because `authenticate` has already counted it.
+    /// Counts a frame that an agent sent over a WebSocket against the rate limits of agents. People have no such
+    /// limits. Must not be called for the first frame, because `authenticate` counts it.
     pub fn charge(&self) -> Answer<()> {
         charge(&self.app, &self.principal)
     }
 
-    /// Counts a decision over a WebSocket against the caller's rate.
+    /// Counts a decision that was sent over a WebSocket against the rate limit of the caller.
     pub fn count_decision(&self) -> Answer<()> {
         self.app.allowances.count_decision(&self.principal.id, None)
     }
 
-    /// Authorizes the same caller for the permission `needs`.
+    /// Checks that the same caller has the permission `needs`.
     pub fn authorize(&self, needs: Needs) -> Answer<Self> {
         Authenticated {
             app: self.app.clone(),
@@ -481,48 +481,49 @@ impl Caller {
         access::ended(&self.app, &self.access).await;
     }
 
-    /// Returns the caller as a reader of interrupts, with the role in which the caller would decide.
+    /// Returns the caller as a reader of interrupts, in the role in which the caller would decide.
     pub async fn reader(&self) -> Answer<Reader> {
         let role = self.principal.acting(Permission::Decide).unwrap_or(self.actor.role);
         Reader::for_actor(&self.app, &Actor { role, ..self.actor.clone() }).await
     }
 
-    /// Returns true if the permission covers all objects.
+    /// Returns true if the permission applies to all objects.
     pub fn reaches_all(&self) -> bool {
         self.extent == Extent::All
     }
 
-    /// Returns true if the permission covers only interrupts that the caller may decide on.
+    /// Returns true if the permission applies only to interrupts on which the caller is allowed to decide.
     pub fn reaches_assigned(&self) -> bool {
         matches!(self.extent, Extent::Assigned | Extent::Unassigned)
     }
 
-    /// Returns true if the permission covers only runs that the caller started.
+    /// Returns true if the permission applies only to runs that the caller started.
     pub fn reaches_own(&self) -> bool {
         self.extent == Extent::Own
     }
 
-    /// Checks that the caller may start runs of a workflow.
+    /// Checks that the caller is allowed to start runs of a workflow.
     pub fn starts(&self, workflow: &str) -> Answer<()> {
         let may = self.reaches_all() || (self.extent == Extent::Own && workflow == EXTERNAL);
         if may { Ok(()) } else { Err(Refused::from_code(Code::ForbiddenRole)) }
     }
 
-    /// Returns the row of a run. Returns an error if the permission does not cover the run.
+    /// Returns the row of a run. Returns an error if the caller's permission does not apply to the run.
     pub async fn run(&self, id: &RunId) -> Answer<RunRow> {
         let row = self.app.run_row(id).await?;
         if self.reaches(&row).await? { Ok(row) } else { Err(others()) }
     }
 
-    /// Checks that the permission covers a run. If the run is in memory, reads nothing from the store. The result for a
-    /// run never changes, so callers may cache the result.
+    /// Checks that the caller's permission applies to a run. If the run is in memory, the store is not read. The result
+    /// for a run never changes, so a caller of this function may cache it.
     pub async fn sees(&self, id: &RunId) -> Answer<()> {
         let Some(run) = self.app.driver.glance(id) else { return self.run(id).await.map(drop) };
         let sees = self.reaches_all() || (self.extent == Extent::Own && run.is_begun_by(&self.actor));
         if sees { Ok(()) } else { Err(others()) }
     }
 
-    /// Returns the ids of an interrupt and its run. Returns an error if the permission does not cover the interrupt.
+    /// Returns the id of an interrupt with the id of its run. Returns an error if the caller's permission does not
+    /// apply to the interrupt.
     pub async fn interrupt(&self, id: &InterruptId) -> Answer<InterruptRef> {
         let asked = self.app.find_interrupt(id).await?;
         match self.extent {
@@ -538,14 +539,14 @@ impl Caller {
         Ok(asked)
     }
 
-    /// Returns true if the caller could take part in an interrupt before the event `seq` of its run.
+    /// Returns true if the caller was allowed to take part in an interrupt before the event `seq` of its run.
     pub(crate) async fn took_part(&self, run: &RunId, id: &InterruptId, seq: u64) -> Answer<bool> {
         let before = self.app.driver.load_at(run, seq.saturating_sub(1)).await?;
         Ok(takes_part(&self.app, &self.actor, &before, id, &*self.app.driver.glance_system().await?))
     }
 
-    /// Returns the id of the session that a request body names. An agent may name only a session in which it has a run.
-    /// Any other session is reported as unknown, like a malformed id.
+    /// Returns the id of the session that a request body names. An agent is allowed to name only a session that
+    /// contains a run of this agent. Any other session is reported as unknown, in the same way as a malformed id.
     pub async fn session(&self, text: Option<&str>) -> Answer<Option<SessionId>> {
         const LOOKED_AT: usize = 100;
         let Some(text) = text else { return Ok(None) };
@@ -562,7 +563,8 @@ impl Caller {
         Err(Refused::from_code(Code::UnknownSession))
     }
 
-    /// Returns true if the permission covers a run. A permission for assigned interrupts covers no run.
+    /// Returns true if the caller's permission applies to a run. A permission that applies only to assigned interrupts
+    /// applies to no run.
     pub async fn reaches(&self, row: &RunRow) -> Answer<bool> {
         match self.extent {
             Extent::All => Ok(true),
@@ -601,7 +603,7 @@ fn charge(app: &App, principal: &Principal) -> Answer<()> {
     }
 }
 
-/// Returns the owner of an external run: the agent that started it. The owner of a run never changes.
+/// Returns the owner of an external run, which is the agent that started the run. The owner of a run never changes.
 pub async fn owner(app: &App, row: &RunRow) -> Answer<Option<Actor>> {
     if row.workflow != EXTERNAL {
         return Ok(None);
@@ -614,7 +616,7 @@ pub async fn owner(app: &App, row: &RunRow) -> Answer<Option<Actor>> {
     Ok(Some(first.actor))
 }
 
-/// Removes the current connection from the quota of unauthenticated connections, because its client has authenticated.
+/// The client of the current connection has authenticated, so the connection is no longer counted as unauthenticated.
 fn authenticated(is_person: bool) -> Answer<()> {
     let Some(connection) = connections::current() else { return Ok(()) };
     if is_person {
@@ -633,8 +635,8 @@ fn others() -> Refused {
 }
 
 impl<'a> Credentials<'a> {
-    /// Reads the credentials from the headers of a request. Rejects a request with both kinds of credentials, or with a
-    /// repeated header.
+    /// Reads the credentials from the headers of a request. Rejects a request that contains both kinds of credentials,
+    /// or that repeats a header.
     pub fn from_headers(headers: &'a HeaderMap) -> Answer<Self> {
         let given = match (headers.contains_key(AUTHORIZATION), headers.contains_key(header::SECRET)) {
             (true, true) => {
@@ -649,7 +651,7 @@ impl<'a> Credentials<'a> {
     }
 }
 
-/// Returns the value of a header that occurs exactly once.
+/// Returns the value of a header that occurs exactly once. Otherwise returns `None`.
 fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return None };
@@ -661,8 +663,8 @@ fn bearer(value: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start_matches(' '))
 }
 
-/// Returns the channel in the request header if it is the name of one of Holdshort's own clients. Otherwise returns
-/// `rest`.
+/// Returns the channel that the request header names, provided that it is one of Holdshort's own clients. Otherwise
+/// returns `rest`.
 fn via(headers: &HeaderMap) -> &'static str {
     match headers.get(header::VIA).map(axum::http::HeaderValue::as_bytes) {
         Some(b"cli") => "cli",

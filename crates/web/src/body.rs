@@ -1,8 +1,8 @@
-//! Request bodies. Checks the size, the media type, the JSON syntax and then the type of a body. Each check has its own
-//! error.
+//! Request bodies. Checks a request body in this order: its size, its media type, its JSON syntax, its type. Each of
+//! these checks has its own error.
 //!
-//! Handlers look up the resource of the path before they read the body. Therefore a missing resource is always
-//! reported with 404, even if the body is invalid.
+//! A handler looks up the object in the path before it reads the body. A missing object is therefore always reported
+//! with 404, even if the body is invalid.
 
 use std::error::Error as _;
 
@@ -61,7 +61,7 @@ impl Body {
         read_strict(&self.value().await?)
     }
 
-    /// Reads the fields of a form. Fields that `T` does not define are rejected.
+    /// Reads the fields of a submitted form. Fields that `T` does not define are rejected.
     pub async fn form<T: DeserializeOwned>(self) -> Answer<T> {
         let is_form = is(&self.headers, "application/x-www-form-urlencoded");
         let bytes = self.bytes().await?;
@@ -113,7 +113,7 @@ impl Body {
     }
 }
 
-/// Reads a body and discards it. Otherwise the connection could close while the client is still sending, and the
+/// Reads the rest of a body and discards it. If the server closed the connection while the client is still sending, the
 /// client would not receive the response.
 async fn drain(raw: RawBody) {
     let mut read = 0;
@@ -139,7 +139,7 @@ fn is(headers: &HeaderMap, media_type: &str) -> bool {
     essence.trim().eq_ignore_ascii_case(media_type)
 }
 
-/// Converts a JSON value to a type. The error contains the JSON pointer of the invalid value.
+/// Converts a JSON value to the type `T`. The error contains the JSON pointer of the invalid value.
 pub fn read_strict<T: DeserializeOwned>(value: &Value) -> Answer<T> {
     serde_path_to_error::deserialize(Strict(value)).map_err(|error| {
         let mut pointer = pointer(error.path());

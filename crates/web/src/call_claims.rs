@@ -1,8 +1,9 @@
-//! The connections of clients to this node, and the choice of the connection that runs a call.
+//! The connections of clients to this node, and the choice of the connection whose client runs a call.
 //!
-//! A client may run a call after the journal has recorded the client's claim (`interrupt_claimed`). Across all nodes,
-//! only one client can claim a call. This module stores the connections of this node. A call that no client has
-//! approved is sent to the newest connection of its session. When a connection closes, its claims are released.
+//! A client may run a call only after the journal has recorded that the client has claimed the call
+//! (`interrupt_claimed`). Across all nodes, only one client can claim a call. This module stores the connections of
+//! this node. A call that was not approved by a client is sent to the newest connection of its session. When a
+//! connection closes, the claims of its client are released, so that another client can claim the calls.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -20,7 +21,7 @@ use crate::auth::Caller;
 use crate::limits::{LET_GO_ATTEMPTS, LET_GO_PAUSE};
 use crate::problem::{Answer, Refused};
 
-/// Owner and name of a session.
+/// Owner of a session, and name of the session.
 pub type Key = (String, String);
 
 #[derive(Default)]
@@ -39,9 +40,10 @@ struct Connected {
 /// A session with at least one connection.
 #[derive(Default)]
 struct SessionConnections {
-    /// Connections by their number. The highest number is the newest connection.
+    /// Connections by their number. The connection with the highest number is the newest.
     clients: BTreeMap<u64, Arc<Notify>>,
-    /// Calls that were sent in completed HTTP responses. The clients that received these responses run the calls.
+    /// Calls that were sent in completed HTTP responses. These calls will be run by the clients that received the
+    /// responses, even if a client disconnects.
     kept: BTreeSet<InterruptId>,
 }
 
@@ -51,20 +53,20 @@ pub struct Client {
     caller: Caller,
     key: Key,
     holder: ClaimHolder,
-    /// Notified when another connection of the same session closes.
+    /// Notified when a different connection of the same session closes.
     left: Arc<Notify>,
     held: Mutex<ClientCalls>,
 }
 
-/// Calls that a connection has claimed or decided on.
+/// Calls that the client of a connection has claimed, or on which it has decided.
 #[derive(Default)]
 struct ClientCalls {
     calls: BTreeMap<InterruptId, RunId>,
     told: BTreeSet<InterruptId>,
-    /// Runs in which a client decided on calls over this connection. The calls that the client approved may be sent
-    /// to this client later.
+    /// Runs in which a client decided on calls over this connection. Approved calls of these runs are sent to this
+    /// client later.
     decided_in: BTreeSet<RunId>,
-    /// True once the HTTP response is complete. From then on, the client runs the calls in the response, even if it
+    /// True once the HTTP response is complete. From then on, the client will run the calls in the response, even if it
     /// disconnects.
     is_over: bool,
 }
@@ -93,8 +95,8 @@ impl Clients {
         Ok(*self.node.get_or_init(|| here))
     }
 
-    /// Returns true if the connection of a claim holder is open. A connection to another node is assumed to be open
-    /// while that node is alive.
+    /// Returns true if the connection of the client that holds a claim is open. A connection to another node is assumed
+    /// to be open while that node is alive.
     async fn is_connected(&self, app: &App, holder: &ClaimHolder) -> Answer<bool> {
         if self.node.get() == Some(&holder.node) {
             let connected = self.lock();
@@ -110,8 +112,8 @@ impl Clients {
 }
 
 impl Client {
-    /// Records that the client decides on a call of the run over this connection. Returns the claim holder for the
-    /// call.
+    /// Records that the client decides on a call of the run over this connection. Returns the claim holder that is
+    /// recorded with the decision.
     pub fn decides_in(&self, run: &RunId) -> ClaimHolder {
         self.held().decided_in.insert(run.clone());
         self.holder.clone()
@@ -159,9 +161,9 @@ impl Client {
         self.clients.lock().by_session.get(&self.key).is_some_and(|room| room.kept.contains(handed_out))
     }
 
-    /// Returns true if the client of this connection must run a call that became ready to run before the connection
-    /// opened. A call that was sent in an earlier HTTP response is included, because the client that got the response
-    /// may have disconnected.
+    /// Returns true if the client of this connection must run a call that was waiting to be run before the connection
+    /// opened. This includes a call that was sent in an earlier HTTP response, because the client that received the
+    /// response possibly disconnected.
     pub async fn accept_earlier_call(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
         if let Some(room) = self.clients.lock().by_session.get_mut(&self.key) {
             room.kept.remove(&handed_out.opened.interrupt);
@@ -169,7 +171,7 @@ impl Client {
         self.accept_call(run, handed_out).await
     }
 
-    /// Claims a call in the journal. The first client that claims a call runs it.
+    /// Records in the journal that the client claims a call. The first client whose claim is recorded runs the call.
     async fn claim(&self, run: &Run, handed_out: &Interrupt, over: Option<u64>) -> Answer<bool> {
         let interrupt = handed_out.opened.interrupt.clone();
         let input = Input::Claim { interrupt, holder: Some(self.holder.clone()), over };
@@ -202,13 +204,13 @@ impl Client {
         self.held().calls.insert(handed_out.opened.interrupt.clone(), run.id.clone());
     }
 
-    /// Marks the call as sent. Returns true the first time.
+    /// Marks the call as sent. Returns true if the call was not marked before.
     pub fn mark_as_sent(&self, handed_out: &InterruptId) -> bool {
         let mut held = self.held();
         held.calls.contains_key(handed_out) && held.told.insert(handed_out.clone())
     }
 
-    /// Forgets a call that has ended.
+    /// Removes a call that has ended.
     pub fn over(&self, handed_out: &InterruptId) {
         let mut held = self.held();
         held.calls.remove(handed_out);
@@ -263,8 +265,8 @@ impl Drop for Client {
     }
 }
 
-/// Releases the claims of a closed connection on calls of a run: on calls that were sent to the client of the
-/// connection, and on approved calls that were to be sent.
+/// Releases the claims that the client of a closed connection has on calls of a run: on calls that were sent to it, and
+/// on approved calls that were still to be sent.
 async fn release_claims(caller: &Caller, run: &RunId, holder: &ClaimHolder, kept: &BTreeSet<InterruptId>) {
     for _ in 0..LET_GO_ATTEMPTS {
         let mut failed = None;

@@ -1,9 +1,10 @@
-//! Callbacks: URLs to which the server sends the resolution of an external agent's interrupt.
+//! Callbacks: URLs to which the server sends the decision on an external agent's interrupt.
 //!
-//! The journal records only that an interrupt has a callback. The URL and the signing secret of the callback are
-//! [stored](crate::secret_store) outside the journal, under the id of the interrupt, before the event that opens the
-//! interrupt. The URL and the secret are deleted after the agent was notified, after a failed delivery that cannot be
-//! retried, or when the run is erased. Each delivery attempt checks whether the callback is still allowed.
+//! The journal records only that an interrupt has a callback, not the URL. The URL and the signing secret of the
+//! callback are [stored](crate::secret_store) outside the journal, under the id of the interrupt, before the event that
+//! opens the interrupt. They are deleted after one of three events: the agent was notified, the delivery failed and
+//! cannot be retried, or the run was erased. Before each delivery attempt, the server checks that sending to this URL
+//! is still allowed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -33,8 +34,8 @@ use crate::view;
 const FOLDER: &str = "callbacks";
 const MEND: &str = "The stored data cannot be recreated: repair it, and then ask an operator to retry \
     the delivery";
-/// URL of the one channel through which the outbox sends all callbacks. Each delivery uses the URL of its callback. A
-/// name under `.invalid` never resolves to an address.
+/// Placeholder URL of the single channel through which the outbox sends all callbacks. Each delivery uses the URL of
+/// its own callback instead. A name under `.invalid` never resolves to an address.
 const NOWHERE: &str = "https://callbacks.invalid/";
 
 /// Reasons why a callback is no longer sent.
@@ -44,7 +45,7 @@ const NOT_ALLOWED: &str = "the callback address is no longer allowed";
 const KEY_ENDED: &str = "the key that made the request is no longer valid";
 const ERASED: &str = "the run that made the request was erased";
 
-/// Addresses that callbacks may be sent to.
+/// Addresses to which callbacks are allowed to be sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
     /// All public addresses, and the networks in the setting `allow`.
@@ -78,7 +79,7 @@ impl FromStr for Reach {
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     pub reach: Reach,
-    /// Networks to which callbacks may be sent although their addresses are not public.
+    /// Networks to which callbacks are allowed to be sent although their addresses are not public.
     pub allow: Vec<String>,
 }
 
@@ -92,7 +93,7 @@ const ELSEWHERE: &str = "has an address that is not allowed, or uses `http:` out
 struct Stored {
     url: String,
     secret: String,
-    /// Key that authenticated the agent, if the agent used a key. A key can be revoked later.
+    /// API key with which the agent authenticated, if it used one. The key may be revoked before the callback is sent.
     key: Option<KeyId>,
     at: Timestamp,
 }
@@ -112,7 +113,7 @@ impl Callbacks {
         Self { kept: SecretStore::open(data, FOLDER, MEND), definition, reach }
     }
 
-    /// Returns the one channel through which the outbox sends all callbacks.
+    /// Returns the single channel through which the outbox sends all callbacks.
     pub fn channel(&self) -> Result<Channel, Error> {
         self.to(NOWHERE.to_owned(), None)
     }
@@ -148,8 +149,8 @@ impl Callbacks {
         if problems.is_empty() { Ok(()) } else { Err(Refused::invalid(problems)) }
     }
 
-    /// Stores the callback of an interrupt before the interrupt is opened. Returns the id with which the interrupt
-    /// must be opened. `key` is the key that authenticated the agent.
+    /// Stores the callback of an interrupt that is about to be opened. Returns the id with which the interrupt must be
+    /// opened. `key` is the API key with which the agent authenticated.
     pub async fn keep(&self, app: &App, callback: AskCallback, key: Option<KeyId>) -> Answer<InterruptId> {
         let id: InterruptId = Draw::new(app.driver.clock().seed(), app.now()).id();
         let AskCallback { url, secret } = callback;
@@ -185,8 +186,8 @@ impl Callbacks {
         Ok(())
     }
 
-    /// Returns the host of a callback, and the agent that asked; `None` if the callback is not stored or callbacks are
-    /// off. Does not check whether sending is still allowed.
+    /// Returns the host of a callback, and the agent that opened the interrupt. Returns `None` if the callback is not
+    /// stored or callbacks are switched off. Does not check that sending is still allowed.
     pub async fn find_recipient(
         &self,
         app: &App,
@@ -228,7 +229,7 @@ impl Callbacks {
         }
     }
 
-    /// Implements [`Callbacks::find_callback`]. The inner error is the reason why the callback must not be sent.
+    /// Implements [`Callbacks::find_callback`]. If the callback must not be sent, the inner result is the reason.
     async fn check_callback(&self, app: &App, id: &InterruptId) -> Answer<Result<Callback, &'static str>> {
         if self.reach == Reach::Off {
             return Ok(Err(NOT_ALLOWED));
@@ -255,8 +256,8 @@ impl Callbacks {
         Ok(Ok(Callback { channel, resolution }))
     }
 
-    /// Deletes callbacks that are no longer needed. If one callback causes an error, continues with the next
-    /// callback.
+    /// Deletes callbacks that are no longer needed. If one callback causes an error, the next callbacks are still
+    /// examined.
     pub(crate) async fn sweep(&self, app: &App) -> Answer<()> {
         let kept: BTreeSet<InterruptId> = self.kept.all(app).await?;
         // If the journal is in a database, callbacks in files of the directory belong to a previous journal and are
@@ -284,7 +285,7 @@ impl Callbacks {
         Ok(())
     }
 
-    /// Returns true if the interrupt was never opened because the server crashed after it stored the callback. If the
+    /// Returns true if the server crashed after it had stored the callback and before it opened the interrupt. If the
     /// journal is in a database, returns false for a file in the directory, because the file may belong to a journal
     /// that is used again later.
     async fn is_left_behind(&self, app: &App, id: &InterruptId) -> Answer<bool> {
@@ -293,8 +294,8 @@ impl Callbacks {
     }
 }
 
-/// Returns true if the agent was notified, or can no longer be notified. A failed delivery is not over while a person
-/// may retry it: until its content is deleted or the run is erased.
+/// Returns true if the agent was notified, or if it is certain that the agent will not be notified. A failed delivery
+/// is not over as long as a person may retry it, that is, until its content is deleted or the run is erased.
 async fn is_over(app: &App, row: &InterruptRow) -> Answer<bool> {
     let filter = DeliveryFilter {
         channel: Some(CALLBACKS.to_owned()),

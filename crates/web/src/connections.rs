@@ -1,14 +1,13 @@
-//! Quotas of connections for unauthenticated clients, agents and people, so that a flood of connections locks nobody
-//! out.
+//! Quotas of connections for unauthenticated clients, for agents and for people, so that a flood of connections from
+//! one group does not keep the others out.
 //!
-//! Unauthenticated connections share one quota. A new unauthenticated connection beyond the quota closes the oldest
-//! unauthenticated connection. A client keeps its connection if it authenticates before its connection becomes the
-//! oldest beyond the quota. Connections of agents share a second quota. When the quota of agents is used up, an
-//! agent's request is refused, and the connection of the request stays unauthenticated. The remaining connections are
-//! for people.
+//! All unauthenticated connections share one quota. A new unauthenticated connection beyond the quota closes the oldest
+//! unauthenticated connection. A client keeps its connection if it authenticates in time. Connections of agents share a
+//! second quota. When the quota of agents is used up, further requests of agents are rejected, and their connections
+//! stay unauthenticated. The remaining connections are available to people.
 //!
-//! A connection is counted until its socket is closed, because the TCP stream holds the [`Connection`]. While a request
-//! is served, its connection is task-local, so that `auth.rs` can find it.
+//! A connection is counted until its socket is closed, because the TCP stream owns the [`Connection`]. While a request
+//! is served, its connection is stored in a task-local variable, where `auth.rs` finds it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
@@ -24,7 +23,7 @@ tokio::task_local! {
     static CONNECTION: Arc<Connection>;
 }
 
-/// Maximum number of open connections for unauthenticated clients and for agents.
+/// Maximum number of open connections of unauthenticated clients, and of agents.
 #[derive(Clone, Copy, Debug)]
 pub struct Quotas {
     pub unauthenticated: usize,
@@ -32,8 +31,9 @@ pub struct Quotas {
 }
 
 impl Quotas {
-    /// Returns the default quotas. Unauthenticated clients may use at most a quarter of this process's file
-    /// descriptors, and agents at most half. The remaining descriptors are for people and files.
+    /// Returns the quotas for the number of files that this process may open. Unauthenticated clients may use at most a
+    /// quarter of this process's file descriptors, and agents at most half. The remaining descriptors are for the
+    /// connections of people and for files.
     pub fn of_this_process() -> Self {
         let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let share = |part: u64| usize::try_from(descriptors / part).unwrap_or(usize::MAX);
@@ -64,11 +64,11 @@ pub struct Ends {
     pub local: SocketAddr,
 }
 
-/// Open connection. A connection is unauthenticated until its client authenticates. Dropping the value ends the
-/// counting of the connection.
+/// Open connection. A connection is unauthenticated until its client authenticates. When the value is dropped, the
+/// connection is no longer counted.
 pub struct Connection {
     number: u64,
-    /// Addresses of the connection. The peer is a client or a proxy.
+    /// Addresses of the two ends of the connection. The peer is a client or a proxy.
     pub ends: Ends,
     all: Arc<Connections>,
     evicted: Arc<Notify>,
@@ -94,7 +94,7 @@ impl Connections {
         Arc::new(Connection { number, ends, all: self.clone(), evicted })
     }
 
-    /// Locks the maps. A poisoned lock is used like any lock, because the maps stay valid after a panic.
+    /// Locks the maps. A poisoned lock is used like any other lock, because the maps are still valid after a panic.
     fn open(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }

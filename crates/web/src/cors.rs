@@ -1,5 +1,5 @@
 //! Cross-origin access (the Fetch standard, 3.2). Pages of configured origins may call one edge from a browser. All
-//! routes outside this edge are limited to pages of this server.
+//! other routes can be called only by pages of this server.
 
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
@@ -24,7 +24,7 @@ pub struct Cors {
 }
 
 impl Cors {
-    /// Returns the origin of the page that sent a request, if the page may read the response.
+    /// Returns the origin of the page that sent a request, if this page is allowed to read the response.
     pub(crate) fn origin<B>(&self, request: &Request<B>) -> Option<HeaderValue> {
         let mut said = request.headers().get_all(ORIGIN).iter();
         let (Some(origin), None) = (said.next(), said.next()) else { return None };
@@ -41,7 +41,7 @@ pub(crate) fn is_preflight<B>(request: &Request<B>) -> bool {
 }
 
 /// Returns the response to a preflight request. A preflight request needs no authentication, because its response does
-/// not reveal if a resource exists.
+/// not reveal whether a resource exists.
 pub(crate) fn preflight() -> Response {
     let mut response = StatusCode::NO_CONTENT.into_response();
     let headers = response.headers_mut();
@@ -51,7 +51,7 @@ pub(crate) fn preflight() -> Response {
     response
 }
 
-/// Adds the headers that let the page read the response.
+/// Adds the headers with which the browser lets the page read the response.
 pub(crate) fn add_headers(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));

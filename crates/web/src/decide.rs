@@ -1,6 +1,7 @@
-//! Decides on interrupts, for the API, the pages and the edges. The checks are made in this order: unknown interrupt
-//! (404), missing role (403), repeat of the same decision (200), expired (410), resolved (409), stale version (409),
-//! invalid option or schema (422).
+//! Decides on interrupts, for the API, the pages and the edges. The checks are made in this order: the interrupt is
+//! unknown (404), the caller's role is not allowed to decide (403), the same decision was already made (200), the
+//! interrupt has expired (410), the interrupt is already resolved (409), the version is stale (409), the option or the
+//! edit is invalid (422).
 
 use holdshort_core::actor::Actor;
 use holdshort_core::id::InterruptId;
@@ -15,14 +16,14 @@ use crate::problem::{Answer, Refused};
 use crate::view;
 use crate::view::assignment::Reader;
 
-/// Decides, and returns the interrupt with its resolution after the resolution is durable. If the interrupt was
-/// already resolved, the error contains the existing resolution.
+/// Records a decision, and returns the interrupt with its resolution as soon as the resolution is stored durably. If
+/// the interrupt was already resolved, the error contains the existing resolution.
 pub async fn decide(app: &App, asked: &InterruptRef, actor: Actor, decision: Decision) -> Answer<Interrupt> {
     carry_out(app, asked, actor, read(decision)?, None).await
 }
 
-/// Decides on behalf of a person that the client specifies. The person is recorded with the decision. The server does
-/// not verify the person and grants no permission because of it.
+/// Records a decision that a client makes on behalf of a person. The person is recorded with the decision. The server
+/// does not verify that the person agrees, and the person's permissions are not used.
 pub async fn decide_on_behalf(
     app: &App,
     asked: &InterruptRef,
@@ -34,8 +35,8 @@ pub async fn decide_on_behalf(
     carry_out(app, asked, actor, decision, None).await
 }
 
-/// Decides with the form of a page that showed the interrupt. With an idempotency key, the decision is carried out
-/// once; a repeat of the request returns the current interrupt.
+/// Records a decision that was sent with the form of a page that showed the interrupt. With an idempotency key, the
+/// decision is carried out once; a repeat of the request returns the current interrupt.
 pub async fn decide_on_page(
     app: &App,
     asked: &InterruptRef,
@@ -107,7 +108,7 @@ async fn carry_out(
     }
 }
 
-/// Adds the earlier resolution to a refusal.
+/// Adds the existing resolution to the error about a decision that came too late.
 pub async fn add_resolution(
     app: &App,
     asked: &InterruptRef,

@@ -16,7 +16,7 @@ use crate::limits::RECORD_DELIVERIES;
 use crate::problem::{Answer, Refused};
 use crate::view;
 
-/// Returns the deliveries of an interrupt, for the record of the interrupt.
+/// Returns the deliveries of notifications about an interrupt, as they are listed in the record of the interrupt.
 pub async fn recorded(app: &App, interrupt: &InterruptId) -> Answer<NotCovered> {
     let filter = DeliveryFilter { interrupt: Some(interrupt.clone()), ..DeliveryFilter::default() };
     let newest = app.journal().deliveries(&filter, None, RECORD_DELIVERIES).await?;
@@ -31,7 +31,7 @@ pub async fn find_delivery(app: &App, id: &DeliveryId) -> Answer<Delivery> {
     app.journal().delivery(id).await?.ok_or_else(|| Refused::not_found("delivery"))
 }
 
-/// Retries a delivery that a person selected. Returns the delivery in its new state.
+/// Retries a delivery that a person has chosen. Returns the delivery in its new state.
 pub async fn retry(caller: &Caller, id: &DeliveryId) -> Answer<Delivery> {
     let app = &caller.app;
     let before = find_delivery(app, id).await?;
@@ -50,8 +50,8 @@ pub async fn retry(caller: &Caller, id: &DeliveryId) -> Answer<Delivery> {
     Ok(row)
 }
 
-/// Returns the reason why a delivery can no longer be received, because its channel, its recipient, or the
-/// recipient's browser was removed. Such a delivery would be dropped after the retry.
+/// Returns the reason why a delivery has no recipient any more: its channel, its recipient or the recipient's browser
+/// was removed. The engine would drop such a delivery.
 async fn gone(app: &App, row: &Delivery) -> Answer<Option<String>> {
     let name = &row.channel;
     if name == CALLBACKS {

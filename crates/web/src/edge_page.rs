@@ -1,9 +1,9 @@
-//! Page of another system whose scripts use one edge from a browser, such as the web UI of MARS. The page's own server
-//! forwards the requests below two paths to the edge, so the browser cannot send a token. Instead, a person signs the
-//! browser in, and the browser then sends a cookie.
+//! Page of another system whose scripts use one edge from a browser, such as the web UI of MARS. The server of this
+//! page forwards the requests below two paths to the edge, and adds no token to them. Instead, a person signs the
+//! browser in, and the browser then sends a cookie with each request.
 //!
-//! The cookie alone is the credential. The cookie is therefore valid only on the edge, only for requests that come from
-//! the page, and only in the role of an operator. `docs/security.md` describes the risks of such a cookie.
+//! This cookie is the only credential. The cookie is therefore valid only on this edge, only for requests that the page
+//! sends, and only in the role of an operator. `docs/security.md` describes the risks of such a cookie.
 
 use axum::http::header::{ORIGIN, REFERER};
 use axum::http::{HeaderMap, HeaderName};
@@ -12,19 +12,19 @@ use url::Url;
 /// Header `Sec-Fetch-Site` (Fetch Metadata, 2.4).
 pub(crate) const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Path of the page's sign-in, below the first of the forwarded paths.
+/// Path at which a person signs in to the page, below the first of the forwarded paths.
 const SIGN_IN: &str = "/holdshort/sign-in";
 
-/// Page that may use one edge with a cookie.
+/// Page that is allowed to use one edge with a cookie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdgePage {
     /// Prefix of the edge's paths on this server.
     base: &'static str,
-    /// Paths of the page's server that are forwarded to the edge.
+    /// Paths whose requests the page's server forwards to the edge.
     paths: [&'static str; 2],
-    /// Origin of the page, as a browser writes it.
+    /// Origin of the page, in the form in which browsers write it.
     origin: String,
-    /// Values of the `Host` header at the page's server.
+    /// Accepted values of the `Host` header of requests to the page's server.
     hosts: Vec<String>,
 }
 
@@ -37,7 +37,7 @@ impl EdgePage {
         Self { base, paths, origin, hosts }
     }
 
-    /// Returns the origin of the page, as a browser writes it.
+    /// Returns the origin of the page, in the form in which browsers write it.
     pub fn origin(&self) -> &str {
         &self.origin
     }
@@ -56,14 +56,14 @@ impl EdgePage {
         path.starts_with(self.base)
     }
 
-    /// Returns true if `host` is the host of the page's own server. The server may be a trusted proxy, which reports
-    /// this host for the requests that it forwards.
+    /// Returns true if `host` is the host of the page's own server. The page's server may be a trusted proxy, and then
+    /// reports this host for the requests that it forwards.
     pub(crate) fn is_host(&self, host: &str) -> bool {
         self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
     }
 
-    /// Returns true if the page sent a request. Browsers omit `Origin` when a page reads from its own origin, so the
-    /// header `Referer` then names the page. A script can set none of these headers.
+    /// Returns true if the page sent a request. Browsers omit `Origin` when a page reads from its own origin. In this
+    /// case, the header `Referer` names the page. A script can set none of these headers.
     pub(crate) fn sent(&self, headers: &HeaderMap) -> bool {
         let origin = &self.origin;
         let is_origin = match (&values(headers, &ORIGIN)[..], &values(headers, &REFERER)[..]) {
@@ -74,8 +74,8 @@ impl EdgePage {
         is_origin && matches!(values(headers, &SEC_FETCH_SITE)[..], [] | ["same-origin"])
     }
 
-    /// Returns the `Set-Cookie` values for a sign-in: the same cookie for each forwarded path, because the browser must
-    /// not send the cookie to other paths of the page's server.
+    /// Returns the `Set-Cookie` values for a sign-in: one for each forwarded path, because the browser must not send
+    /// the cookie to other paths of the page's server.
     pub(crate) fn set_cookies(&self, name: &str, value: &str, seconds: u64) -> [String; 2] {
         let secure = if self.is_https() { "; Secure" } else { "" };
         self.paths.map(|path| {
@@ -84,7 +84,7 @@ impl EdgePage {
     }
 }
 
-/// Returns the values of a header. An unreadable value becomes an empty text.
+/// Returns the values of a header. A value that is not readable text becomes an empty text.
 fn values<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Vec<&'h str> {
     headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default()).collect()
 }

@@ -1,5 +1,5 @@
-//! Checks the `Host` and `Origin` headers of every request before a handler runs. Sets headers in every response,
-//! including the request id, and logs the request. Must never look at tokens or bodies.
+//! Checks the headers `Host` and `Origin` of each request before its handler runs. Sets headers in every response,
+//! including the request id, and logs the request. This module must never read tokens or bodies.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::route_limit::Arrival;
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-/// Host names that this server accepts in requests.
+/// Host names that requests to this server are allowed to have.
 pub struct ServerNames {
     hosts: Vec<String>,
     origins: Vec<String>,
@@ -39,7 +39,7 @@ pub struct ServerNames {
     page: Option<EdgePage>,
     /// Base URL of links.
     base: String,
-    /// Scheme that clients must use for their connection to the proxy.
+    /// Scheme with which clients must connect to the proxy in front of this server.
     scheme: Option<&'static str>,
 }
 
@@ -55,8 +55,8 @@ impl ListenAddress {
         if self.is_tls { "https" } else { "http" }
     }
 
-    /// Returns the local names of the address, none of which can be a public name. The unspecified address
-    /// (`0.0.0.0`, `::`) is not included, because a page on any machine could use it as its host.
+    /// Returns the names that this address has on this machine. None of them is a public name. The unspecified address
+    /// (`0.0.0.0`, `::`) is not included, because a page from any machine could use it as its host.
     fn hosts(self) -> Vec<String> {
         let port = self.address.port();
         let mut hosts =
@@ -101,11 +101,10 @@ impl ServerNames {
     }
 }
 
-/// Renders a refusal as a page for a person in a browser.
+/// Function that renders an error as a page for a person in a browser.
 pub type Page = fn(&Refused) -> Response;
 
-/// Wraps all handlers in a single layer, because every additional layer would copy the service once more for each
-/// request.
+/// Wraps all handlers in a single layer, because each additional layer would copy the service for each request.
 pub async fn check_origin(
     State((names, auth, pages)): State<(Arc<ServerNames>, AuthState, Page)>,
     request: Request,
@@ -157,8 +156,9 @@ async fn answer(
     response
 }
 
-/// Checks the host, scheme and origin of a request. `may_call` is true if the request comes from a configured origin.
-/// The check of the host prevents DNS rebinding, in which the name of a foreign page resolves to this machine.
+/// Checks the host, scheme and origin of a request. `may_call` is true if the request comes from an origin in the
+/// configuration. The check of the host prevents DNS rebinding, an attack in which the host name of a foreign page
+/// resolves to this machine.
 fn check(names: &ServerNames, request: &Request, forwarded: Forwarded<'_>, may_call: bool) -> Answer<()> {
     // A request target in absolute form contains a host, which takes precedence over the `Host` header (RFC 9112,
     // 3.2.2).
@@ -191,8 +191,8 @@ fn check(names: &ServerNames, request: &Request, forwarded: Forwarded<'_>, may_c
     Ok(())
 }
 
-/// Returns true if a request that may change data comes from a page of this server, or not from a web page. Browsers
-/// send `Origin`, `Sec-Fetch-Site`, or both.
+/// Returns true if a request that may change data was sent either by a page of this server or by a client that is not a
+/// browser. Browsers send `Origin`, `Sec-Fetch-Site`, or both.
 fn is_from_here(headers: &HeaderMap, names: &ServerNames) -> bool {
     let site = headers.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes);
     let origin = !headers.contains_key(ORIGIN) || has_one_of(headers, &ORIGIN, &names.origins);
@@ -209,8 +209,8 @@ fn has_one_of(headers: &HeaderMap, name: &HeaderName, allowed: &[String]) -> boo
     }
 }
 
-/// Sets headers that keep responses out of caches, frames and other pages, and that prevent browsers from guessing the
-/// media type. A page of this server has its own policy, and sets its caching and referrer headers itself.
+/// Sets headers that keep a response out of caches, frames and other pages, and that forbid the browser to guess the
+/// media type. A page of this server has its own content policy, and sets the headers for caching and referrers itself.
 fn seal(headers: &mut HeaderMap) {
     if !headers.contains_key(CONTENT_SECURITY_POLICY) {
         for (name, value) in [
@@ -231,8 +231,8 @@ fn seal(headers: &mut HeaderMap) {
     }
 }
 
-/// Log entry of a request. The entry contains the client and the pattern of the route, but never the path, query,
-/// headers or body.
+/// Log entry of a request. The entry contains the client and the pattern of the route, but never the path, the query,
+/// the headers or the body.
 ///
 /// With `access=debug` each request is logged. A request that failed because of a fault in this server is always
 /// logged.
@@ -263,7 +263,7 @@ impl Line {
     }
 }
 
-/// Returns true if a request is refused because the server is busy, stopping or outdated. Such refusals are not
+/// Returns true if a request was rejected because the server is busy, stopping or outdated. Such refusals are not
 /// logged as faults.
 fn is_passing(code: Code) -> bool {
     matches!(

@@ -1,4 +1,5 @@
-//! The `Idempotency-Key` header. Requests of one caller with the same key are carried out once.
+//! The `Idempotency-Key` header. Carries out only the first of several requests with which one caller sends the same
+//! key.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -32,8 +33,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Idempotency {
 }
 
 impl Idempotency {
-    /// Returns the key for this caller and route. The key contains a digest of the parsed body, so white space and the
-    /// order of JSON members do not matter.
+    /// Returns the key for this caller and route. The key contains a digest of the parsed body, so a repeated request
+    /// may have different white space and a different order of JSON members.
     pub fn into_key(self, actor: &Actor, route: &str, body: &Value) -> Option<IdempotencyKey> {
         self.0.map(|key| IdempotencyKey {
             scope: format!("{} {route}", actor.id),

@@ -1,18 +1,24 @@
 //! The HTTP kit: authenticates callers, limits requests, parses requests into types, and builds responses.
 //!
-//! The native API (`server`) and the edges (`edges`) are built with this crate. The crate must not depend on any route
-//! or wire format. A handler gets its state ([`app::App`]) only from an extractor of [`auth`], together with the
-//! caller.
+//! The native API (`server`) and the edges (`edges`) are built with this crate. This crate must not depend on any route
+//! or wire format. A handler receives its state ([`app::App`]) only from an extractor of [`auth`], together with the
+//! authenticated caller.
 //!
 //! | content | module |
 //! |---|---|
-//! | the caller and their rights | [`auth`], [`needs`]; [`access`]: when a caller's access ends; [`sign_in`] at a provider; [`identity`]: principals, issuers and providers; `tokens`, `logins`, `links`, `seal`, `secrets`; `guard` checks Host and Origin ([`cors`]: pages that may call an edge, [`edge_page`]: a page that may use an edge with a cookie), [`public_endpoint`] knows the public address and the proxies |
-//! | bodies, queries, keys, the trace of a request | [`body`], [`query`], [`idempotency`], [`trace_context`], `accept` |
+//! | the caller and their rights | [`auth`], [`needs`]; [`access`]: when a caller's access ends; [`sign_in`] at a
+//! provider; [`identity`]: principals, issuers and providers; `tokens`, `logins`, `links`, `seal`, `secrets`; `guard`
+//! checks Host and Origin ([`cors`]: pages that may call an edge, [`edge_page`]: a page that may use an edge with a
+//! cookie), [`public_endpoint`] knows the public address and the proxies |
+//! | bodies, queries, keys, the trace of a request | [`body`], [`query`], [`idempotency`], [`trace_context`], `accept`
+//! |
 //! | refusals: problem+json; the id of a request | [`problem`]; `request_id` |
-//! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`quota`], [`connections`], `patient_stream` |
+//! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`quota`], [`connections`],
+//! `patient_stream` |
 //! | the connection of a client that runs a call | [`call_claims`] |
 //! | the process at the other end of a connection | [`peer_process`] |
-//! | channels registered over the API; callbacks of agents; retries of deliveries | [`webhooks`]; [`callbacks`]; [`deliveries`] |
+//! | channels registered over the API; callbacks of agents; retries of deliveries | [`webhooks`]; [`callbacks`];
+//! [`deliveries`] |
 //! | secrets of other systems, outside the journal | [`secret_store`] |
 //! | one WebSocket connection | [`websocket`] |
 //! | the events for one follower, and their SSE stream | [`feed`] |

@@ -23,7 +23,7 @@ pub const CERTIFICATE_BYTES: u64 = 256 * 1024;
 /// Interval between two checks for changed certificate files.
 pub const CERTIFICATE_TIME: Duration = Duration::from_secs(5);
 
-/// Interval at which a missing secret of a webhook is read again.
+/// Interval at which a missing secret of a webhook is searched again.
 pub const WEBHOOK_TIME: Duration = Duration::from_secs(30);
 
 /// Maximum number of attempts of one callback. After the last attempt, the delivery fails; retry the delivery with
@@ -35,7 +35,7 @@ pub const CALLBACK_RETRY_MS: u64 = 5_000;
 pub const CALLBACK_TIMEOUT_MS: u64 = 10_000;
 /// Interval at which unused secrets of callbacks, webhooks and browsers are deleted.
 pub const KEPT_SWEEP_TIME: Duration = Duration::from_hours(1);
-/// Maximum age of a stored secret that no event in the journal refers to. After this time, the secret is deleted.
+/// Maximum age of a stored secret that no event in the journal refers to. An older secret is deleted.
 pub const KEPT_UNKNOWN_MS: u64 = 3_600 * 1_000;
 
 /// Maximum number of bytes of a request body. A larger body is refused with `body_too_large` (413).
@@ -60,14 +60,14 @@ pub const PAGE_DEFAULT: u16 = 50;
 pub const PAGE_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum number of deliveries in the record of an interrupt. Older deliveries are omitted, with a note.
 pub const RECORD_DELIVERIES: usize = 200;
-/// Maximum number of characters of a task in lists and on cards. A longer task is cut; the input of the run has the
-/// complete task.
+/// Maximum number of characters of a task in lists and on cards. A longer task is truncated; the input of the run
+/// contains the complete task.
 pub const TASK_CHARS: usize = 300;
 /// Number of events that are read from the journal at once.
 pub const READ_EVENTS: usize = 64;
 
-/// Maximum number of subtasks of a draft plan whose layout is computed. A draft with more subtasks is refused with
-/// `invalid_request`.
+/// Maximum number of subtasks of a draft plan for which the server computes a layout. A draft with more subtasks is
+/// refused with `invalid_request`.
 pub const LAYOUT_SUBTASKS: usize = 200;
 
 /// Maximum number of unauthenticated connections. The server lowers this maximum to a quarter of the open files that
@@ -85,7 +85,7 @@ pub const AGENT_BURST_SECONDS: u32 = 5;
 /// Request rate of all agents together, as a multiple of the rate of one agent. Requests beyond this limit are
 /// refused with `too_many_requests`.
 pub const AGENT_SHARES: u32 = 5;
-/// Maximum number of agents that exceed their average rate at the same time. A request of an additional agent is
+/// Maximum number of agents that may exceed their average rate at the same time. A request of an additional agent is
 /// refused with `too_many_requests`.
 pub const RATED_AGENTS: usize = 4_096;
 
@@ -95,12 +95,12 @@ pub const SIGN_IN_REQUESTS: u32 = 120;
 /// Default of `--decision-rate`: number of decisions of one principal per minute. Decisions beyond this limit are
 /// refused with `too_many_requests`.
 pub const DECISIONS: u32 = 6_000;
-/// Maximum number of addresses and principals whose request rates are stored. Beyond this maximum, the least used
+/// Maximum number of addresses and principals for which request rates are stored. Beyond this maximum, the least used
 /// rate is deleted.
 pub const RATED: usize = 10_000;
 
-/// Maximum number of consecutive frames of an agent's WebSocket beyond the rate. With more frames, the socket is closed
-/// (4429).
+/// Maximum number of consecutive frames that an agent may send over a WebSocket above its rate. After more frames, the
+/// socket is closed (4429).
 pub const OVER_RATE_FRAMES: u32 = 100;
 
 /// Maximum number of open event streams and WebSocket connections. A stream beyond this maximum is refused with
@@ -120,16 +120,16 @@ pub const RECENT_BYTES: usize = 8 * 1024 * 1024;
 pub const SOCKET_FRAMES: usize = 64;
 /// Reconnection delay that the server sends to the reader of a stream.
 pub const RETRY: Duration = Duration::from_secs(1);
-/// Maximum number of runs whose visibility is cached. For more runs, the visibility is read again.
+/// Maximum number of runs for which the server caches who is allowed to see them. For other runs, this is read again.
 pub const VISIBLE_RUNS: usize = 4_096;
-/// Maximum number of events that are examined for one page. `next_cursor` continues with the next events; responses of
+/// Maximum number of events that are read to fill one page. `next_cursor` continues with the next events; responses of
 /// edges contain the newest events, with `truncated`.
 pub const SCANNED_EVENTS: usize = 10_000;
 
 /// Maximum number of bytes of a frame of a WebSocket client. With a larger frame, the socket is closed (1009).
 pub const FRAME_BYTES: usize = 1024 * 1024;
-/// Maximum number of bytes that are read of an oversized frame, so that the client reads the refusal. If the frame is
-/// larger, the socket is closed.
+/// Maximum number of bytes that are read of a frame that is too large, so that the client receives the error. If the
+/// frame is larger, the socket is closed.
 pub const FRAME_READ_BYTES: usize = 4 * FRAME_BYTES;
 /// Number of bytes of the read buffer of each WebSocket.
 pub const READ_BUFFER_BYTES: usize = 4 * 1024;
@@ -164,13 +164,13 @@ pub const SIGN_IN_MS: u64 = 10 * 60 * 1_000;
 /// Time limit for a browser that returns from a provider. After this time, the sign-in is refused with
 /// `login_code_spent` (403).
 pub const SIGN_IN_CODE_MS: u64 = 60 * 1_000;
-/// Maximum number of completed sign-ins that are stored to detect reuse. Beyond this maximum, the oldest sign-in is
-/// forgotten. The provider also rejects a reused code.
+/// Maximum number of completed sign-ins that are stored, so that none of them can be used twice. Beyond this maximum,
+/// the oldest one is removed. The provider also rejects a code that is used twice.
 pub const SIGN_INS: usize = 10_000;
-/// Maximum number of unfinished sign-ins of one browser, such as in several tabs. Beyond this maximum, the earliest
-/// sign-in is forgotten.
+/// Maximum number of unfinished sign-ins of one browser, such as in several tabs. Beyond this maximum, the earliest one
+/// is dropped.
 pub const SIGN_INS_OF_BROWSER: usize = 5;
-/// Time for which a terminal can fetch the result of its sign-in again. After this time, the request is refused with
+/// Time for which a terminal can request the result of its sign-in again. After this time, the request is refused with
 /// `sign_in_failed` (403).
 pub const SIGN_IN_TOLD_MS: u64 = 60 * 1_000;
 /// Validity of the page that a link in a shared channel opens after a sign-in. After this time, the page is refused
@@ -194,24 +194,25 @@ pub const EXPIRY_MS: u64 = 10 * 366 * 24 * 3_600 * 1_000;
 /// Maximum number of bytes of the id of a person, a name or a pattern in a request. A longer value is refused with
 /// `invalid_request`.
 pub const LINE_BYTES: usize = 200;
-/// Maximum number of runs that a session lists. Older runs are only in the list of runs.
+/// Maximum number of runs that a session lists. Older runs appear only in the list of runs.
 pub const SESSION_RUNS: usize = 50;
 
-/// Maximum number of runs that are listed for a node. Further runs are only counted.
+/// Maximum number of runs that are listed for a node. Of further runs, only the number is reported.
 pub const NODE_RUNS: usize = 100;
-/// Maximum number of leases that are read to list the runs of nodes. Runs of further leases are not listed.
+/// Maximum number of leases (records of which node executes a run) that are read to list the runs of nodes. Runs of
+/// further leases are not listed.
 pub const NODE_LEASES: usize = 10_000;
 
 /// Maximum number of files in the directory of `--workflows`. With more files, the server does not start.
 pub const WORKFLOW_FILES: usize = 1_000;
 
-/// Maximum number of attempts to release the calls of a client that disconnected. After these attempts, the calls stay
-/// claimed until the next client claims them.
+/// Maximum number of attempts to release the calls that a disconnected client has claimed. After these attempts, the
+/// calls stay claimed until another client claims them.
 pub const LET_GO_ATTEMPTS: usize = 60;
-/// Delay between two attempts to release the calls of a client that disconnected.
+/// Delay between two attempts to release the calls that a disconnected client has claimed.
 pub const LET_GO_PAUSE: Duration = Duration::from_secs(1);
 
-/// Maximum number of open interrupts that are examined when an approver is removed. With more interrupts, `more` is
+/// Maximum number of open interrupts that are examined when a person is removed. With more interrupts, `more` is
 /// `true`.
 pub const LEFT_INTERRUPTS: usize = 100;
 
@@ -221,11 +222,11 @@ pub const METRICS_ROWS: usize = 10_000;
 /// Number of rows that `/metrics` reads at once.
 pub const METRICS_PAGE: usize = 1_000;
 
-/// Maximum number of concurrent trials of commands of external agents. A further trial waits. If its time ends before
-/// it starts, a person is asked about the call without a trial.
+/// Maximum number of concurrent trials of commands of external agents. Further trials wait. If the time of a trial ends
+/// before it starts, a person is asked about the call without a trial.
 pub const TRIALS: usize = 4;
 /// Maximum `timeout_ms` of a trial. A request with a longer time is refused with `invalid_request`.
 pub const TRIAL_MS: u64 = 150_000;
-/// Time after the use of an approval in which the agent may read the contents of the released changes. After this time,
-/// the contents are refused with `not_approved`.
+/// Time for which an agent may read the contents of the approved changes, counted from the use of the approval. After
+/// this time, the request is rejected with `not_approved`.
 pub const RELEASED_MS: u64 = 15 * 60 * 1_000;

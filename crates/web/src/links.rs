@@ -1,7 +1,7 @@
 //! Tokens of decision links. A token contains the person, the interrupt and the expiry, and is [sealed](Seal), so that
 //! only this server can create one.
 //!
-//! The server stores no state of a link. Every link to an interrupt becomes invalid when the interrupt is resolved.
+//! The server stores no link. Every link to an interrupt becomes invalid when the interrupt is resolved.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{DeliveryId, InterruptId, KeyId};
@@ -14,10 +14,10 @@ use crate::seal::Seal;
 
 pub struct Links(Seal);
 
-/// Signs the values of message buttons, which open a form in a chat.
+/// Signs the values of buttons in chat messages. A button opens a form.
 pub struct Pressed(Seal);
 
-/// Action of a button: opens a form for the option `option`.
+/// Action of a button: opens a form in which a person decides for the option `option`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Press {
     #[serde(rename = "i")]
@@ -51,29 +51,30 @@ pub struct Claim {
     /// Person who decides with the link.
     #[serde(rename = "p")]
     pub person: String,
-    /// Digest of the subject of the decision. See `view::interrupt::subject_digest`.
+    /// Digest of what the decision is about. See `view::interrupt::subject_digest`.
     #[serde(rename = "d")]
     pub subject: Digest,
     #[serde(rename = "x")]
     pub expires_at: Timestamp,
-    /// Key that created the link. The link becomes invalid when this key becomes invalid.
+    /// API key with which the link was created. When this key becomes invalid, the link does too.
     #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
     pub key: Option<KeyId>,
-    /// Creation time. The link becomes invalid when its person is removed. Links of earlier versions have no creation
-    /// time.
+    /// Creation time. If the person of the link is removed after this time, the link becomes invalid. Links that an
+    /// earlier version of Holdshort created have no creation time.
     #[serde(rename = "m", default, skip_serializing_if = "Option::is_none")]
     pub made_at: Option<Timestamp>,
-    /// Sequence number of the installation's last known event when the link was created.
+    /// Number of the last event in the installation's stream that was known when the link was created.
     #[serde(rename = "q", default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// Delivery that sent the link to its person. Such a link can be used once, and never for a risky interrupt.
+    /// Delivery that mailed the link to its person. A mailed link can be used only once, and never for a risky
+    /// interrupt.
     #[serde(rename = "b", default, skip_serializing_if = "Option::is_none")]
     pub mailed: Option<DeliveryId>,
-    /// The only option that can be chosen with the link. `None` allows all options.
+    /// The only option that the link can choose. If `None`, the link can choose every option.
     #[serde(rename = "o", default, skip_serializing_if = "Option::is_none")]
     pub option: Option<String>,
-    /// Digests of the session and subject at the provider, for a link that a sign-in created. The link becomes invalid
-    /// when the person signs out, here or at the provider.
+    /// Digests of the session and the subject at the identity provider, if the person opened the link by signing in
+    /// there. The link becomes invalid when the person signs out, here or at the provider.
     #[serde(rename = "h", default, skip_serializing_if = "Option::is_none")]
     pub there: Option<Vec<Digest>>,
     /// Person who created the login link with which the person of this link signed in. `None` if the same person
@@ -92,7 +93,7 @@ impl Claim {
         Some(IdempotencyKey { scope, key: delivery.to_string(), digest })
     }
 
-    /// Returns the creation time; `None` if the link does not contain it.
+    /// Returns the creation time, or `None` if the link contains none.
     pub fn since(&self) -> Option<Since> {
         self.made_at.map(|at| Since { at, seq: self.seq })
     }
@@ -107,15 +108,15 @@ impl Links {
         self.0.seal(claim)
     }
 
-    /// Returns the number that the page of a link shows and that the person types into the form. Programs that follow
-    /// links and submit forms by themselves do not type the number.
+    /// Returns the number that the page of a link shows, and that the person has to type into the form. A program that
+    /// follows links and submits forms by itself does not type this number.
     pub fn number(token: &str) -> String {
         let digest = Digest::of_parts(&[b"holdshort shown number\n", token.as_bytes()]);
         let [a, b, ..] = digest.as_bytes();
         format!("{:04}", u16::from_be_bytes([*a, *b]) % 10_000)
     }
 
-    /// Returns the claim in a token. Returns `None` if this server did not create the token.
+    /// Returns the content of the token of a link. Returns `None` if this server did not create the token.
     pub fn claim(&self, token: &str) -> Option<Claim> {
         self.0.open(token)
     }

@@ -1,10 +1,9 @@
 //! Logins: signs browsers in, and recognizes signed-in browsers.
 //!
-//! A one-time code creates a login, which consists of a cookie and a secret. Scripts cannot read the cookie, but
-//! browsers send it to all ports of a host. The secret is never sent to other ports, but scripts can read it.
-//! Therefore only both together are valid. `logins.json` stores digests of both. All logins end when the operator's
-//! token changes. Codes are stored only in memory. The journal contains no code, cookie or secret, and none of them
-//! may be logged.
+//! A one-time code creates a login. The login consists of a cookie and a secret, and is valid only with both. Scripts
+//! cannot read the cookie, but browsers send it to all ports of the host. The secret is not sent to other ports, but
+//! scripts can read it. `logins.json` stores digests of both. When the operator's token changes, all logins end. Codes
+//! are stored only in memory. The journal contains no code, cookie or secret, and no log may contain one.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -34,23 +33,23 @@ const TOKEN_CHARS: usize = TOKEN_PREFIX.len() + 64;
 
 pub struct Logins {
     path: PathBuf,
-    /// Name of the cookie. The name contains the port, so that two servers on one host do not sign each other's
-    /// browsers out.
+    /// Name of the cookie. The name contains the port, so that two servers on one host do not overwrite each other's
+    /// cookies.
     cookie: String,
-    /// Name of the cookie of an edge's page. This name has no prefix such as `__Host-`, because the cookie is not valid
-    /// for all paths.
+    /// Name of the cookie for the page of an edge. The name has no prefix such as `__Host-`, because such a cookie
+    /// would have to be valid for all paths.
     page_cookie: String,
     /// True if browsers may send the cookie only over TLS. The name then begins with `__Host-`, so that other hosts of
     /// the domain cannot set the cookie.
     is_secure: bool,
     operator: Digest,
     codes: Mutex<VecDeque<Code>>,
-    /// Logins, as stored in the file. A writer locks `changing` and writes the file before it changes this value.
+    /// Logins, as they are stored in the file. To change this value, lock `changing` and write the file first.
     kept: watch::Sender<Arc<Vec<Login>>>,
     changing: Mutex<()>,
 }
 
-/// Code that has not been redeemed.
+/// Code that has not been used to sign in.
 struct Code {
     digest: Digest,
     invited: Invitation,
@@ -59,31 +58,31 @@ struct Code {
 }
 
 impl Code {
-    /// Returns true if a browser that began these sign-ins can use the code now.
+    /// Returns true if the code can be used now by a browser that began these sign-ins.
     fn is_valid(&self, began: &[Digest], known: &System, now: Timestamp) -> bool {
         self.expires_at > now
             && !self.is_over(known)
             && self.invited.bound.is_none_or(|bound| began.contains(&bound))
     }
 
-    /// Returns true if the code is invalid because its person was removed or signed out.
+    /// Returns true if the code is invalid because its person was removed or has signed out.
     fn is_over(&self, known: &System) -> bool {
         is_over(known, &self.invited.person, self.since, &self.invited.there)
     }
 }
 
-/// Person whom a code signs in, and properties of the new login.
+/// Person whom a code signs in, and properties of the login that the code creates.
 #[derive(Clone, Debug)]
 pub struct Invitation {
     pub person: String,
-    /// Validity of the login.
+    /// Number of milliseconds for which the login is valid.
     pub lasts_ms: u64,
     /// Path that the browser opens after the sign-in.
     pub to: Option<String>,
     /// Digest of the sign-in at the provider that created the code. Only the browser that has the cookie of this
     /// sign-in can redeem the code.
     pub bound: Option<Digest>,
-    /// Sequence number of the last known event of the installation's stream when the code was created.
+    /// Number of the last event in the installation's stream that was known when the code was created.
     pub seq: u64,
     /// Digests of the session and subject at the provider. A sign-out of the session or the subject at the provider
     /// ends the login.
@@ -93,18 +92,19 @@ pub struct Invitation {
 }
 
 impl Invitation {
-    /// Returns the invitation of a login link.
+    /// Returns the properties of a login that a login link creates.
     pub fn for_login_link(person: &str, seq: u64) -> Self {
         let person = person.to_owned();
         Self { person, lasts_ms: LOGIN_MS, to: None, bound: None, seq, there: Vec::new(), let_in_by: None }
     }
 }
 
-/// Login of a person, as stored in the file.
+/// Login of a person, as it is stored in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Login {
-    /// Person who is signed in. Files of earlier versions contain no person; their logins belong to the operator.
+    /// Person who is signed in. Files that an earlier version of Holdshort wrote contain no person: their logins belong
+    /// to the operator.
     #[serde(default = "operator")]
     pub person: String,
     /// Digest of the cookie. A terminal has no cookie: it sends only the secret, as a token.
@@ -112,25 +112,26 @@ pub struct Login {
     cookie: Option<Digest>,
     secret: Digest,
     pub created_at: Timestamp,
-    /// Sequence number of the last known event of the installation's stream at the sign-in. Files of earlier versions
-    /// do not contain this number.
+    /// Number of the last event in the installation's stream that was known at the sign-in. Files that an earlier
+    /// version of Holdshort wrote do not contain this number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
     /// Digests of the session and subject at the provider. A sign-out of the session or the subject at the provider
     /// ends the login.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     there: Vec<Digest>,
-    /// Person who created the login link of this login. `None` if the signed-in person created the link.
+    /// Person who created the login link with which this login was created. `None` if the signed-in person created the
+    /// link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
-    /// True if the login is for the page of an edge. The cookie of such a login is valid without a secret, and only on
-    /// this edge.
+    /// True if the login is for the page of an edge. The cookie of such a login is accepted without a secret, but only
+    /// on this edge.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     page: bool,
     pub expires_at: Timestamp,
 }
 
-/// Digests by which a login is recognized.
+/// Digests with which a request is matched to a login.
 struct LoginProof {
     cookie: Option<Digest>,
     secret: Digest,
@@ -138,12 +139,12 @@ struct LoginProof {
 }
 
 impl Login {
-    /// Returns true if the person was removed or signed out.
+    /// Returns true if the person was removed or has signed out.
     pub fn is_over(&self, known: &System) -> bool {
         is_over(known, &self.person, self.since(), &self.there)
     }
 
-    /// Returns the time of the sign-in.
+    /// Returns the time at which the person signed in.
     pub fn since(&self) -> Since {
         Since { at: self.created_at, seq: self.seq }
     }
@@ -152,12 +153,12 @@ impl Login {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
-    /// Digest of the operator's token. All logins are invalid if the token has changed.
+    /// Digest of the operator's token at the time of writing. If the token has changed, all logins are invalid.
     operator: Digest,
     logins: Vec<Login>,
 }
 
-/// Values of a new login that the browser keeps.
+/// Values of a new login that are sent to the browser.
 pub struct Issued {
     pub person: String,
     /// Value of the `Set-Cookie` header.
@@ -176,7 +177,7 @@ pub struct Token {
 }
 
 impl Logins {
-    /// Reads the file, if it exists. The caller must hold the lock of the data folder.
+    /// Reads the file, if it exists. The caller must have locked the data folder.
     pub fn open(data: &Path, port: u16, is_secure: bool, operator: &str) -> Result<Self, Error> {
         let path = data.join(FILE);
         let operator = Digest::of_parts(&[b"holdshort logins\n", operator.as_bytes()]);
@@ -194,13 +195,13 @@ impl Logins {
         })
     }
 
-    /// Creates a code with which a person can sign in once, in one browser. `seq` is the sequence number of the
-    /// installation's last known event.
+    /// Creates a code with which a person can sign in once, in one browser. `seq` is the number of the last known event
+    /// in the installation's stream.
     pub fn invite(&self, person: &str, seq: u64, now: Timestamp) -> Result<(String, Timestamp), Error> {
         self.invite_as(Invitation::for_login_link(person, seq), now, LOGIN_CODE_MS)
     }
 
-    /// Like [`Logins::invite`], with explicit properties of the login and an explicit validity of the code.
+    /// Like [`Logins::invite`], with properties of the login and a validity of the code that the caller chooses.
     pub fn invite_as(
         &self,
         invited: Invitation,
@@ -255,8 +256,8 @@ impl Logins {
         Ok(page.set_cookies(&self.page_cookie, &cookie, invited.lasts_ms / 1_000))
     }
 
-    /// Returns the person whom a code would sign in, and does not use the code up. Returns `None` if the code is not
-    /// valid ([`Logins::take`]).
+    /// Returns the person whom a code would sign in, without using the code. Returns `None` if the code is not valid
+    /// ([`Logins::take`]).
     pub(crate) fn invited(&self, code: &str, known: &System, now: Timestamp) -> Option<String> {
         let digest = Digest::of_bytes(code.as_bytes());
         let codes = lock(&self.codes);
@@ -264,9 +265,10 @@ impl Logins {
         code.is_valid(&[], known, now).then(|| code.invited.person.clone())
     }
 
-    /// Takes the invitation of a code. Returns `None` if the code is unknown, used or expired, or if its person was
-    /// removed after its creation. A code is used up even if the sign-in fails. `began`: digests of the sign-ins at the
-    /// provider that this browser began, according to its cookies.
+    /// Uses a code, and returns the properties of the login that it creates. Returns `None` if the code is unknown,
+    /// used or expired, or if its person was removed after its creation. A code cannot be used again, even if the
+    /// sign-in fails. `began` contains the digests of the sign-ins at the provider that this browser has begun
+    /// according to its cookies.
     pub(crate) fn take(
         &self,
         code: &str,
@@ -317,8 +319,8 @@ impl Logins {
         Ok(expires_at)
     }
 
-    /// Returns the login to which the secret and a cookie of the request belong. Compares digests, so the duration
-    /// reveals nothing about the secret or the cookie.
+    /// Returns the login to which the secret and a cookie of the request belong. Compares digests, so the duration of
+    /// the comparison reveals nothing about the secret or the cookie.
     pub fn find(&self, headers: &HeaderMap, secret: &str, now: Timestamp) -> Option<Login> {
         let secret = Digest::of_bytes(secret.as_bytes());
         let logins = self.kept.borrow().clone();
@@ -342,8 +344,8 @@ impl Logins {
         logins.iter().find(is_it).cloned()
     }
 
-    /// Returns the login of a browser that uses the page of an edge. Before calling this function, check that the page
-    /// sent the request.
+    /// Returns the login of a browser that uses the page of an edge. Before calling this function, the caller must
+    /// check that the page sent the request.
     pub(crate) fn find_page(&self, headers: &HeaderMap, now: Timestamp) -> Option<Login> {
         let logins = self.kept.borrow().clone();
         let mut cookies = self.page_cookies(headers).map(|cookie| Digest::of_bytes(cookie.as_bytes()));
@@ -362,12 +364,12 @@ impl Logins {
         cookies(headers, |name| name == self.page_cookie)
     }
 
-    /// Returns a receiver of the list of logins.
+    /// Returns a receiver that changes with the list of logins.
     pub fn follow(&self) -> watch::Receiver<Arc<Vec<Login>>> {
         self.kept.subscribe()
     }
 
-    /// Signs out people who were removed, and deletes their codes. Writes the file only if a login ends.
+    /// Signs out people who were removed, and deletes their codes. The file is written only if a login ends.
     pub fn purge(&self, known: &System) -> Result<(), Error> {
         lock(&self.codes).retain(|code| !code.is_over(known));
         let is_out = |login: &Login| login.is_over(known);
@@ -383,7 +385,7 @@ impl Logins {
         self.change(|logins| logins.retain(|each| each != login))
     }
 
-    /// Returns the `Set-Cookie` value that deletes the login's cookie.
+    /// Returns the `Set-Cookie` value with which the browser deletes the cookie of its login.
     pub fn forget(&self) -> String {
         self.set_cookie("", 0)
     }
@@ -396,12 +398,12 @@ impl Logins {
         cookies(headers, |name| name == self.cookie)
     }
 
-    /// Returns the name of this server's cookie for the given purpose.
+    /// Returns the name of this server's cookie for a purpose.
     pub(crate) fn cookie_of(&self, purpose: &str) -> String {
         format!("{}_{purpose}", self.cookie)
     }
 
-    /// Returns the cookie attribute that limits a cookie to TLS; empty if this server does not use TLS.
+    /// Returns the cookie attribute that limits a cookie to TLS, or an empty text if this server does not use TLS.
     pub(crate) fn secure(&self) -> &'static str {
         if self.is_secure { "; Secure" } else { "" }
     }
@@ -422,7 +424,7 @@ pub(crate) fn set_cookie(name: &str, value: &str, same_site: &str, seconds: u64,
     format!("{name}={value}; HttpOnly; SameSite={same_site}; Path=/; Max-Age={seconds}{secure}")
 }
 
-/// Returns the values of those cookies of a request whose names satisfy the condition.
+/// Returns the values of those cookies in a request whose names satisfy the condition.
 pub(crate) fn cookies<'a>(
     headers: &'a HeaderMap,
     is_it: impl Fn(&str) -> bool + 'a,
@@ -432,7 +434,7 @@ pub(crate) fn cookies<'a>(
     pairs.filter(move |(name, _)| is_it(name)).map(|(_, value)| value)
 }
 
-/// Returns true if the person was removed, or signed out here or at the provider, after `since`.
+/// Returns true if, after `since`, the person was removed, or was signed out here or at the provider.
 pub(crate) fn is_over(known: &System, person: &str, since: Since, there: &[Digest]) -> bool {
     known.people.is_signed_out(person, since) || known.signed_out_there.has_ended(there, since)
 }

@@ -1,5 +1,5 @@
-//! The permission that a route needs. The permission is declared together with the route, and checked during
-//! authentication. A route without such a declaration is forbidden to every caller.
+//! The permission that a route needs. It is declared where the route is defined, and checked when the caller has
+//! authenticated. A route without a declared permission is closed to every caller.
 
 use axum::Extension;
 use axum::routing::MethodRouter;
@@ -8,28 +8,30 @@ use holdshort_core::rights::{self, Extent, Permission};
 
 use crate::route_limit::RouteLimit;
 
-/// Permission that a route needs, and the required extent of this permission.
+/// Permission that a route needs, and the objects to which the permission must apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     pub permission: Permission,
     /// Rate limit against which each request is counted.
     pub limit: RouteLimit,
-    /// True if the route is about objects without an owner, such as lists, sessions or the installation.
+    /// True if the route is about objects that have no owner, such as lists, sessions or the installation.
     pub of_all: bool,
 }
 
-/// Requires a permission of any extent. The handler must check that the extent covers the object of the route.
+/// Requires a permission, no matter to which objects it applies. The handler must then check that the permission
+/// applies to the object of the route.
 pub const fn any(permission: Permission) -> Needs {
     Needs { permission, limit: RouteLimit::None, of_all: false }
 }
 
-/// Requires a permission that covers all objects.
+/// Requires a permission that applies to all objects.
 pub const fn all(permission: Permission) -> Needs {
     Needs { permission, limit: RouteLimit::None, of_all: true }
 }
 
 impl Needs {
-    /// Returns the extent of the permission for a role; `None` if the role may not use the route.
+    /// Returns the objects to which the permission applies for a role, or `None` if the role is not allowed to use the
+    /// route.
     pub fn extent(self, role: Role) -> Option<Extent> {
         match rights::extent(role, self.permission) {
             Extent::Nothing => None,
@@ -38,14 +40,14 @@ impl Needs {
         }
     }
 
-    /// Adds the rate limit of decisions. Used for routes on which each request records a decision, or records that a
-    /// person has viewed an interrupt.
+    /// Adds the rate limit that applies to decisions. This limit is for routes on which each request records a
+    /// decision, or records that a person has viewed an interrupt.
     #[must_use]
     pub const fn with_decision_limit(self) -> Self {
         Self { limit: RouteLimit::Decisions, ..self }
     }
 
-    /// Declares this permission, its extent and its rate limit for the routes.
+    /// Declares the permission, its required extent and the rate limit of the routes.
     pub fn on<S: Clone + Send + Sync + 'static>(self, routes: MethodRouter<S>) -> MethodRouter<S> {
         routes.layer(Extension(self))
     }

@@ -4,22 +4,23 @@ use std::time::Duration;
 
 use crate::limits::{HEADERS_TIME, HEARTBEAT_TIME, HELLO_TIME, PATIENCE_TIME, PING_TIME, SILENCE_TIME};
 
-/// Time limits for clients. Tests use shorter limits than users.
+/// Time limits for clients. Tests use shorter limits than production.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     /// Time limit for the headers of a request, counted from the start of the connection or from the previous response.
-    /// This limit also applies to idle connections.
+    /// An idle connection is also closed after this time.
     pub headers: Duration,
     /// Time between two pings on a silent stream.
     pub ping: Duration,
     /// Time between two heartbeat frames, for clients that expect such frames.
     pub heartbeat: Duration,
-    /// Time limit for a silent WebSocket client. WebSocket clients respond to pings automatically.
+    /// Time limit for a silent WebSocket client. A WebSocket client answers pings automatically, so a silent client has
+    /// disconnected.
     pub silence: Duration,
-    /// Time limit for the client of a socket to authenticate.
+    /// Time within which the client of a socket must authenticate.
     pub hello: Duration,
-    /// Time limit for a stream whose reader takes no bytes. After this time, the stream ends, and the reader reconnects
-    /// with its cursor.
+    /// Maximum time for which the reader of a stream takes no bytes. After this time, the stream ends, and the reader
+    /// reconnects with its cursor.
     pub patience: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! TCP connection to a client. If a client stops reading, buffers of the server stay in use, so the connection is
+//! TCP connection to a client. If a client stops reading, its data occupies buffers of the server, so the connection is
 //! closed after a time limit. The client then reconnects with its cursor. A client that reads slowly keeps its
 //! connection.
 
@@ -17,9 +17,9 @@ use crate::connections::Connection;
 pub struct PatientStream {
     stream: TcpStream,
     patience: Duration,
-    /// Time at which the connection is closed if the client still receives no bytes.
+    /// Time at which the connection is closed, unless the client takes bytes before.
     stalled: Option<Pin<Box<Sleep>>>,
-    /// Counts this connection against its quota until the socket is closed.
+    /// Keeps this connection counted in its quota until the socket is closed.
     _connection: Arc<Connection>,
 }
 

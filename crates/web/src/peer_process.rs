@@ -1,8 +1,8 @@
-//! Decides if the server may run trials for the process at the other end of a connection. The process must run on this
-//! machine, as the user of the server, and must see the same files as the server.
+//! Decides whether the server may run trials for the process at the other end of a connection. The process must run on
+//! this machine as the same user as the server, and must see the same files.
 //!
-//! Only reads `/proc`. A process that cannot be found is refused. Must never use an address from a header, because any
-//! client can send headers.
+//! Only reads `/proc`. If the process cannot be found, no trials run for it. This module must never use an address from
+//! a header, because any client can send headers.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,7 +16,8 @@ use axum::http::header::FORWARDED;
 
 use crate::connections::Ends;
 
-/// Reason why the process at the other end gets no trials. The text completes a sentence such as "not tried: …".
+/// Reason why no trials run for the process at the other end of a connection. The text completes a sentence such as
+/// "not tried: …".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unproved {
     #[error("the request came from another machine")]
@@ -40,15 +41,15 @@ const TABLES: [&str; 2] = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
 /// State of a socket with an open connection.
 const ESTABLISHED: &str = "01";
 
-/// Refuses a request that a proxy passed on.
+/// Returns an error for a request that a proxy forwarded.
 pub fn check_headers(headers: &HeaderMap) -> Result<(), Unproved> {
     let is_proxied =
         headers.contains_key(FORWARDED) || OF_PROXIES.iter().any(|name| headers.contains_key(*name));
     if is_proxied { Err(Unproved::Proxied) } else { Ok(()) }
 }
 
-/// Proves that the other end of the connection belongs to the user of this process, and that each process of this user
-/// that holds the socket sees the same files. The connection must stay open during the proof. Blocks.
+/// Checks that the other end of the connection belongs to the user of this process, and that each process of this user
+/// that has the socket open sees the same files. The connection must stay open during this check. Blocks.
 pub fn prove(ends: Ends) -> Result<(), Unproved> {
     let (peer, local) = (canonical(ends.peer), canonical(ends.local));
     if !peer.ip().is_loopback() || !local.ip().is_loopback() {
@@ -79,7 +80,7 @@ fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
-/// Socket of the process at the other end, as the kernel lists this socket.
+/// Socket of the process at the other end, with the data that the kernel lists for it.
 struct Socket {
     uid: u32,
     inode: u64,
@@ -103,8 +104,8 @@ fn parse_row(line: &str, wanted: &BTreeSet<(String, String)>) -> Option<Socket> 
         .flatten()
 }
 
-/// Returns the address as the kernel writes it in its tables: as an address of its own family and, for IPv4, also as an
-/// address that is mapped into IPv6. Each word of 32 bits is in the byte order of the machine.
+/// Returns the spellings of an address in the kernel's tables: the address in its own family and, for an IPv4 address,
+/// also the address mapped into IPv6. Each word of 32 bits is in the byte order of the machine.
 fn spellings(address: SocketAddr) -> Vec<String> {
     let render = |octets: &[u8]| {
         let words =
@@ -119,7 +120,7 @@ fn spellings(address: SocketAddr) -> Vec<String> {
     }
 }
 
-/// Returns the folders in `/proc` of the processes of this user that hold the socket.
+/// Returns the folders in `/proc` of those processes of this user that have the socket open.
 fn holders(inode: u64, uid: u32) -> io::Result<Vec<PathBuf>> {
     let wanted = format!("socket:[{inode}]");
     let is_process = |path: &Path| {
@@ -136,7 +137,7 @@ fn holders(inode: u64, uid: u32) -> io::Result<Vec<PathBuf>> {
     Ok(processes.filter(|path| is_process(path) && has_user(path, uid) && holds(path)).collect())
 }
 
-/// Returns true if the real, effective, saved and file system users of the process are all this user.
+/// Returns true if the process has this user as its real, effective, saved and file system user.
 fn has_user(process: &Path, uid: u32) -> bool {
     let Ok(status) = fs::read_to_string(process.join("status")) else { return false };
     let users = status.lines().find_map(|line| line.strip_prefix("Uid:"));
@@ -146,7 +147,7 @@ fn has_user(process: &Path, uid: u32) -> bool {
     })
 }
 
-/// Files that a process sees: its mount namespace, and the device and inode of its root folder.
+/// Identifies the files that a process sees: its mount namespace, and the device and inode of its root folder.
 #[derive(PartialEq, Eq)]
 struct View {
     mounts: PathBuf,

@@ -1,4 +1,5 @@
-//! Refusals as problem+json. Maps errors of the engine to codes, and builds the response to every refused request.
+//! Refusals as problem+json. Maps errors of the engine to error codes, and builds the response to every rejected
+//! request.
 
 use std::io::ErrorKind;
 
@@ -16,7 +17,7 @@ use serde_json::Value;
 
 use crate::{request_id, secrets};
 
-/// Refusal of a request, with its code and reason.
+/// Rejection of a request, with its error code and the reason.
 #[derive(Debug)]
 pub struct Refused(pub Box<Problem>);
 
@@ -27,7 +28,7 @@ impl Refused {
         Self(Box::new(Problem::new(code, detail)))
     }
 
-    /// Returns a refusal whose detail is the advice for the code.
+    /// Returns an error with this code. The detail of the error is the standard advice for the code.
     pub fn from_code(code: Code) -> Self {
         Self::new(code, code.fix())
     }
@@ -36,7 +37,7 @@ impl Refused {
         Self::new(Code::NotFound, format!("there is no such {what}"))
     }
 
-    /// Returns a refusal that lists the invalid fields of a body.
+    /// Returns an error that lists the invalid fields of a body.
     pub fn invalid(problems: Vec<schema::Problem>) -> Self {
         Self::at_places(Code::InvalidRequest, problems)
     }
@@ -52,8 +53,8 @@ impl Refused {
         refused
     }
 
-    /// Converts the refusal for an edge: renames fields and rewrites messages. The detail changes too, because some
-    /// clients of other systems show only the detail.
+    /// Renames the fields and rewrites the messages of an error for the clients of an edge. The detail is rewritten
+    /// too, because some clients of other systems show only the detail.
     #[must_use]
     pub fn map_field_errors(mut self, name: impl FnMut(&mut FieldError)) -> Self {
         self.0.errors.iter_mut().for_each(name);
@@ -64,7 +65,7 @@ impl Refused {
         self
     }
 
-    /// Returns a refusal that names one invalid field of a body.
+    /// Returns an error that names one invalid field of a body.
     pub fn invalid_at(pointer: &str, message: impl Into<String>) -> Self {
         Self::invalid(vec![schema::Problem::new(pointer, message)])
     }
@@ -79,14 +80,14 @@ impl Refused {
         self.0.code
     }
 
-    /// Returns true if it is certain that the request wrote nothing. After an error of the store, the request may
-    /// have written its event.
+    /// Returns true if it is certain that the request wrote nothing. After an error of the store, it is unknown whether
+    /// the event of the request was written.
     pub fn wrote_nothing(&self) -> bool {
         self.code().status() < 500
     }
 }
 
-/// Returns the text of the error if there is exactly one error.
+/// Returns the text of the error if the list contains exactly one error.
 fn one(errors: &[FieldError]) -> Option<String> {
     if let [only] = errors { Some(describe_field_error(only)) } else { None }
 }

@@ -1,7 +1,7 @@
 //! The public address of this server, and the trusted proxies in front of it.
 //!
-//! Forwarding headers are read only from a connection of a trusted proxy. On all other connections, forwarding headers
-//! are ignored.
+//! Headers in which a proxy reports the client are used only on a connection that comes from a trusted proxy. On all
+//! other connections, these headers are ignored.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// Settings of the connections between clients and this server.
+/// Settings for how clients reach this server.
 #[derive(Clone, Debug, Default)]
 pub struct PublicEndpoint {
     pub public_url: Option<PublicUrl>,
@@ -27,7 +27,7 @@ pub struct PublicEndpoint {
     pub tls: Option<TlsFiles>,
     /// Origins of the pages that may call an edge from a browser, and the path of this edge.
     pub cors: Cors,
-    /// Page of another system that may use its edge with a cookie. `None` if no page may.
+    /// Page of another system that is allowed to use its edge with a cookie. `None` if there is no such page.
     pub page: Option<EdgePage>,
 }
 
@@ -73,8 +73,8 @@ impl std::fmt::Display for PublicUrl {
 }
 
 impl PublicUrl {
-    /// Returns the origin as a browser writes it: without the default port of the scheme, and without a slash at the
-    /// end.
+    /// Returns the origin of the URL in the form in which browsers write it: without the default port of the scheme and
+    /// without a final slash.
     pub fn origin(&self) -> String {
         self.0.origin().ascii_serialization()
     }
@@ -83,7 +83,7 @@ impl PublicUrl {
         self.0.scheme() == "https"
     }
 
-    /// Returns true if the URL can be used only on this machine.
+    /// Returns true if the URL leads to this machine only.
     pub fn is_on_loopback(&self) -> bool {
         match self.0.host() {
             Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
@@ -93,13 +93,14 @@ impl PublicUrl {
         }
     }
 
-    /// Returns the page at this URL as a page that may use an edge. `base`: prefix of the edge's paths on this server.
-    /// `paths`: paths of the page's server that are forwarded to the edge.
+    /// Returns the page at this URL as a page that is allowed to use an edge. `base` is the prefix of the edge's paths
+    /// on this server. `paths` are the paths whose requests the page's server forwards to the edge.
     pub fn page_of_edge(&self, base: &'static str, paths: [&'static str; 2]) -> EdgePage {
         EdgePage::new(base, paths, (self.origin(), self.hosts()))
     }
 
-    /// Returns the accepted values of the `Host` header. Some clients include the default port of the scheme.
+    /// Returns the values of the `Host` header that are accepted for this URL. The value with the default port is
+    /// included, because some clients send it.
     pub(crate) fn hosts(&self) -> Vec<String> {
         let origin = self.origin();
         let written = origin.split_once("://").map_or("", |(_, host)| host).to_owned();
@@ -111,7 +112,7 @@ impl PublicUrl {
     }
 }
 
-/// Parses a network or a single address.
+/// Parses a network address range or a single address.
 pub fn network(text: &str) -> Result<IpNet, String> {
     let network = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
     let network =
@@ -126,11 +127,12 @@ pub fn network(text: &str) -> Result<IpNet, String> {
 #[derive(Clone, Debug, Default)]
 pub struct Proxies(Vec<IpNet>);
 
-/// Client, host and scheme of a request, according to the connection or a trusted proxy.
+/// Client, host and scheme of a request, either from the connection or as a trusted proxy reports them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Forwarded<'a> {
     pub(crate) client: IpAddr,
-    /// Host that the client used, according to a proxy. `None` if the `Host` header applies.
+    /// Host that the client used, according to a proxy. `None` if no proxy reports a host, so that the `Host` header is
+    /// used.
     pub(crate) host: Option<&'a str>,
     /// Scheme that the client used, according to a proxy.
     pub(crate) scheme: Option<&'a str>,
@@ -161,8 +163,9 @@ impl Proxies {
         Forwarded { client: self.client(peer, headers), host: last(FORWARDED_HOST), scheme }
     }
 
-    /// Returns the address of the client. Each proxy appends the address of its peer, so the client is the last
-    /// address that is not a proxy. All addresses before that one were sent by the client and may be forged.
+    /// Returns the address of the client. Each proxy appends the address from which it received the request, so the
+    /// client is the last address that is not one of the trusted proxies. All earlier addresses were sent by the client
+    /// and are possibly forged.
     fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer;
         for text in values(headers, &FORWARDED_FOR).into_iter().rev() {
@@ -176,7 +179,7 @@ impl Proxies {
     }
 }
 
-/// Returns the items of a header that contains a list. An unreadable value becomes an empty item.
+/// Returns the items of a header that contains a list. A value that is not readable text becomes an empty item.
 fn values<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Vec<&'a str> {
     let lines = headers.get_all(name).iter().map(|value: &HeaderValue| value.to_str().unwrap_or_default());
     lines.flat_map(|line| line.split(',')).map(str::trim).collect()

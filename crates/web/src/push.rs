@@ -1,8 +1,8 @@
-//! Push subscriptions of browsers. The journal records which subscriptions exist. The endpoints and encryption keys of
-//! subscriptions are [stored](crate::secret_store) outside the journal.
+//! Subscriptions with which browsers receive push notifications. The journal records only which subscriptions exist.
+//! The endpoints and encryption keys of subscriptions are [stored](crate::secret_store) outside the journal.
 //!
-//! An endpoint and its keys are written before the event of the subscription. The endpoint and the keys are deleted if
-//! the journal does not contain the subscription.
+//! The endpoint and the keys are written before the event of their subscription. If the journal does not contain the
+//! subscription, they are deleted.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -28,7 +28,7 @@ const FOLDER: &str = "push";
 const MEND: &str = "The stored data cannot be recreated: repair it and retry the delivery, or ask the \
     person to turn notifications off and on again in that browser";
 
-/// Data of a subscription that are stored outside the journal.
+/// Data of a subscription that is stored outside the journal.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -40,7 +40,7 @@ struct Stored {
 pub struct Push {
     kept: SecretStore,
     vapid: Arc<Vapid>,
-    /// Lock that allows one change at a time. A change stores the secrets and then records the event.
+    /// Lock that allows one change at a time. A change first stores the secrets and then records the event.
     changing: Mutex<()>,
 }
 
@@ -53,12 +53,12 @@ impl Push {
         }
     }
 
-    /// Returns the public key with which browsers subscribe; `None` if no channel has the type `push`.
+    /// Returns the public key with which browsers subscribe, or `None` if no channel has the type `push`.
     pub fn key(&self, channels: &[Channel]) -> Option<String> {
         channels.iter().any(|channel| channel.via == Via::Push).then(|| self.vapid.public())
     }
 
-    /// Rejects a browser to which no channel of this server can send.
+    /// Returns an error if no channel of this server can send to the browser.
     fn check_browser(&self, channels: &[Channel], browser: &Browser) -> Answer<()> {
         if self.key(channels).is_none() {
             let why = "no channel sends notifications to browsers: configure a channel of the type `push`";
@@ -71,15 +71,15 @@ impl Push {
         Ok(())
     }
 
-    /// Returns the browser of a subscription; `None` if the stored data of the subscription are missing or unusable.
+    /// Returns the browser of a subscription, or `None` if the data of the subscription is missing or cannot be used.
     pub async fn browser(&self, app: &App, push: &PushId) -> Answer<Option<Browser>> {
         let stored: Option<Stored> = self.kept.find(app, push.as_str()).await?;
         let Some(Stored { endpoint, p256dh, auth }) = stored else { return Ok(None) };
         Ok(Browser::open(&endpoint, &p256dh, &auth, self.vapid.clone()).ok())
     }
 
-    /// Subscribes a browser of the caller. If the endpoint is already subscribed, the subscription is replaced and
-    /// keeps its id.
+    /// Subscribes a browser of the caller. If a subscription with this endpoint exists, it is replaced and keeps its
+    /// id.
     pub async fn subscribe(
         app: &Arc<App>,
         new: SubscribePush,
@@ -129,8 +129,8 @@ impl Push {
         .await
     }
 
-    /// Deletes the stored data of subscriptions that the journal does not contain. Checks the subscriptions in `before`
-    /// and all stored subscriptions. Returns the subscriptions that the journal contains.
+    /// Deletes the stored data of those subscriptions that the journal does not contain. Checks the subscriptions in
+    /// `before` and all stored subscriptions. Returns the subscriptions that the journal contains.
     pub(crate) async fn sweep(&self, app: &App, before: &BTreeSet<PushId>) -> Answer<BTreeSet<PushId>> {
         let _one = self.changing.lock().await;
         // Only this process writes into the directory. In a database, another node may be about to record its
@@ -150,7 +150,7 @@ impl Push {
     }
 }
 
-/// Returns the id of the subscription; `None` if the journal does not contain the subscription.
+/// Returns the id of a subscription, or `None` if the journal does not contain the subscription.
 fn find_subscription(system: &System, is: &Subscription) -> Option<PushId> {
     system.push.iter().find(|(_, known)| known.is == *is).map(|(id, _)| id.clone())
 }

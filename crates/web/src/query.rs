@@ -1,5 +1,5 @@
-//! Query strings, and ids in paths. An unknown parameter is rejected, so that a list with a misspelt filter does not
-//! return everything.
+//! Query strings of URLs, and ids in paths. An unknown parameter is rejected, so that a list with a misspelt filter
+//! does not return everything.
 
 use std::str::FromStr;
 
@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 use crate::limits::{PAGE, PAGE_DEFAULT, POLL_SECONDS};
 use crate::problem::{Answer, Refused};
 
-/// Query, parsed into a type that rejects unknown parameters.
+/// Query of a URL, parsed into a type that rejects unknown parameters.
 pub struct Params<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
@@ -26,7 +26,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
     }
 }
 
-/// Id in the path. A malformed id is reported with 404.
+/// Id in the path of a URL. If the id is malformed, the response is 404.
 pub struct Id<T>(pub T);
 
 impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for Id<T> {
@@ -64,7 +64,8 @@ pub fn id<T: FromStr<Err: std::fmt::Display>>(name: &str, text: Option<&str>) ->
         .map_err(|error| Refused::new(Code::InvalidQuery, format!("{name}: {error}")))
 }
 
-/// Returns the requested maximum number of items of a page. Rejects a number that is out of range.
+/// Returns the maximum number of items of a page that the client requested. Returns an error if the number is out of
+/// range.
 pub fn limit(asked: Option<u16>) -> Answer<usize> {
     match asked {
         None => Ok(PAGE_DEFAULT.into()),

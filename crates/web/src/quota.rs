@@ -1,7 +1,7 @@
-//! Rate limits of sign-ins by address, and of decisions, as token buckets. Each response to a counted request reports
-//! its bucket (`RateLimit-Policy`, `RateLimit`: draft-ietf-httpapi-ratelimit-headers).
+//! Rate limits of sign-ins by address, and of decisions, as token buckets. Each response to a request that is counted
+//! reports the state of the bucket (`RateLimit-Policy`, `RateLimit`: draft-ietf-httpapi-ratelimit-headers).
 //!
-//! `rate.rs` has the rate limits of agents.
+//! The rate limits of agents are in `rate.rs`.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -19,7 +19,7 @@ use crate::route_limit::RouteLimit;
 
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const STANDING: HeaderName = HeaderName::from_static("ratelimit");
-/// Period of the rate limits.
+/// Period to which the rate limits apply.
 const WINDOW: Duration = Duration::from_mins(1);
 
 /// Rate limits per minute.
@@ -27,8 +27,8 @@ const WINDOW: Duration = Duration::from_mins(1);
 pub struct PerMinute {
     /// Maximum number of sign-in requests from each address.
     pub sign_ins: u32,
-    /// Maximum number of decisions of each principal. Requests that are authenticated only by their path or body,
-    /// such as decision links and callbacks, are also counted by address.
+    /// Maximum number of decisions that each principal may make. Requests that are authenticated only by their path or
+    /// body, such as decision links and callbacks, are also counted by address.
     pub decisions: u32,
 }
 
@@ -43,27 +43,27 @@ pub struct Allowances {
     decisions: Quota,
 }
 
-/// Rate limit of one kind of request, for each address or principal. An edge reports its own rate limits in its own
-/// wire format.
+/// Rate limit of one kind of request, for each address or principal. An edge reports the rate limits of its own
+/// protocol in its own wire format.
 pub struct Quota {
     name: &'static str,
     per_minute: u32,
     each: Mutex<HashMap<String, Rate>>,
 }
 
-/// State of one bucket after a request.
+/// State of a bucket after a request was counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BucketState {
     name: &'static str,
     pub per_minute: u32,
     pub left: u32,
-    /// Time until the bucket is full.
+    /// Time until the bucket is full again.
     pub full: Duration,
-    /// Time until a request is allowed again; `None` if this request was allowed.
+    /// Time until a request is allowed again, or `None` if the request was allowed.
     pub refused: Option<Duration>,
 }
 
-/// State of the bucket that counted a request. The state is set when the request is counted, and reported in the
+/// State of the bucket against which a request was counted. It is set when the request is counted, and reported in the
 /// response.
 #[derive(Debug, Default)]
 pub struct Meter(OnceLock<BucketState>);
@@ -76,8 +76,8 @@ impl Allowances {
         }
     }
 
-    /// Counts a request against the rate limit of its address. [`Self::count_decision`] counts against the rate limit
-    /// of a principal.
+    /// Counts a request against the rate limit of the address that it comes from. [`Self::count_decision`] counts a
+    /// decision against the rate limit of its principal.
     pub(crate) fn arrives(&self, limit: RouteLimit, client: IpAddr, meter: &Meter) -> Answer<()> {
         match limit {
             RouteLimit::None | RouteLimit::Decisions => Ok(()),
@@ -86,15 +86,15 @@ impl Allowances {
         }
     }
 
-    /// Counts a decision of a principal. Refuses the decision if the principal's rate limit is used up.
+    /// Counts a decision of a principal. Returns an error if the rate limit of the principal is exceeded.
     pub(crate) fn count_decision(&self, principal: &str, meter: Option<&Meter>) -> Answer<()> {
         // With the prefix, the name of a principal cannot equal an address.
         self.decisions.take(&format!("as {principal}"), meter.unwrap_or(&Meter::default()))
     }
 }
 
-/// Returns the key of an address. All IPv6 addresses of a /64 network share a key, because one client usually has all
-/// addresses of such a network.
+/// Returns the key under which the requests from an address are counted. All IPv6 addresses of a /64 network have the
+/// same key, because such a network usually belongs to one client.
 fn address_key(client: IpAddr) -> String {
     match client.to_canonical() {
         IpAddr::V4(address) => address.to_string(),
@@ -134,7 +134,7 @@ impl Quota {
 }
 
 impl Meter {
-    /// Reports the state of the bucket in the headers of a response.
+    /// Writes the state of the bucket into the headers of a response.
     pub(crate) fn add_headers(&self, headers: &mut HeaderMap) {
         let Some(BucketState { name, per_minute, left, full, refused }) = self.0.get() else { return };
         let mut put = |header, text: String| {

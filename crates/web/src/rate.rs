@@ -1,5 +1,5 @@
-//! Rate limits of agents, as token buckets that fill at a steady rate. Each agent has a bucket, and all agents together
-//! have one. People have no such limit.
+//! Rate limits of agents, as token buckets that fill at a steady rate. Each agent has its own bucket, and one more
+//! bucket is shared by all agents. The limits do not apply to people.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -16,13 +16,13 @@ pub struct Rates {
 
 impl Rates {
     /// Creates the rate limits. `per_second` is the average number of requests of each agent. All agents together may
-    /// send [`AGENT_SHARES`] times as many requests.
+    /// send [`AGENT_SHARES`] times this number.
     pub fn new(per_second: u32) -> Self {
         let all = per_second.saturating_mul(AGENT_SHARES);
         Self { per_second, each: Mutex::default(), all: Rate::per_second(all) }
     }
 
-    /// Returns true if a request of this agent is allowed now. An allowed request is counted.
+    /// Returns true if this agent may send a request now. An allowed request is counted.
     pub fn admits(&self, agent: &str, now: Instant) -> bool {
         let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
         if each.len() >= RATED_AGENTS && !each.contains_key(agent) {
@@ -44,7 +44,7 @@ impl Rates {
 pub(crate) struct Rate {
     /// Average time between two requests.
     interval: Duration,
-    /// Maximum time by which requests may come earlier than at the average rate.
+    /// Maximum time by which a request may come before it is due at the average rate.
     ahead: Duration,
     /// Time at which the next request would be due at the average rate (GCRA).
     due: Mutex<Option<Instant>>,

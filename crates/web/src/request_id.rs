@@ -1,8 +1,7 @@
-//! The id of a request. The response contains the id in the header `X-Request-Id`, and every log line of the request
-//! contains the id.
+//! The id of a request. The id is in the header `X-Request-Id` of the response, and in each log line about the request.
 //!
-//! A caller may send its own id, for example a proxy that has created one. The id is task-local while the request is
-//! served, so that a refusal (`problem.rs`) can contain it.
+//! A caller may send the id in the request, for example a proxy that has created one. While the request is served, its
+//! id is stored in a task-local variable, so that an error response (`problem.rs`) can contain it.
 
 use std::fmt;
 use std::future::Future;
@@ -20,7 +19,7 @@ tokio::task_local! {
     static CURRENT: RequestId;
 }
 
-/// Random part that distinguishes this process from other processes and from earlier runs of the server.
+/// Random part of the ids, which differs for each start of a server process.
 static PROCESS: LazyLock<String> = LazyLock::new(|| {
     let mut drawn = [0; 6];
     // If the random source fails, this part is constant. Ids are then unique only within this process. Only logs are
@@ -34,8 +33,8 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 pub(crate) struct RequestId(Arc<str>);
 
 impl RequestId {
-    /// Returns the caller's id if the request has exactly one id and this id is safe in a log. Otherwise returns a
-    /// new id.
+    /// Returns the id that the caller sent, if there is exactly one and it is safe to write into a log. Otherwise
+    /// returns a new id.
     pub(crate) fn from_headers(headers: &HeaderMap) -> Self {
         let mut values = headers.get_all(HEADER).iter();
         let (first, second) = (values.next(), values.next());

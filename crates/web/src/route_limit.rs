@@ -1,8 +1,8 @@
-//! Rate limit of a route. The rate limit is declared where the route is registered, like the permission of the route.
+//! Rate limit of a route. It is declared where the route is defined, together with the permission that the route needs.
 //!
-//! A limit by address counts a request before its handler runs. A limit by principal counts a request during
-//! authentication. For a WebSocket, [`Caller::count_decision`](crate::auth::Caller::count_decision) counts each frame
-//! with a decision.
+//! If the limit is per address, a request is counted before its handler runs. If the limit is per principal, a request
+//! is counted when the caller authenticates. For a WebSocket,
+//! [`Caller::count_decision`](crate::auth::Caller::count_decision) counts each frame with a decision.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -21,18 +21,18 @@ use crate::quota::Meter;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteLimit {
-    /// No limit other than the limits of agents and of connections.
+    /// Only the limits on the requests of agents and on connections apply.
     None,
-    /// Limit of sign-in requests by address.
+    /// Limit of sign-in requests per address.
     SignIns,
-    /// Limit of decisions by address, because the caller is not authenticated yet.
+    /// Limit of decisions per address, for callers that have not authenticated.
     DecisionsOfAddress,
-    /// Limit of decisions by principal.
+    /// Limit of decisions per principal.
     Decisions,
 }
 
 impl RouteLimit {
-    /// Returns the name of the limit in the API document.
+    /// Returns the name of the limit as the API document shows it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -42,7 +42,7 @@ impl RouteLimit {
         }
     }
 
-    /// Counts each request of these routes against the limit by address.
+    /// Counts each request of these routes against the limit per address.
     pub fn on<S: Clone + Send + Sync + 'static>(self, routes: MethodRouter<S>) -> MethodRouter<S> {
         match self {
             Self::SignIns | Self::DecisionsOfAddress => {
@@ -53,7 +53,7 @@ impl RouteLimit {
     }
 }
 
-/// Origin of a request, as the guard has determined it.
+/// Data about the sender of a request, which the guard has determined.
 #[derive(Clone)]
 pub(crate) struct Arrival {
     pub(crate) auth: AuthState,

@@ -1,6 +1,7 @@
-//! Signed values that this server sends to clients, and accepts when clients send them back. Each value has an HMAC
+//! Values that this server signs, sends to clients, and accepts when clients send them back. Each value has an HMAC
 //! with a key that is derived from the operator's token. A sealed value stays valid after a restart and on all nodes
-//! of a journal, until the token changes. A sealed value is signed but not encrypted.
+//! that share the journal, until the operator's token changes. A sealed value is signed but not encrypted, so clients
+//! can read it.
 
 use data_encoding::BASE64URL_NOPAD;
 use hmac::digest::Key;
@@ -12,10 +13,10 @@ use sha2::Sha256;
 
 type Code = Hmac<Sha256>;
 
-/// Number of bytes of an HMAC-SHA-256.
+/// Number of bytes of the HMAC-SHA-256 of a value.
 const SEAL_BYTES: usize = 32;
 
-/// Signs and verifies values for one purpose. A value that was signed for a different purpose is rejected.
+/// Signs and verifies values for one purpose. A value that was signed for another purpose is rejected.
 pub struct Seal(Code);
 
 impl Seal {
@@ -34,8 +35,8 @@ impl Seal {
         BASE64URL_NOPAD.encode(&bytes)
     }
 
-    /// Returns the value in `text`. Returns `None` if this server did not create `text`. The value is parsed only
-    /// after its HMAC is verified.
+    /// Returns the value that the sealed text contains. Returns `None` if this server did not create `text`. The value
+    /// is parsed only after its HMAC is verified.
     pub fn open<T: DeserializeOwned>(&self, text: &str) -> Option<T> {
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
         let (value, seal) = bytes.split_last_chunk::<SEAL_BYTES>()?;

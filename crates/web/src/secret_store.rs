@@ -1,11 +1,11 @@
-//! Secrets that give access to other systems and must not be in any event. Each secret is stored under an id that the
-//! journal contains.
+//! Secrets that give access to other systems and that no event may contain. The journal contains the id under which
+//! each secret is stored.
 //!
 //! Each secret is a file in a subdirectory of the data folder that only its owner may read. If several nodes share a
-//! database, the secrets are in the database with the nodes' tokens, because any node may need them for sending.
+//! database, the secrets are in the database, together with the nodes' tokens, because every node must be able to send.
 //!
-//! A secret is written before the event that refers to it, and deleted after the event that ends its use. Secrets
-//! that are left over after a crash are [deleted later](sweep_periodically).
+//! A secret is written before the event that refers to its id, and deleted after the event that ends its use. A secret
+//! that a crash left behind is [deleted later](sweep_periodically).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -28,10 +28,10 @@ use crate::problem::{Answer, Refused};
 use crate::secrets::{self, Error};
 
 pub(crate) struct SecretStore {
-    /// Name of the directory, and prefix of the names of the database rows.
+    /// Name of the directory, and first part of the names of the database rows.
     name: &'static str,
     folder: PathBuf,
-    /// Advice to the operator if a file or row is unusable.
+    /// Advice for the operator if a file or a row cannot be used.
     mend: &'static str,
 }
 
@@ -40,8 +40,8 @@ impl SecretStore {
         Self { name, folder: data.join(name), mend }
     }
 
-    /// Returns the secret of an id; `None` if the secret is missing or unusable. Logs a warning for a file that other
-    /// users may read, or with invalid content.
+    /// Returns the secret with this id, or `None` if it is missing or cannot be used. Logs a warning about a file that
+    /// other users can read or whose content is invalid.
     pub(crate) async fn find<T>(&self, app: &App, id: &str) -> Answer<Option<T>>
     where
         T: DeserializeOwned + Send + 'static,
@@ -91,7 +91,7 @@ impl SecretStore {
         self.remove(id).await
     }
 
-    /// Deletes the file of an id in the directory. Secrets in a database are not changed.
+    /// Deletes the file in the directory that has this id as its name. Secrets in a database are not changed.
     pub(crate) async fn remove(&self, id: &str) -> Answer<()> {
         let path = self.path(id);
         blocking(move || match fs::remove_file(&path) {
@@ -115,7 +115,7 @@ impl SecretStore {
         .await
     }
 
-    /// Removes partly written files that a crash left, if they are so old that no process can still be writing them.
+    /// Removes incomplete files that a crash left and that are too old to be still in use by a process.
     pub(crate) async fn remove_unfinished(&self, app: &App) -> Answer<()> {
         let before = app.now().minus_ms(KEPT_UNKNOWN_MS);
         let folder = self.folder.clone();
@@ -150,8 +150,8 @@ impl SecretStore {
         Ok(names.iter().filter_map(|name| name.strip_prefix(&*prefix)?.parse().ok()).collect())
     }
 
-    /// Returns the ids of old secrets. For an old secret, the event is either already in the journal or will never be
-    /// written.
+    /// Returns the ids of those secrets that are old. The event of an old secret is either in the journal, or was not
+    /// written and never will be.
     pub(crate) async fn settled<I>(&self, app: &App) -> Answer<BTreeSet<I>>
     where
         I: Id + FromStr + Ord + Send + 'static,
@@ -171,7 +171,7 @@ impl SecretStore {
     }
 }
 
-/// Deletes unused secrets at an interval. Runs until its future is dropped.
+/// Deletes secrets that are no longer used, at regular intervals. Runs until the future is dropped.
 pub async fn sweep_periodically(app: Arc<App>) {
     loop {
         for (of, swept) in [

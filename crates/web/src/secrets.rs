@@ -1,7 +1,7 @@
-//! Secrets, which are drawn from the operating system, and stored in files of the data folder that only their owner
-//! may read.
+//! Secrets that are drawn from the operating system's random numbers, and stored in files of the data folder that only
+//! their owner may read.
 //!
-//! A file with invalid content, or that other users may read, is rejected and never replaced. The contents of a file
+//! A file that has invalid content or that other users can read is rejected and never replaced. The content of a file
 //! must never be logged or shown.
 
 use std::fs::{self, File, OpenOptions};
@@ -40,8 +40,8 @@ pub fn draw() -> Result<String, Error> {
     Ok(Digest::from_bytes(bytes).to_string())
 }
 
-/// Reads a file. Returns `None` if the file is missing. `mend` is the advice in the error for an unusable file. The
-/// advice also explains its consequences.
+/// Reads a file. Returns `None` if the file is missing. `mend` is the advice in the error if the file cannot be used.
+/// The advice also says what following it changes.
 pub fn read<T: DeserializeOwned>(path: &Path, mend: &'static str) -> Result<Option<T>, Error> {
     let io = |source| Error::Io { path: path.to_owned(), source };
     let file = match File::open(path) {

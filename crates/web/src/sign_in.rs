@@ -1,12 +1,13 @@
-//! Sign-ins at a provider. A browser or terminal begins a sign-in here, the person continues it at the provider, and
-//! the same browser or terminal completes it here.
+//! Sign-ins at an identity provider. A browser or terminal begins the sign-in at this server, the person continues it
+//! at the provider, and the same browser or terminal completes it at this server.
 //!
-//! This server stores no state of a pending sign-in. The values to compare are sealed in a cookie of the browser. The
-//! callback URL is useless without this cookie. Because all state is in the cookie, any node can complete the
-//! sign-in. A completed sign-in is recorded until its expiry, so that it cannot be reused.
+//! Until a sign-in is completed, this server stores nothing about it. The values that are compared at the end are
+//! sealed in a cookie of the browser. Without this cookie, the URL to which the provider sends the browser back is
+//! useless. Because the cookie contains all state, every node can complete the sign-in. A completed sign-in is recorded
+//! until it expires, so that it cannot be used twice.
 //!
-//! The person is [admitted](crate::access) like the subject of any issuer's token. After the admission, a code signs in
-//! the browser, or the terminal receives a token.
+//! The person is [accepted](crate::access) in the same way as the subject of any issuer's token. Then the browser is
+//! signed in with a code, or the terminal receives a token.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,17 +40,17 @@ use crate::problem::{Answer, Refused};
 use crate::seal::Seal;
 use crate::view;
 
-/// Path on which a browser begins a sign-in.
+/// Path at which a browser begins a sign-in.
 pub const BEGIN: &str = "/login/oidc";
 /// Path to which the provider sends the browser back. The path is registered at the provider.
 pub const CALLBACK: &str = "/login/oidc/callback";
-/// Prefix of the paths in links that several people read; the id of an interrupt follows. A person who opens such a
-/// link signs in, and then decides on a page without scripts.
+/// Prefix of the paths in links that several people receive. The id of an interrupt follows the prefix. A person who
+/// opens such a link signs in, and then decides on a page without scripts.
 pub const DECIDE: &str = "/decide/";
 /// Path that also signs the browser out at the provider.
 pub const SIGN_OUT: &str = "/login/oidc/out";
 
-/// Number of characters of a state's digest that distinguish the sign-ins of one browser.
+/// Number of characters of the state's digest with which the sign-ins of one browser are distinguished.
 const STATE_CHARS: usize = 16;
 
 pub struct SignIns {
@@ -59,11 +60,12 @@ pub struct SignIns {
     cookie: String,
     secure: &'static str,
     done: Mutex<VecDeque<(Digest, Timestamp)>>,
-    /// Terminals that signed in recently. Each entry contains the digest of the code with which the terminal polls.
+    /// Terminals that have signed in recently. Each entry contains the digest of the code with which the terminal
+    /// polls.
     told: Mutex<VecDeque<(Digest, Timestamp, SignedIn)>>,
 }
 
-/// Values with which a browser must return from the provider, stored in the signed cookie of the browser.
+/// Values that a browser must bring back from the provider. They are stored in a signed cookie of the browser.
 #[derive(Serialize, Deserialize)]
 struct Pending {
     #[serde(rename = "s")]
@@ -78,12 +80,12 @@ struct Pending {
     expires_at: Timestamp,
 }
 
-/// Pending sign-in of a terminal, stored in the signed handle that the terminal sends.
+/// Sign-in of a terminal that is not complete. It is stored in the signed handle that the terminal sends.
 #[derive(Clone, Serialize, Deserialize)]
 struct PendingDevice {
     #[serde(rename = "c")]
     code: String,
-    /// Minimum number of seconds between two polls that the provider last requested.
+    /// Minimum number of seconds between two polls, as the provider last requested.
     #[serde(rename = "i", default = "usual_interval")]
     interval_s: u64,
     #[serde(rename = "x")]
@@ -108,14 +110,15 @@ pub struct BrowserRedirect {
 /// Sign-in that a terminal began.
 pub struct DeviceSignIn {
     pub device: Device,
-    /// Handle that the terminal sends with each poll.
+    /// Text that the terminal sends with each poll, and that contains the state of the sign-in.
     pub handle: String,
     pub expires_at: Timestamp,
 }
 
 /// Progress of the sign-in of a terminal.
 pub enum Progress {
-    /// The terminal must wait before it polls again. If there is a new handle, the terminal uses the new handle.
+    /// The terminal must wait before it polls again. If the response contains a new handle, the terminal must send the
+    /// new one.
     Pending {
         wait_ms: u64,
         handle: Option<String>,
@@ -149,7 +152,7 @@ impl SignIns {
         }
     }
 
-    /// Returns the name of the provider; `None` if no provider is configured.
+    /// Returns the name of the provider, or `None` if no provider is configured.
     pub fn name(&self) -> Option<String> {
         self.provider.as_ref().map(|provider| provider.config().called())
     }
@@ -175,8 +178,8 @@ impl SignIns {
         self.opened(headers).filter(is_it).map(|pending| self.set_cookie(&pending.state, "", 0)).collect()
     }
 
-    /// Returns the `Set-Cookie` values that delete the cookies of a browser's earliest sign-ins, so that a new sign-in
-    /// stays within the limit.
+    /// Returns the `Set-Cookie` values that delete the cookies of the browser's oldest sign-ins, so that a new sign-in
+    /// does not exceed the limit.
     fn make_room(&self, headers: &HeaderMap) -> Vec<String> {
         let mut pending: Vec<Pending> = self.opened(headers).collect();
         pending.sort_by_key(|pending| pending.expires_at);
@@ -184,8 +187,7 @@ impl SignIns {
         pending.iter().take(over).map(|pending| self.set_cookie(&pending.state, "", 0)).collect()
     }
 
-    /// Returns the result of a completed sign-in, for a terminal that polls again because it did not receive the
-    /// result.
+    /// Returns the result of a completed sign-in to a terminal that polls again because it did not receive the result.
     fn find_completed(&self, code: Digest, now: Timestamp) -> Option<SignedIn> {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.retain(|(_, until, _)| *until > now);
@@ -200,7 +202,7 @@ impl SignIns {
         told.push_back((code, now.plus_ms(SIGN_IN_TOLD_MS), signed_in));
     }
 
-    /// Returns the digests of the sign-ins that this browser began, according to its cookies.
+    /// Returns the digests of the sign-ins that this browser has begun according to its cookies.
     pub(crate) fn began(&self, headers: &HeaderMap) -> Vec<Digest> {
         self.opened(headers).map(|pending| Digest::of_bytes(pending.state.as_bytes())).collect()
     }
@@ -210,7 +212,7 @@ impl SignIns {
             .filter_map(|value| self.pending.open(value))
     }
 
-    /// Returns the sign-in of this browser that has the state `state`. Marks the sign-in as completed.
+    /// Returns the sign-in that this browser began with the state `state`. Marks this sign-in as completed.
     fn pending(&self, headers: &HeaderMap, state: Option<&str>, now: Timestamp) -> Answer<Pending> {
         let mut began = self.opened(headers).peekable();
         if began.peek().is_none() {
@@ -253,8 +255,8 @@ fn refused(trouble: &SignInError) -> Refused {
     }
 }
 
-/// Returns the path if it leads to a page on this server. Returns `None` if a browser would resolve the text to a
-/// different server.
+/// Returns a path if it leads to a page of this server. Returns `None` if a browser would open a page of a different
+/// server.
 fn own_place(text: &str) -> Option<String> {
     let is_path = text.starts_with('/')
         && !text.starts_with("//")
@@ -269,7 +271,7 @@ fn own_place(text: &str) -> Option<String> {
 }
 
 impl AuthState {
-    /// Returns the name of the provider at which people sign in; `None` if no provider is configured.
+    /// Returns the name of the provider at which people sign in, or `None` if no provider is configured.
     pub fn provider(&self) -> Option<String> {
         self.app().sign_ins.name()
     }
@@ -301,7 +303,7 @@ impl AuthState {
         self.app().sign_ins.forget(headers, state)
     }
 
-    /// Completes a sign-in with the provider's response. Returns the URL that the browser opens next.
+    /// Completes a sign-in with the response of the provider. Returns the URL that the browser opens next.
     pub async fn finish_sign_in(&self, headers: &HeaderMap, back: CallbackQuery) -> Answer<String> {
         let app = self.app();
         let provider = app.sign_ins.provider()?;
@@ -374,8 +376,8 @@ impl AuthState {
         Ok(Progress::SignedIn(signed_in))
     }
 
-    /// Returns the URL at which a browser signs out at the provider. If the provider has no such URL, returns the
-    /// login page of this server.
+    /// Returns the URL at which a browser signs out at the provider. If the provider has no such URL, returns the URL
+    /// of this server's login page.
     pub async fn provider_sign_out_url(&self) -> Answer<String> {
         let app = self.app();
         let back = Url::parse(&self.address("/login")).map_err(|_| Refused::from_code(Code::Internal))?;
@@ -383,8 +385,8 @@ impl AuthState {
         Ok(place.unwrap_or(back).to_string())
     }
 
-    /// Handles a logout notice of the provider. The notice names a session or a subject at the provider. All logins of
-    /// this session or subject end, on every node.
+    /// Handles a logout notice of the provider. The notice names a session or a subject at the provider. All logins
+    /// that belong to this session or subject end, on every node.
     pub async fn handle_logout_notice(&self, token: &str) -> Answer<()> {
         let app = self.app();
         let provider = app.sign_ins.provider()?;
@@ -403,7 +405,8 @@ impl AuthState {
         Ok(())
     }
 
-    /// Admits a person who signed in at the provider. Returns the properties of the login that the person gets here.
+    /// Accepts a person who has signed in at the provider. Returns the properties of the login that the person receives
+    /// at this server.
     async fn admit_signed_in(
         &self,
         provider: &Provider,
@@ -434,13 +437,13 @@ impl AuthState {
     }
 }
 
-/// Returns the id of the interrupt in a path; `None` if the path does not begin with [`DECIDE`].
+/// Returns the id of the interrupt in a path, or `None` if the path does not begin with [`DECIDE`].
 fn decided_at(place: &str) -> Option<InterruptId> {
     place.strip_prefix(DECIDE)?.parse().ok()
 }
 
 /// Returns the URL of the page on which a person who has just signed in decides on an interrupt. The page uses no
-/// cookie. The URL of the page expires, and is valid only for this person and this content of the interrupt.
+/// cookie. The URL expires, and is valid only for this person and for this content of the interrupt.
 async fn page(
     app: &App,
     interrupt: InterruptId,
@@ -472,7 +475,8 @@ async fn page(
     Ok(format!("{}/d/{}", app.base, app.links.token(&claim)))
 }
 
-/// Returns the digest of a session or subject that was signed out at the provider. The digest reveals no name.
+/// Returns the digest of the session or subject that was signed out at the provider. The digest does not reveal the
+/// name.
 fn digest(issuer: &str, ended: &LogoutScope) -> Digest {
     match ended {
         LogoutScope::Session(session) => digest_of(issuer, "session", session),

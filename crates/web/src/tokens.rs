@@ -1,5 +1,5 @@
-//! The two tokens of a local start: one for the operator, and one for agents. The tokens are created once and stored in
-//! `tokens.json` of the data folder. The tokens must never be logged or shown.
+//! The two tokens in the data folder: one for the operator, and one for agents. The tokens are created
+//! once and stored in `tokens.json` of the data folder. The tokens must never be logged or shown.
 
 use std::path::Path;
 
@@ -15,12 +15,12 @@ const FILE: &str = "tokens.json";
 const MEND: &str = "If others may have read the file, or if it is damaged, delete it; new tokens are \
     created at the next start. Nodes also store their tokens in their shared database; docs/nodes.md \
     explains how to replace them";
-/// Name of the entry in the database under which all nodes of a journal share their tokens.
+/// Name of the database entry in which the nodes that share a journal store their common tokens.
 const AGREED: &str = "tokens";
-/// Minimum length of a token in bytes. A shorter token could be guessed.
+/// Minimum length of a token in bytes. A shorter token could be found by guessing.
 const TOKEN_BYTES: usize = 32;
 
-/// Content of the file.
+/// Content of the file `tokens.json`.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -36,7 +36,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Reads the file, or creates it if it is missing. The caller must hold the lock of the data folder.
+    /// Reads the file, or creates it if it is missing. The caller must have locked the data folder.
     pub fn open(data: &Path) -> Result<Self, Error> {
         let path = data.join(FILE);
         let stored = match secrets::read::<Stored>(&path, MEND)? {
@@ -54,7 +54,8 @@ impl Tokens {
         Ok(Self::from_stored(stored))
     }
 
-    /// Uses the tokens of the first node if several nodes share the journal. Writes these tokens into the file.
+    /// If several nodes share the journal, replaces the tokens by those of the first node. Writes the replaced tokens
+    /// into the file.
     pub async fn agree<E>(self, data: &Path, store: &Store) -> Result<Self, E>
     where
         E: From<Error> + From<holdshort_store::Error>,
@@ -82,8 +83,8 @@ impl Tokens {
         }
     }
 
-    /// Returns the principal of a token; `None` if it is neither of the two tokens. Compares digests, so the duration
-    /// reveals nothing about the tokens.
+    /// Returns the principal that a token authenticates, or `None` if it is neither of the two tokens. Compares
+    /// digests, so the duration of the comparison reveals nothing about the tokens.
     pub fn principal_of(&self, token: &str) -> Option<Principal> {
         let digest = Digest::of_bytes(token.as_bytes());
         if digest == self.operator_digest {

@@ -1,4 +1,4 @@
-//! The trace that a request is part of (W3C Trace Context). A run that the request starts becomes part of the same
+//! The trace that a request belongs to (W3C Trace Context). If the request starts a run, the run becomes part of this
 //! trace.
 
 use std::convert::Infallible;
@@ -9,8 +9,8 @@ use holdshort_core::trace_parent::TraceParent;
 
 const HEADER: &str = "traceparent";
 
-/// Trace of a request. `None` if the header is missing or invalid. The standard requires that a request with an
-/// invalid trace is served as if it had none.
+/// Trace that a request belongs to. `None` if the header is missing or invalid. According to the standard, a request
+/// with an invalid trace is served as if it had none.
 pub struct JoinedTrace(pub Option<TraceParent>);
 
 impl<S: Send + Sync> FromRequestParts<S> for JoinedTrace {

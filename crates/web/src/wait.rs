@@ -1,4 +1,4 @@
-//! Long polls. A long poll is answered when its interrupt is resolved, or after a time limit.
+//! Long polls. A long poll: the request waits until the interrupt is resolved, or until a time limit.
 
 use std::time::Duration;
 
@@ -11,8 +11,9 @@ use crate::problem::{Answer, Refused};
 use crate::view;
 use crate::view::assignment::Reader;
 
-/// Returns the interrupt once it is resolved. Returns the open interrupt after the time limit, or when the server
-/// stops. A waiting poll uses only a receiver and a timer, which are dropped if the client disconnects.
+/// Returns the interrupt as soon as it is resolved. After the time limit, or when the server stops, returns the
+/// interrupt although it is open. While the request waits, it uses only a receiver and a timer, which are dropped if
+/// the client disconnects.
 pub async fn for_resolution(caller: &Caller, asked: &InterruptRef, seconds: u16) -> Answer<Interrupt> {
     let app = &*caller.app;
     let reader = caller.reader().await?;
@@ -46,8 +47,8 @@ pub async fn for_resolution(caller: &Caller, asked: &InterruptRef, seconds: u16)
     view::now::interrupt(app, asked, &reader).await
 }
 
-/// Returns the interrupt if it is resolved. If the run is in memory, the interrupt is read from the run. Each change to
-/// a run in memory wakes the waiting polls, and a resolution never changes.
+/// Returns the interrupt if it is resolved. If the run of the interrupt is in memory, the store is not read. Each
+/// change to a run in memory wakes the waiting requests, and the resolution of an interrupt never changes.
 async fn resolved(app: &App, asked: &InterruptRef, reader: &Reader) -> Answer<Option<Interrupt>> {
     let InterruptRef { run, interrupt: id } = asked;
     if let Some(run) = app.driver.glance(run)

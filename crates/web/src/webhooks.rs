@@ -1,9 +1,9 @@
-//! Webhooks that clients register over the API. The journal records which webhooks exist. The URLs and signing secrets
-//! of webhooks are stored outside the journal.
+//! Webhooks that clients register through the API. The journal records only which webhooks exist. The URLs and signing
+//! secrets of webhooks are stored outside the journal.
 //!
-//! The URLs and secrets are in a file of the data folder that only its owner may read. If several nodes share a
-//! database, the URLs and secrets are in the database with the nodes' tokens, because any node may send. The URL and
-//! the secret of a webhook are written before its event, and deleted if the journal does not contain the webhook.
+//! They are in a file of the data folder that only its owner may read. If several nodes share a database, they are in
+//! the database, together with the nodes' tokens, because every node must be able to send. The URL and the secret of a
+//! webhook are written before its event. If the journal does not contain the webhook, they are deleted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -31,10 +31,10 @@ const FILE: &str = "webhooks.json";
 const MEND: &str = "The stored data cannot be recreated. If others may have read it, or it cannot be \
     repaired, delete it, then remove its webhooks and register them again. Until then, nothing is sent \
     to these webhooks";
-/// Prefix of the database rows.
+/// First part of the names of the database rows.
 const ROWS: &str = "webhooks";
 
-/// Data of a webhook that are stored outside the journal.
+/// Data of a webhook that is stored outside the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -51,7 +51,7 @@ pub struct Sending {
     pub timeout: Duration,
     pub attempts: u64,
     pub retry_delay: Duration,
-    /// Networks to which webhooks may send although their addresses are not public.
+    /// Networks to which webhooks may send although the addresses there are not public.
     pub allow: Vec<String>,
     pub encoding: Encoding,
     /// True if notifications include the redacted summary of the findings.
@@ -79,7 +79,7 @@ pub struct New {
     pub headers: BTreeMap<String, String>,
 }
 
-/// Public details of the data that are stored outside the journal.
+/// Those details of the data stored outside the journal that responses may show.
 #[derive(Default)]
 pub struct WebhookDetails {
     /// Scheme of the URL.
@@ -91,7 +91,7 @@ pub struct WebhookDetails {
 
 pub struct Webhooks {
     path: PathBuf,
-    /// Rows of the database. Not used without a database.
+    /// Rows in the database. If the journal is not in a database, there are none.
     rows: SecretStore,
     sending: Sending,
     /// Channels of the channels file.
@@ -99,14 +99,14 @@ pub struct Webhooks {
     /// Channels of the channels file, and the channel for all callbacks.
     standing: Channels,
     tell: watch::Sender<Arc<Channels>>,
-    /// Lock that allows one change at a time. A change stores the secrets and then records the event.
+    /// Lock that allows one change at a time. A change first stores the secrets and then records the event.
     changing: Mutex<()>,
-    /// Content of the webhooks file. With a database: the rows that were read so far.
+    /// Content of the webhooks file or, if the journal is in a database, the rows that were read so far.
     kept: Mutex<BTreeMap<WebhookId, Stored>>,
 }
 
 impl Webhooks {
-    /// Reads the webhooks file. Also returns a receiver of all channels.
+    /// Reads the webhooks file. Also returns a receiver of the list of all channels.
     pub fn open(
         data: &Path,
         configured: Channels,
@@ -141,7 +141,7 @@ impl Webhooks {
         Channel::registered(definition, secrets, self.sending.encoding, mails)
     }
 
-    /// Passes the current webhooks to the driver and the outbox. Returns true if the URL and secrets of every active
+    /// Tells the driver and the outbox which webhooks exist. Returns true if the URL and the secrets of every active
     /// webhook were found.
     pub async fn refresh(&self, app: &App, system: &System) -> bool {
         let definitions = self.configured.definitions().into_iter().chain(Definition::registered(system));
@@ -167,8 +167,8 @@ impl Webhooks {
         is_whole
     }
 
-    /// Reads the rows that any node has written to the database. If the data folder still has a file from a time before
-    /// the database was used, moves the file's entries into the database.
+    /// Reads the rows that the nodes have written to the database. If the data folder still has a webhooks file from
+    /// the time before the database was used, moves the entries of the file into the database.
     async fn look_up(&self, app: &App, system: &System) -> Answer<()> {
         if app.journal().database().is_none() {
             return Ok(());
@@ -197,12 +197,13 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Returns true if notifications of registered webhooks include the summary of the findings.
+    /// Returns true if notifications to registered webhooks include the summary of the findings.
     pub fn has_summaries(&self) -> bool {
         self.sending.has_summaries
     }
 
-    /// Returns the public details of a webhook. Returns empty details if its URL and secrets are not stored here.
+    /// Returns those details of a webhook that responses may show. Returns empty details if the URL and secrets of the
+    /// webhook are not stored on this node.
     pub async fn details(&self, id: &WebhookId) -> WebhookDetails {
         let kept = self.kept.lock().await;
         let Some(stored) = kept.get(id) else { return WebhookDetails::default() };
@@ -213,7 +214,7 @@ impl Webhooks {
         }
     }
 
-    /// Registers a webhook, which receives notifications from then on.
+    /// Registers a webhook, which receives all later notifications.
     pub async fn register(app: &Arc<App>, new: New, actor: Actor) -> Answer<WebhookId> {
         let id: WebhookId = Draw::new(app.driver.clock().seed(), app.now()).id();
         let New { is, url, secret, headers } = new;
@@ -251,8 +252,7 @@ impl Webhooks {
         .await
     }
 
-    /// Removes a webhook. After the removal, no deliveries are created for the webhook, and no deliveries are sent to
-    /// the webhook.
+    /// Removes a webhook. Removes a webhook. After the removal, no deliveries to it are created or sent.
     pub async fn remove(app: &Arc<App>, id: WebhookId, actor: Actor) -> Answer<()> {
         let app = app.clone();
         detached(async move {
@@ -287,7 +287,7 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Deletes entries whose event was never written because the server crashed before it wrote the event.
+    /// Deletes entries without an event: the server crashed before it could write the event.
     pub(crate) async fn sweep(&self, app: &App) -> Answer<()> {
         let _one = self.changing.lock().await;
         if app.journal().database().is_some() {
@@ -309,7 +309,7 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Returns the entries whose webhooks the journal contains.
+    /// Returns the entries of those webhooks that the journal contains.
     async fn of_journal(
         &self,
         app: &App,
@@ -321,7 +321,7 @@ impl Webhooks {
         Ok(known)
     }
 
-    /// Writes the webhooks file, unless the journal is in a database.
+    /// Writes the webhooks file, if the journal is not in a database.
     async fn write(&self, app: &App, kept: &BTreeMap<WebhookId, Stored>) -> Answer<()> {
         if app.journal().database().is_some() {
             return Ok(());
@@ -331,8 +331,8 @@ impl Webhooks {
     }
 }
 
-/// Follows the changes of the installation, so that this node also sends to webhooks that were registered on another
-/// node. Reads the database repeatedly while an entry is missing. Runs until the store closes.
+/// Follows the changes to the installation, so that this node also sends to webhooks that were registered on another
+/// node. As long as an entry is missing, the database is read repeatedly. Runs until the store closes.
 pub async fn keep_told(app: Arc<App>) {
     let mut standing = app.standing.clone();
     let mut known = None;

@@ -17,13 +17,13 @@ use crate::identity::Principal;
 use crate::identity::jwt::{Issuers, Refusal, Verified};
 use crate::problem::{Answer, Refused};
 
-/// Issue time of the newest token that each person presented to this node. Stored only in memory, because the journal
-/// contains the issue time of the last token that changed the person.
+/// Time at which the newest token that each person has presented to this node was issued. Stored only in memory,
+/// because the journal contains the issue time of the last token that changed the person.
 #[derive(Default)]
 pub struct Newest(Mutex<BTreeMap<String, Timestamp>>);
 
 impl Newest {
-    /// Returns true if the person has presented a token that was issued later than `issued_at`.
+    /// Returns true if the person has already presented a token that was issued later than `issued_at`.
     fn is_later(&self, id: &str, issued_at: Option<Timestamp>) -> bool {
         let newest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         newest.get(id).is_some_and(|newest| issued_at < Some(*newest))
@@ -40,8 +40,8 @@ impl Newest {
     }
 }
 
-/// Returns the principal of an issuer's token, and the access that the token gives; `None` if `token` is not a token of
-/// an issuer.
+/// Returns the principal of an issuer's token, and the access that the token gives. Returns `None` if no configured
+/// issuer has issued `token`.
 pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principal, Access)>> {
     if app.issuers.is_empty() || !Issuers::could_be(token) {
         return Ok(None);
@@ -75,7 +75,8 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
     admit(app, verified).await.map(Some)
 }
 
-/// Admits the principal of a verified token. If the principal is a person, records the person in the installation.
+/// Accepts the principal of a verified token as a caller. If the principal is a person, records this person in the
+/// journal.
 pub(crate) async fn admit(app: &App, verified: Verified) -> Answer<(Principal, Access)> {
     let Verified { principal, until, issued_at } = verified;
     let now = app.now();
@@ -106,9 +107,9 @@ fn removed(id: &str) -> Refused {
     Refused::new(Code::Unauthenticated, format!("the token: {}", Rejection::Removed(id.to_owned())))
 }
 
-/// Records a person as their token describes them. Roles and groups from the people file or from an admin take
-/// precedence over the roles and groups in the token. A token with a later issue time takes precedence over a token
-/// with an earlier one.
+/// Records a person with the roles and groups that the token states. If the people file or an admin has set roles and
+/// groups, these take precedence over the token. A token with a later issue time takes precedence over a token with an
+/// earlier one.
 async fn record_person(
     app: &App,
     system: Arc<System>,

@@ -1,6 +1,7 @@
-//! The feed of an external agent: the resolutions of the agent's interrupts, in the order of the resolutions.
+//! The feed of an external agent: how the agent's interrupts were resolved, oldest first.
 //!
-//! Each item is the current state of an interrupt, with the cursor of the event that resolved the interrupt.
+//! Each item is the current state of an interrupt, with the position of the event that resolved the interrupt as its
+//! cursor.
 
 use futures::stream::{BoxStream, StreamExt};
 use holdshort_core::id::InterruptId;
@@ -11,8 +12,8 @@ use crate::auth::Caller;
 use crate::problem::{Answer, Refused};
 use crate::view;
 
-/// Returns a page of decisions. If very many other events were scanned, the page may have fewer decisions than
-/// `limit`. The cursor of the page continues the scan.
+/// Returns a page of decisions. If very many other events had to be scanned, the page possibly has fewer decisions than
+/// `limit`. The next request continues the scan at the cursor of the page.
 pub async fn page(after: u64, caller: &Caller, limit: usize) -> Answer<List<AgentDecision>> {
     let List { items, next_cursor } =
         super::page(Source::Decisions { after }, Visibility::for_caller(caller.clone()), limit).await?;

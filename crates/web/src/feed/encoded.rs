@@ -1,4 +1,4 @@
-//! Encodes each event only once, and shares the encoded event among all followers that may see the whole event.
+//! Encodes each event only once, and shares the encoded event among all followers that are allowed to see all of it.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -21,25 +21,26 @@ pub(super) struct EncodedEvent {
     pub(super) sealed: Sealed,
     /// Position of the event in the order of commits. `None` if the event was read from the stream of one run.
     pub(super) position: Option<u64>,
-    /// Type of the event; `None` if the head of the event is unreadable.
+    /// Type of the event. `None` if the first part of the stored event, which contains the type, is unreadable.
     kind: Option<String>,
-    /// Interrupt that the event is about; `None` if the event is about no interrupt.
+    /// Interrupt that the event is about, or `None` if it is about no interrupt.
     interrupt: Option<InterruptId>,
     by_position: OnceLock<Result<EncodedFrame, Box<Problem>>>,
     by_seq: OnceLock<Result<EncodedFrame, Box<Problem>>>,
 }
 
-/// Number that a follower uses as its cursor: the `seq` in a run, or the position in the journal.
+/// Number that a follower uses as its cursor: either the `seq` of an event in its run, or the position of an event in
+/// the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CursorKind {
     Position,
     Seq,
 }
 
-/// Encoded event. Clones share the bytes.
+/// Encoded event. Clones share the encoded bytes.
 #[derive(Clone, Debug)]
 pub struct EncodedFrame {
-    /// Event as a server-sent event, with its id.
+    /// Event in the format of a server-sent event, with its id.
     frame: Bytes,
     json: Range<usize>,
 }
@@ -58,9 +59,9 @@ impl EncodedEvent {
         Self { sealed, position, kind, interrupt, by_position: OnceLock::new(), by_seq: OnceLock::new() }
     }
 
-    /// Returns true if an inbox shows the event. Reads only the type in the event's head, because contents are large
-    /// and most events have other types. Also returns true if the type is unreadable, so that an error is reported in
-    /// place of the event.
+    /// Returns true if the event has a type that an inbox shows. Only the type is read, because the content of an event
+    /// is large and most events have other types. If the type is unreadable, also returns true, so that the follower
+    /// receives an error in place of the event.
     pub(super) fn is_of_an_inbox(&self) -> bool {
         const KINDS: [&str; 13] = [
             "interrupt_opened",
@@ -103,7 +104,7 @@ impl EncodedEvent {
         self.numbered(view::event::from_sealed(&self.sealed), count)
     }
 
-    /// Like [`Self::event`], for a reader who may not see all parts of the event's interrupt.
+    /// Like [`Self::event`], for a reader who is not allowed to see all parts of the interrupt that the event is about.
     pub(super) fn event_for(
         &self,
         interrupt: &Interrupt,
@@ -132,7 +133,7 @@ impl EncodedEvent {
         words.clone().map_err(Refused)
     }
 
-    /// Returns the size of the stored event in memory. The encoded forms are not included.
+    /// Returns the number of bytes that the stored event occupies in memory. Its encoded forms are not counted.
     pub(super) fn bytes(&self) -> usize {
         self.sealed.head.len() + self.sealed.content.as_ref().map_or(0, |content| content.bytes.len())
     }

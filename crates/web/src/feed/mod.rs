@@ -1,11 +1,11 @@
-//! Feeds of events. A feed returns the events after a cursor, then each event when it is committed, and previews of
-//! unfinished model replies in between. Each follower of a run or of the journal reads one feed, over server-sent
-//! events or a WebSocket.
+//! Feeds of events. A feed returns first the existing events after a cursor, then each event when it is committed. In
+//! between, it returns previews of model replies that are not complete. Each follower of a run or of the journal has
+//! its own feed, which it reads over server-sent events or a WebSocket.
 //!
-//! A feed reads the next event only when the client can receive it. After the last event, the feed waits for a commit.
-//! A feed has no state that must survive a disconnect, because a client that reconnects with its cursor gets the events
-//! after the cursor. `source.rs` reads the events, `recent.rs` shares the newest events among all followers,
-//! `encoded.rs` encodes the events, and `visibility.rs` decides which events a caller may see.
+//! A feed reads the next event only when the client is ready to receive it. After the last event, a feed waits for a
+//! commit. A feed stores nothing that must survive a disconnect: a client that reconnects with its cursor receives the
+//! events after this cursor. `source.rs` reads the events, `recent.rs` shares the newest events among all followers,
+//! `encoded.rs` encodes the events, and `visibility.rs` decides which events a caller is allowed to see.
 
 pub mod decisions;
 mod encoded;
@@ -34,7 +34,7 @@ use crate::problem::Refused;
 use crate::view;
 use encoded::EncodedEvent;
 
-/// Item of a feed. The feed ends when its run ends, or after an error of the store.
+/// Item of a feed. A feed ends when its run ends, or after an error of the store.
 #[derive(Debug)]
 pub enum Item {
     Event(EncodedFrame),
@@ -50,7 +50,7 @@ pub enum Previews {
 }
 
 impl Previews {
-    /// Returns the client's choice. Without a choice, previews are shown.
+    /// Returns the client's choice about previews. If the client made no choice, previews are sent.
     pub fn from_choice(asked: Option<bool>) -> Self {
         if asked.unwrap_or(true) { Self::Shown } else { Self::Hidden }
     }
@@ -77,21 +77,21 @@ struct Feed {
     app: Arc<App>,
     source: Source,
     sight: Visibility,
-    /// Changes with each commit that may contain events of the source.
+    /// Changes after each commit that may contain events of the source.
     commits: watch::Receiver<u64>,
-    /// Position up to which the shared reader has read the journal.
+    /// Position up to which the reader that all followers share has read the journal.
     shared: watch::Receiver<u64>,
     /// Receiver of previews. `None` if the client wants no previews, or if no further previews can arrive.
     previews: Option<broadcast::Receiver<real::Preview>>,
-    /// Events that were read but not yet returned.
+    /// Events that were read but have not been returned yet.
     found: vec::IntoIter<Arc<EncodedEvent>>,
     state: State,
 }
 
 enum State {
-    /// The journal may contain unread events.
+    /// The journal may contain events that have not been read.
     Behind,
-    /// All events have been read. The next commit wakes the feed.
+    /// All events of the journal have been read. The next commit wakes the feed.
     Waiting,
     Over,
 }
@@ -186,8 +186,8 @@ impl Feed {
     }
 }
 
-/// Returns the next preview. Returns `None` if this feed has missed previews. Never resolves after previews have
-/// ended.
+/// Returns the next preview. Returns `None` if this feed was too slow and has missed previews. Never completes if no
+/// further previews can arrive.
 async fn next(previews: &mut Option<broadcast::Receiver<real::Preview>>) -> Option<real::Preview> {
     let Some(receiver) = previews else { return std::future::pending().await };
     match receiver.recv().await {

@@ -1,5 +1,5 @@
-//! Positions as clients see them. A position is opaque text, so that no client mistakes a position for the `seq` of an
-//! event in a run.
+//! Positions in the journal, in the form in which clients receive them. A position is opaque text, so that no client
+//! mistakes a position for the `seq` of an event in a run.
 
 use holdshort_store::Log;
 
@@ -13,7 +13,7 @@ pub fn text(position: u64) -> String {
     format!("p{position}")
 }
 
-/// Parses a position. Rejects a position that this server cannot have issued.
+/// Parses a position. Rejects a position that this server cannot have returned.
 pub async fn parse(app: &App, text: &str, refuse: impl FnOnce(&str) -> Refused) -> Answer<u64> {
     let Some(position) = number(text) else {
         return Err(refuse("is not a position that this server issued"));
@@ -32,7 +32,7 @@ pub fn last(app: &App) -> u64 {
     *app.journal().watch().borrow()
 }
 
-/// Parses a position. Accepts only the exact form in which the server issues positions.
+/// Parses a position. Accepts only the exact spelling with which the server writes positions.
 pub fn number(text: &str) -> Option<u64> {
     let position = text.strip_prefix('p')?.parse().ok()?;
     // Rejects other forms, such as `p07`.

@@ -1,8 +1,8 @@
-//! The newest events of the journal, read once for all followers. A follower that has caught up reads the shared
-//! events. A follower that is further behind reads the journal until it has caught up.
+//! The newest events of the journal, which are read once and shared by all followers. A follower that is not behind
+//! reads the shared events. A follower that is behind reads the journal until it is not behind any more.
 //!
-//! The feed of each follower checks separately if the follower may see an event. Without followers, no event is read
-//! or stored in memory.
+//! The feed of each follower checks for itself which events the follower is allowed to see. While there are no
+//! followers, no events are read or stored in memory.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -17,34 +17,34 @@ use super::encoded::EncodedEvent;
 use crate::app::App;
 use crate::limits::{READ_EVENTS, RECENT_BYTES};
 
-/// Pause after a failed read of the journal.
+/// Pause before the journal is read again after an error.
 const PAUSE: Duration = Duration::from_secs(1);
 
 pub struct Recent {
     held: RwLock<EventWindow>,
     /// Maximum number of shared events.
     most: usize,
-    /// Changes with each added event, and when followers must read the journal themselves.
+    /// Changes after each added event, and whenever followers must read the journal themselves.
     news: watch::Receiver<u64>,
     wanted: Notify,
 }
 
 #[derive(Default)]
 struct EventWindow {
-    /// All events after this position are in memory, without a gap. `None` if no shared events are read at present.
+    /// The shared events are all events after this position, without a gap. `None` if no shared events are being read.
     after: Option<u64>,
     events: VecDeque<Arc<EncodedEvent>>,
     bytes: usize,
 }
 
 impl Recent {
-    /// Returns the shared events, and the sender with which [`keep_reading`] wakes the followers.
+    /// Returns an empty list of shared events, and the sender with which [`keep_reading`] wakes the followers.
     pub fn new(most: usize) -> (Self, watch::Sender<u64>) {
         let (tell, news) = watch::channel(0);
         (Self { held: RwLock::default(), most, news, wanted: Notify::new() }, tell)
     }
 
-    /// Returns a receiver that changes when more events may be available than at the time of this call.
+    /// Returns a receiver that changes as soon as there may be more events than at the time of this call.
     pub(super) fn follow(&self) -> watch::Receiver<u64> {
         let news = self.news.clone();
         // The shared reader is notified after the clone, so that it counts this follower.
@@ -52,8 +52,8 @@ impl Recent {
         news
     }
 
-    /// Returns the next events after a position. Returns `None` if one of these events is no longer among the shared
-    /// events.
+    /// Returns the next events after a position. Returns `None` if one of these events has already been removed from
+    /// the shared events.
     pub(super) fn after(&self, position: u64, limit: usize) -> Option<Vec<Arc<EncodedEvent>>> {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         if held.after? > position {
@@ -63,8 +63,8 @@ impl Recent {
         Some(held.events.range(first..).take(limit).cloned().collect())
     }
 
-    /// Returns the next events of a run. Returns `None` if there are no such events, or if one of them is no longer
-    /// among the shared events.
+    /// Returns the next events of a run. Returns `None` if there are no such events, or if one of them has already been
+    /// removed from the shared events.
     pub(super) fn after_in_run(
         &self,
         run: &RunId,
@@ -104,8 +104,8 @@ impl Recent {
     }
 }
 
-/// Reads new events while there are followers. Runs until the store is closed. The reader reads by position, and
-/// therefore also gets the events of other nodes.
+/// Reads new events as long as there are followers. Runs until the store is closed. The events are read by their
+/// position in the journal, so the events of other nodes are included.
 pub async fn keep_reading(app: Arc<App>, tell: watch::Sender<u64>) {
     let recent = &app.recent;
     let mut commits = app.journal().watch();
@@ -138,7 +138,7 @@ pub async fn keep_reading(app: Arc<App>, tell: watch::Sender<u64>) {
 }
 
 enum ReadEnd {
-    /// No follower is left.
+    /// There are no followers any more.
     Alone,
     /// The store is closed.
     Closed,

@@ -1,4 +1,4 @@
-//! Sources of events: the stream of one run by `seq`, or all streams by position, in the order of commits.
+//! Sources of events: one run, read by `seq`, or all runs, read by position in the order of commits.
 
 use std::sync::Arc;
 
@@ -14,14 +14,15 @@ use crate::app::App;
 use crate::limits::{PAGE_BYTES, READ_EVENTS, SCANNED_EVENTS};
 use crate::problem::Answer;
 
-/// Selection of events, and the cursor after which the next events are read.
+/// Selection of events, and the cursor after which reading continues.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// Events of one run, until the run ends. The caller of `Source` has checked that the client may see the run.
+    /// Events of one run, until the run ends. The code that creates this source has checked that the client is allowed
+    /// to see the run.
     Run { run: RunId, since: u64, ended: bool },
     /// Events of all streams.
     All { after: u64 },
-    /// Events of all streams that an inbox shows.
+    /// Events of all streams that have a type which an inbox shows.
     Inbox { after: u64 },
     /// Events that resolve interrupts of runs that the caller started.
     Decisions { after: u64 },
@@ -32,7 +33,7 @@ impl Source {
         Self::Run { run: row.run.clone(), since, ended: row.ended_seq.is_some_and(|ended| ended <= since) }
     }
 
-    /// Returns the cursor with which a client continues a list or stream.
+    /// Returns the cursor with which a client can continue after this list or stream.
     pub fn cursor(&self) -> String {
         match self {
             Self::Run { since, .. } => since.to_string(),
@@ -47,8 +48,8 @@ impl Source {
         }
     }
 
-    /// Returns a receiver that changes with each commit that may contain events of this source. A follower is not woken
-    /// by other commits.
+    /// Returns a receiver that changes after each commit that may contain events of this source. The receiver does not
+    /// change after other commits.
     pub(super) fn watch(&self, app: &App) -> watch::Receiver<u64> {
         match self {
             Self::Run { run, .. } => app.driver.watch(run),
@@ -56,8 +57,8 @@ impl Source {
         }
     }
 
-    /// Waits until the shared reader has read the announced commit. Without this wait, all followers of a run would
-    /// read the journal at the same time.
+    /// Waits until the reader that all followers share has read the commit that woke this follower. Without this wait,
+    /// all followers of a run would read the journal at the same time.
     pub(super) async fn catch_up(&self, app: &App, shared: &mut watch::Receiver<u64>) {
         if let Self::Run { .. } = self {
             let last = position::last(app);
@@ -66,7 +67,7 @@ impl Source {
         }
     }
 
-    /// Returns the next events, if they are among the shared events.
+    /// Returns the next events if the followers share them in memory.
     pub(super) fn recent(&self, app: &App, limit: usize) -> Option<Vec<Arc<EncodedEvent>>> {
         match self {
             Self::Run { run, since, .. } => app.recent.after_in_run(run, *since, limit),
@@ -76,7 +77,7 @@ impl Source {
         }
     }
 
-    /// Reads the next events of all types, without checking if the caller may see them.
+    /// Reads the next events of all types, without checking whether the caller is allowed to see them.
     pub(super) async fn read(
         &self,
         app: &App,
@@ -109,8 +110,8 @@ impl Source {
         }
     }
 
-    /// Returns true if the source includes the event and the caller may see the event. Each follower needs a separate
-    /// check.
+    /// Returns true if the event belongs to the source and the caller is allowed to see the event. The result depends
+    /// on the follower, so each follower makes this check.
     pub(super) async fn shows(&self, sight: &Visibility, event: &EncodedEvent) -> Answer<bool> {
         match self {
             Self::Run { .. } => Ok(true),
@@ -127,7 +128,7 @@ impl Source {
         matches!(self, Self::Run { ended: true, .. })
     }
 
-    /// Returns true if the source continues after an unreadable event.
+    /// Returns true if reading continues after an event that is unreadable.
     pub(super) fn outlives_damage(&self) -> bool {
         match self {
             Self::Run { .. } => false,
@@ -135,7 +136,7 @@ impl Source {
         }
     }
 
-    /// Returns true if the source includes previews of the run `other`.
+    /// Returns true if previews of the run `other` belong to this source.
     pub(super) fn is_about(&self, other: &RunId) -> bool {
         match self {
             Self::Run { run, .. } => run == other,
@@ -145,8 +146,8 @@ impl Source {
     }
 }
 
-/// Returns a page of at most `limit` events and at most the maximum page size in bytes. If very many events that the
-/// caller may not see were scanned, the page may have fewer events than `limit`.
+/// Returns a page of at most `limit` events that is not larger than the maximum page size in bytes. If very many events
+/// that the caller is not allowed to see had to be scanned, the page possibly has fewer events than `limit`.
 pub async fn page(mut source: Source, sight: Visibility, limit: usize) -> Answer<List<Event>> {
     let app = sight.app().clone();
     let mut items: Vec<Event> = Vec::new();

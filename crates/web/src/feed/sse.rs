@@ -58,15 +58,15 @@ fn stream(start: Bytes, caller: Caller, feed: BoxStream<'static, Item>) -> Answe
     Ok((headers, Body::from_stream(frames)).into_response())
 }
 
-/// Body of a stream. The connection polls the body only when it can send more bytes, so a slow reader causes fewer
-/// polls. If a reader receives no bytes at all for some time, its connection is closed. No state is stored, because
-/// the next connection of the reader reads from the journal.
+/// Body of a stream. The connection asks the body for more only when it can send more bytes, so a client that reads
+/// slowly causes less work. If a client takes no bytes at all for some time, its connection is closed. No state is
+/// stored, because the next connection of the client reads from the journal.
 struct Frames {
     start: Option<Bytes>,
     /// Feed; `None` after the feed has ended.
     feed: Option<BoxStream<'static, Item>>,
     ping: Interval,
-    /// Resolves when the server stops, or when the access of the reader has ended.
+    /// Completes when the server stops, or when the access of the client has ended.
     over: BoxFuture<'static, Option<Refused>>,
     _permit: OwnedSemaphorePermit,
 }
@@ -101,7 +101,8 @@ impl Stream for Frames {
     }
 }
 
-/// Returns the reconnection time and the first cursor. A reader that receives no event resumes from this cursor.
+/// Returns the first lines of a stream: the reconnection time and the first cursor. A client that has received no event
+/// resumes from this cursor.
 fn start(source: &Source) -> Bytes {
     let retry = format!("retry: {}\n\n", RETRY.as_millis());
     match source {

@@ -1,5 +1,5 @@
-//! Determines which events a caller may see. The owner of a run never changes, so it is read once and cached for all
-//! followers.
+//! Decides which events a caller is allowed to see. The owner of a run never changes. It is therefore read once and
+//! cached for all followers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,7 +39,7 @@ impl Visibility {
     }
 
     /// Returns true if the event is about an interrupt that is assigned to the caller, or that was assigned to the
-    /// caller until this event. Returns false for an event without an interrupt.
+    /// caller until this event changed the assignment. Returns false if the event is about no interrupt.
     pub(super) async fn sees_assigned(&self, event: &EncodedEvent) -> Answer<bool> {
         let Some(id) = event.interrupt() else { return Ok(false) };
         // Boxed, since the future is large.
@@ -57,7 +57,7 @@ impl Visibility {
         }
     }
 
-    /// Returns the encoded event, without the parts that are withheld from the caller.
+    /// Returns the encoded event, without the parts that the caller is not allowed to see.
     pub(super) async fn encode_event(&self, event: &EncodedEvent, count: CursorKind) -> Answer<EncodedFrame> {
         match Box::pin(self.withheld(event, count)).await? {
             Some(event) => Ok(EncodedFrame::from_event(&event)),
@@ -65,7 +65,7 @@ impl Visibility {
         }
     }
 
-    /// Returns the event as an item of a list, without the parts that are withheld from the caller.
+    /// Returns the event as an item of a list, without the parts that the caller is not allowed to see.
     pub(super) async fn event(&self, event: &EncodedEvent, count: CursorKind) -> Answer<Event> {
         match Box::pin(self.withheld(event, count)).await? {
             Some(event) => Ok(event),
@@ -73,7 +73,8 @@ impl Visibility {
         }
     }
 
-    /// Returns the event without the parts that are withheld from the caller; `None` if no part is withheld.
+    /// Returns the event without the parts that the caller is not allowed to see, or `None` if the caller is allowed to
+    /// see all parts.
     async fn withheld(&self, event: &EncodedEvent, count: CursorKind) -> Answer<Option<Event>> {
         let (StreamId::Run(run), Some(id)) = (&event.sealed.stream, event.interrupt()) else {
             return Ok(None);
@@ -111,10 +112,10 @@ impl Visibility {
     }
 }
 
-/// Agent that owns a run; `None` for a run that only operators may see.
+/// Agent that owns a run. `None` for a run that only operators are allowed to see.
 type Owner = Option<Arc<Actor>>;
 
-/// Cache of the owners of runs.
+/// Cache of the agents that own runs.
 #[derive(Default)]
 pub struct Owners(Mutex<HashMap<RunId, Arc<OnceCell<Owner>>>>);
 

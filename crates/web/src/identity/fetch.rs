@@ -1,4 +1,5 @@
-//! Fetches one response of a provider. The size of the response and the allowed addresses are limited.
+//! Fetches one response from an identity provider. The size of the response and the allowed network addresses are
+//! limited.
 
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ pub(crate) struct FetchResponse {
 pub(crate) enum Failed {
     #[error(transparent)]
     Address(#[from] holdshort_http::guard::Error),
-    /// Error without the URL, which may contain a secret.
+    /// Error without the URL, because the URL may contain a secret.
     #[error("{}", causes(.0))]
     Http(reqwest::Error),
     #[error("the response has more than {0} bytes")]

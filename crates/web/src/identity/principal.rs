@@ -7,15 +7,15 @@ use holdshort_core::id::KeyId;
 use holdshort_core::rights::{self, Permission};
 use holdshort_core::system::keys::Key;
 
-/// Authenticated caller. Must never be created from the body of a request.
+/// Authenticated caller. A principal must never be created from data in the body of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal {
-    /// Actor id that events of this principal contain.
+    /// Id of this principal in events.
     pub id: String,
-    /// Display name, if known. The server makes no decision that depends on this name.
+    /// Display name, if the credentials contain one. No decision of the server depends on this name.
     pub name: Option<String>,
-    /// Other names of the principal in its token, such as e-mail address and user name. A client may identify the
-    /// principal by such a name. No permission depends on these names.
+    /// Other names of the principal in its token, such as an e-mail address or a user name. A client may name the
+    /// principal with one of them. No permission depends on these names.
     pub aliases: BTreeSet<String>,
     /// Roles of the principal. Without a role, the principal has no permissions.
     pub roles: BTreeSet<Role>,
@@ -30,7 +30,8 @@ pub enum AuthMethod {
     Token,
     /// Login of a browser or terminal.
     Login {
-        /// Person who created the login link. `None` if the signed-in person created the link.
+        /// Person who created the login link with which the principal signed in. `None` if the principal created the
+        /// link.
         let_in_by: Option<String>,
     },
     Key(KeyId),
@@ -46,7 +47,7 @@ impl Principal {
         Self::local("operator", [Role::Admin, Role::Operator], how)
     }
 
-    /// Returns the principal of the data folder's token for one role.
+    /// Returns the principal that the token of the data folder for one role authenticates.
     pub fn of_role(role: Role) -> Self {
         Self::local(&Actor::for_role(role, "").id, [role], AuthMethod::Token)
     }
@@ -66,12 +67,12 @@ impl Principal {
         }
     }
 
-    /// Returns the role in which the principal uses a permission; `None` if none of its roles has it.
+    /// Returns the role that gives the principal a permission, or `None` if none of its roles gives the permission.
     pub fn acting(&self, permission: Permission) -> Option<Role> {
         rights::acting(&self.roles, permission)
     }
 
-    /// Returns the principal as an actor in the role `role`.
+    /// Returns the principal as the actor of an event, in the role `role`.
     pub fn actor(&self, role: Role, via: &str) -> Actor {
         let let_in_by =
             if let AuthMethod::Login { let_in_by } = &self.how { let_in_by.clone() } else { None };
@@ -83,8 +84,8 @@ impl Principal {
         self.roles.contains(&Role::Agent) && !self.is_person()
     }
 
-    /// Returns true if the principal has a role that people can have. The rate limits and the quota of connections
-    /// for agents do not apply to people. A principal without roles is limited like an agent.
+    /// Returns true if the principal has a role that people can have. People are exempt from the rate limits and the
+    /// quota of connections for agents. A principal without roles has the same limits as an agent.
     pub fn is_person(&self) -> bool {
         self.roles.iter().any(|role| *role != Role::Agent)
     }

@@ -1,4 +1,4 @@
-//! Approvers and votes of an interrupt, and the right of its reader to decide.
+//! Approvers and votes of an interrupt, and whether its reader is allowed to decide.
 
 use std::sync::Arc;
 
@@ -19,11 +19,11 @@ use super::freeze;
 use crate::app::App;
 use crate::problem::{Answer, Refused};
 
-/// Reader of interrupts. Every view of an interrupt is created for a reader.
+/// Person or agent that reads interrupts. Every view of an interrupt is made for one reader.
 pub struct Reader {
     actor: Actor,
-    /// The role with which the reader may see the most. Parts that are withheld from this role are withheld from the
-    /// reader.
+    /// The role in which the reader is allowed to see the most. Parts that this role is not allowed to see are withheld
+    /// from the reader.
     sees: Role,
     system: Arc<System>,
     now: Timestamp,
@@ -36,18 +36,19 @@ impl Reader {
         Ok(Self { actor: actor.clone(), sees, system, now: app.now() })
     }
 
-    /// Returns the interrupt without the parts that are withheld from the reader; `None` if no part is withheld.
+    /// Returns the interrupt without the parts that the reader is not allowed to see, or `None` if the reader is
+    /// allowed to see all parts.
     pub(crate) fn covered(&self, interrupt: &Interrupt) -> Option<RedactedInterrupt> {
         interrupt.redact_for(self.sees, &self.system.people)
     }
 
-    /// Removes from an event the parts of its interrupt that are withheld from the reader.
+    /// Removes from an event about an interrupt the parts that the reader is not allowed to see.
     pub(crate) fn cover_event(&self, interrupt: &Interrupt, event: &mut Event, seq: u64) {
         interrupt.cover_event(self.sees, &self.system.people, event, seq);
     }
 
-    /// Returns the other open interrupts that the grant would cover if the reader chose the granting option of this
-    /// interrupt.
+    /// Returns the other open interrupts that would be approved by the grant, if the reader chose the option of this
+    /// interrupt that creates a grant.
     pub(super) fn also_covered(
         &self,
         run: &Run,
@@ -59,8 +60,8 @@ impl Reader {
         run.also_covered(interrupt, &voter, session, &self.system)
     }
 
-    /// Returns the freeze because of which the work of an open interrupt cannot continue. Returns none for an agent,
-    /// because the reason of the freeze may be about the agent.
+    /// Returns the freeze that prevents the work from continuing after an open interrupt. Returns `None` if the reader
+    /// is an agent, because the reason for the freeze may be about this agent.
     pub(super) fn frozen(&self, run: &RunId, workflow: &str, interrupt: &Interrupt) -> Option<wire::Frozen> {
         if rights::extent(self.actor.role, Permission::Read) == Extent::Own {
             return None;
@@ -71,8 +72,8 @@ impl Reader {
         Some(freeze::from_freeze(part.as_ref(), freeze))
     }
 
-    /// Returns the reader's right to decide on the interrupt. Returns `None` if the interrupt is resolved, or if the
-    /// reader's role never decides. `starter` is the actor that started the run.
+    /// Says whether the reader is allowed to decide on the interrupt. Returns `None` if the interrupt is resolved, or
+    /// if the reader has a role that never decides. `starter` is the actor that started the run.
     pub fn you(&self, interrupt: &Interrupt, starter: Option<&Actor>) -> Option<wire::You> {
         if matches!(rights::extent(self.actor.role, Permission::Decide), Extent::Nothing | Extent::Own) {
             return None;
@@ -103,7 +104,7 @@ impl Reader {
     }
 }
 
-/// Assignment and votes of an interrupt, for surfaces that render them in their own form.
+/// Assignment and votes of an interrupt, for edges and other interfaces that render them in a form of their own.
 pub struct Assigned {
     pub assignment: wire::Assignment,
     /// The votes, without their edits.
@@ -125,7 +126,7 @@ impl Assigned {
         }
     }
 
-    /// Describes the assignment as text. Returns no lines if any single admin or operator may decide.
+    /// Describes the assignment as text. Returns no lines if every admin or operator is allowed to decide alone.
     pub fn lines(&self) -> Vec<(wire::PeopleLine, String)> {
         let Self { assignment, votes, options, is_open } = self;
         let involved = wire::InvolvedPeople { assignment, votes, options, is_open: *is_open, you: None };
@@ -154,7 +155,7 @@ pub(super) fn from_interrupt(interrupt: &Interrupt) -> wire::Assignment {
     }
 }
 
-/// Returns the next escalation of an open interrupt.
+/// Returns the next escalation that is planned for an open interrupt.
 pub(super) fn escalates(interrupt: &Interrupt) -> Option<wire::NextEscalation> {
     let (at, step) = (interrupt.due.escalate_at?, interrupt.next_step()?);
     interrupt.is_open().then(|| wire::NextEscalation {

@@ -1,5 +1,5 @@
-//! Conversations of sessions as clients see them. The events of a session's stream refer to the events that contain the
-//! text.
+//! Conversations of sessions, in the form that clients receive. The events of a session's stream do not contain the
+//! text, but refer to the events that do.
 
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::{SessionId, StreamId};
@@ -13,7 +13,7 @@ use crate::limits::{PAGE_BYTES, READ_EVENTS};
 use crate::problem::Answer;
 
 /// Returns at most `limit` utterances after the event `after` of the session's stream, oldest first. The cursor of the
-/// list is the `seq` of an event of the session's stream.
+/// list is the `seq` of an event in the session's stream.
 pub async fn page(app: &App, session: &SessionId, after: u64, limit: usize) -> Answer<List<Utterance>> {
     let stream = StreamId::Session(session.clone());
     let (mut items, mut after, mut bytes) = (Vec::new(), after, 0);

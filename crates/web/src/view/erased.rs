@@ -1,4 +1,4 @@
-//! Erasures of runs as clients see them, with actor, time and reason.
+//! Erasures of runs, in the form that clients receive: actor, time and reason.
 
 use holdshort_core::event;
 use holdshort_core::id::{RunId, StreamId};
@@ -10,13 +10,14 @@ use super::variant_name;
 use crate::app::App;
 use crate::problem::Answer;
 
-/// Returns the erasure of an interrupt's run. The erasure explains why the content of the interrupt is missing.
+/// Returns the erasure of the run that an interrupt belongs to. The erasure explains why the content of the interrupt
+/// is missing.
 pub(super) async fn for_run(app: &App, id: &RunId) -> Answer<Option<wire::ErasedContent>> {
     for_row(app, &app.run_row(id).await?).await
 }
 
-/// Returns the erasure of a run that is not in memory and whose content is missing. Usually the last event of the run
-/// records the erasure.
+/// Returns the erasure of a run that is not in memory and whose content was erased. Usually the erasure is the last
+/// event of the run.
 pub(super) async fn for_row(app: &App, row: &RunRow) -> Answer<Option<wire::ErasedContent>> {
     let last = app.event(&StreamId::Run(row.run.clone()), row.seq).await?;
     if let event::Fact::Run(Fact::ContentErased { from: 1, because, .. }) = &last.fact {

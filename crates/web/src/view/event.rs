@@ -1,4 +1,4 @@
-//! Events and previews as clients see them.
+//! Events and previews, in the form that clients receive.
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::envelope::{self, Sealed};
@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 
 use super::assignment::Reader;
 
-/// JSON pointers to facts that are timestamps. A timestamp is a number in the journal, and an RFC 3339 text for
-/// clients.
+/// JSON pointers to those facts of events that are timestamps. The journal stores a timestamp as a number, and clients
+/// receive it as an RFC 3339 text.
 const TIMES: [&str; 9] = [
     "/expires_at",
     "/retry_at",
@@ -31,7 +31,7 @@ pub fn from_sealed(sealed: &Sealed) -> Result<wire::Event, envelope::Error> {
     Ok(show(event::decode(sealed)?, sealed.seq))
 }
 
-/// Like [`from_sealed`], for an event about an interrupt, without the parts that are withheld from the reader.
+/// Like [`from_sealed`], for an event about an interrupt, without the parts that the reader is not allowed to see.
 pub fn of_interrupt(
     sealed: &Sealed,
     interrupt: &Interrupt,

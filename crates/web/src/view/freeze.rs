@@ -1,9 +1,9 @@
-//! Freezes as clients see them, with the frozen target, the actor and the reason.
+//! Freezes, in the form that clients receive: the frozen target, the actor and the reason.
 
 use holdshort_core::system::freeze::{Freeze, Part};
 use holdshort_protocol::{FreezeOf, Frozen};
 
-/// Returns the view of a freeze. `part` is `None` if the whole installation is frozen.
+/// Returns a freeze in the form that clients receive. `part` is `None` if the whole installation is frozen.
 pub fn from_freeze(part: Option<&Part>, freeze: &Freeze) -> Frozen {
     let nothing = FreezeOf::default();
     let FreezeOf { run, workflow, agent } = match part {

@@ -1,4 +1,4 @@
-//! Groups of people as clients see them.
+//! Groups of people, in the form that clients receive.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Interrupts as clients see them. A view is built from a run in memory, or from a database row and the events that the
-//! row refers to.
+//! Interrupts, in the form that clients receive. A view (this form) is built either from a run in memory, or from a
+//! database row and the events to which the row refers.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,8 +31,8 @@ pub async fn from_row(app: &App, row: &InterruptRow, reader: &Reader) -> Answer<
     of_page(app, row, &CallEnds::default(), reader).await
 }
 
-/// Returns the view of an interrupt's database row. `ends` caches the outcomes of calls that were read for other rows
-/// of the same page.
+/// Returns the view of an interrupt that is built from its database row. `ends` caches the outcomes of calls that were
+/// read for other rows of the page.
 pub async fn of_page(
     app: &App,
     row: &InterruptRow,
@@ -65,7 +65,8 @@ pub fn from_run(run: &Run, id: &InterruptId, reader: &Reader) -> Option<wire::In
     Some(shown)
 }
 
-/// Adds the other open interrupts that the grant of this interrupt would also cover, if the reader may see them.
+/// Adds the other open interrupts that would be approved by the grant of this interrupt, as far as the reader is
+/// allowed to see them.
 pub(super) async fn add_covered(
     app: &App,
     run: &RunId,
@@ -90,7 +91,7 @@ pub(super) async fn add_covered(
     Ok(())
 }
 
-/// Returns the comments on an interrupt, oldest first, without the parts that are withheld from the reader.
+/// Returns the comments on an interrupt, oldest first, without the parts that the reader is not allowed to see.
 pub fn comments(run: &Run, id: &InterruptId, reader: &Reader) -> Vec<wire::Comment> {
     let interrupt = run.interrupts.get(id).map(|interrupt| &**interrupt);
     let covered = interrupt.and_then(|interrupt| reader.covered(interrupt));
@@ -105,8 +106,8 @@ pub fn comments(run: &Run, id: &InterruptId, reader: &Reader) -> Vec<wire::Comme
     said.iter().map(shown).collect()
 }
 
-/// Returns the resolution of the interrupt that a database row describes, without the parts that are withheld from the
-/// reader.
+/// Returns the resolution of an interrupt, read from its database row, without the parts that the reader is not allowed
+/// to see.
 pub async fn resolution_for_reader(
     app: &App,
     row: &InterruptRow,
@@ -117,7 +118,7 @@ pub async fn resolution_for_reader(
     Ok(resolution(covered.as_ref().map_or(&interrupt, |covered| &covered.interrupt)))
 }
 
-/// Like [`resolution_for_reader`], for the external agent that asked.
+/// Like [`resolution_for_reader`], for the external agent that opened the interrupt.
 pub async fn resolution_for_asker(app: &App, row: &InterruptRow) -> Answer<Option<wire::Resolution>> {
     let (interrupt, _) = read(app, row).await?;
     let asker = Actor::agent(interrupt.opened.agent.as_deref().unwrap_or_default(), "rest");
@@ -125,7 +126,7 @@ pub async fn resolution_for_asker(app: &App, row: &InterruptRow) -> Answer<Optio
     Ok(resolution(covered.as_ref().map_or(&interrupt, |covered| &covered.interrupt)))
 }
 
-/// Removes withheld text from an error, because an error about an edit may quote text that the reader must not see.
+/// Removes from an error the text that the reader is not allowed to see: an error about an edit may quote such text.
 pub async fn covered_refusal(
     app: &App,
     row: &InterruptRow,
@@ -142,15 +143,15 @@ pub async fn covered_refusal(
     Ok(refused)
 }
 
-/// Returns the digest that binds a decision link to the subject of the decision. The digest covers the action that will
-/// run or, if there is no action, the content of the card. The digest is the same for every person.
+/// Returns the digest that binds a decision link to what the decision is about. The digest is computed from the action
+/// that will run or, if there is no action, from the content of the card. It is the same for every person.
 pub async fn subject_digest(app: &App, asked: &InterruptRef) -> Answer<Digest> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     Ok(digest(&interrupt))
 }
 
-/// Like [`subject_digest`], for a link in a mail. Returns `None` if the interrupt is resolved or [risky](is_risky),
-/// because such a link must not be mailed.
+/// Like [`subject_digest`], for a link that is sent in a mail. Returns `None` if the interrupt is resolved or
+/// [risky](is_risky). In this case no link may be mailed.
 pub async fn mailable(app: &App, asked: &InterruptRef) -> Answer<Option<Digest>> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     let may = interrupt.is_open() && !is_risky(interrupt.opened.risk.level);
@@ -163,8 +164,8 @@ pub async fn offers(app: &App, asked: &InterruptRef) -> Answer<Vec<wire::Offer>>
     Ok(interrupt.opened.options.iter().map(offer(&interrupt)).collect())
 }
 
-/// Returns true if an approver must sign in to decide at this risk. A link in a message does not prove who reads the
-/// message.
+/// Returns true if an approver must sign in to decide on an interrupt of this risk. A link in a message does not prove
+/// the identity of the person who opens it.
 pub fn is_risky(level: Level) -> bool {
     level >= Level::High
 }
@@ -177,7 +178,7 @@ fn digest(interrupt: &Interrupt) -> Digest {
     interrupt.opened.action_digest.unwrap_or_else(shown)
 }
 
-/// Returns the view of an interrupt for the reader `reader`.
+/// Returns the view of an interrupt for a reader.
 fn show_to(
     reader: &Reader,
     (run, session): (&RunId, &SessionId),
@@ -205,8 +206,9 @@ fn show_to(
     wire::Interrupt { you, frozen, approval: None, withheld: cover.places.into_iter().collect(), ..shown }
 }
 
-/// Rebuilds an interrupt from its database row and the events that the row refers to. The result equals the interrupt
-/// in the replayed run. Also returns the actor that started the run, if the right to decide depends on that actor.
+/// Builds an interrupt from its database row and the events to which the row refers. The result is equal to the
+/// interrupt that a replay of the run gives. If the right to decide depends on who started the run, also returns this
+/// actor.
 pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Option<Actor>)> {
     let stream = StreamId::Run(row.run.clone());
     let event = app.event(&stream, row.opened_seq).await?;
@@ -236,13 +238,13 @@ fn damaged(row: &InterruptRow) -> Refused {
     Refused::new(Code::JournalDamaged, format!("the row of {interrupt} refers to wrong events of {run}"))
 }
 
-/// Returns the calls in the card's list of earlier calls. Earlier calls run before the call that the card asks about.
+/// Returns the card's list of the calls that run before the call that the card asks about.
 fn after(payload: &mut Value) -> &mut [Value] {
     payload.get_mut("after").and_then(Value::as_array_mut).map_or(&mut [], Vec::as_mut_slice)
 }
 
-/// Adds the outcome of each earlier call on the card. When a card is created, the earlier calls may still wait, run
-/// or need a decision, so their outcomes are known only later.
+/// Adds the outcome of each of the earlier calls on the card. When a card is created, an earlier call may still be
+/// waiting or running, so its outcome is known only later.
 fn add_call_ends(ends: &BTreeMap<String, CallEnd>, payload: &mut Value) {
     for before in after(payload) {
         let end = before.get("call_id").and_then(Value::as_str).and_then(|id| ends.get(id));
@@ -252,7 +254,8 @@ fn add_call_ends(ends: &BTreeMap<String, CallEnd>, payload: &mut Value) {
     }
 }
 
-/// Outcomes of calls in the runs of one page. A run that is not in memory is replayed only once for all its cards.
+/// Outcomes of calls in the runs of one page. A run that is not in memory is replayed only once for all cards of the
+/// page.
 #[derive(Default)]
 pub struct CallEnds(Mutex<BTreeMap<RunId, Arc<BTreeMap<String, CallEnd>>>>);
 
@@ -267,7 +270,7 @@ impl CallEnds {
         Ok(ends)
     }
 
-    /// Locks the map. A poisoned lock is accepted, since the map is valid after a panic.
+    /// Locks the map. A poisoned lock is used like any other lock, because the map is still valid after a panic.
     fn runs(&self) -> MutexGuard<'_, BTreeMap<RunId, Arc<BTreeMap<String, CallEnd>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -281,7 +284,7 @@ fn call_ends(run: &Run) -> BTreeMap<String, CallEnd> {
     ended.collect()
 }
 
-/// Returns the approval of the interrupt, in the form for the external agent.
+/// Returns the approval of the interrupt, in the form in which the external agent receives it.
 fn approval(interrupt: &Interrupt) -> Option<wire::Approval> {
     interrupt.opened.kind.row().edits?;
     let approved = interrupt.approved()?;
@@ -297,8 +300,8 @@ fn approval(interrupt: &Interrupt) -> Option<wire::Approval> {
     })
 }
 
-/// Returns the outcome of the changes that an agent wrote after its command ran as a trial. Returns `None` if the
-/// approval was not used, or if the command had no trial.
+/// Returns what happened when an agent wrote the changes of its command, which had run as a trial. Returns `None` if
+/// the approval was not used, or if the command did not run as a trial.
 fn exec(interrupt: &Interrupt) -> Option<wire::ExecReport> {
     interrupt.used.as_ref()?;
     interrupt.foreign_trial()?;
@@ -313,7 +316,7 @@ fn exec(interrupt: &Interrupt) -> Option<wire::ExecReport> {
     Some(wire::ExecReport { outcome, text: report.text.clone() })
 }
 
-/// Returns the approval of an interrupt and its use; `None` if the approval was not used.
+/// Returns the approval of an interrupt and how it was used, or `None` if it was not used.
 pub fn used_approval(run: &Run, id: &InterruptId) -> Option<wire::UsedApproval> {
     let interrupt = run.interrupts.get(id)?;
     let used = interrupt.used.as_ref()?;
@@ -434,8 +437,8 @@ fn position(opened: &Opened) -> Option<&str> {
     }
 }
 
-/// Returns the policy that caused the interrupt. An interrupt of an external agent has no policy, unless the agent
-/// named a call.
+/// Returns the policy because of which the interrupt was opened. An interrupt that an external agent opened has no
+/// policy, unless it is about a call.
 fn policy(interrupt: &Interrupt) -> Option<wire::Policy> {
     let opened = &interrupt.opened;
     let is_gated = opened.about != About::External || interrupt.content.get("call").is_some();
@@ -480,8 +483,8 @@ pub fn risk(risk: &interrupt::Risk) -> wire::Risk {
     }
 }
 
-/// Returns the reasons that a judging model gave about a call. These reasons are content that can be erased. All other
-/// reasons are facts, which stay in the journal.
+/// Returns the reasons that a judging model (a model that assesses the risk of a call) gave. These reasons are content,
+/// which can be erased. All other reasons are facts, which stay in the journal after an erasure.
 fn judgement(payload: &Value) -> Vec<wire::Reason> {
     let said = payload.pointer("/judgement/reasons").and_then(Value::as_array).into_iter().flatten();
     said.filter_map(Value::as_str)

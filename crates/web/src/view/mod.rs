@@ -1,6 +1,5 @@
-//! Conversion of the journal's types to the types that clients receive. Views read only the single events that rows
-//! refer to. A view must never load a run only to show one line of a list. `now` builds views of runs that are already
-//! in memory.
+//! Converts the types of the journal to the types that clients receive. A view reads only those events to which a row
+//! refers. No run may be loaded only to show one line of a list. `now` builds views of runs that are already in memory.
 
 pub mod answer;
 pub mod assignment;

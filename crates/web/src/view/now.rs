@@ -1,5 +1,5 @@
-//! Current state of a run or an interrupt. The state comes from memory if the run is in memory, and otherwise from a
-//! database row.
+//! Current state of a run or an interrupt, in the form that clients receive. If the run is in memory, its state is
+//! used. Otherwise the state comes from a database row.
 
 use holdshort_core::id::RunId;
 use holdshort_engine::StartedRun;
@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::interrupt_ref::InterruptRef;
 use crate::problem::Answer;
 
-/// Returns the interrupt without the parts that are withheld from the reader.
+/// Returns the interrupt without the parts that the reader is not allowed to see.
 pub async fn interrupt(
     app: &App,
     InterruptRef { run, interrupt: id }: &InterruptRef,
@@ -29,7 +29,8 @@ pub async fn interrupt(
     Ok(shown)
 }
 
-/// Returns the run in the state that the request produced. For a repeated request, returns the current state.
+/// Returns the run in the state that it had after the request. If the request repeats an earlier one, returns the
+/// current state.
 pub async fn left(app: &App, started: &StartedRun) -> Answer<wire::Run> {
     match &started.left {
         Some(left) => super::run::from_run(left),

@@ -1,4 +1,4 @@
-//! Pages of lists. A page has at most the requested number of items, and at most a maximum number of bytes.
+//! Pages of lists. Pages of lists. A page has a maximum number of items and a maximum number of bytes.
 
 use std::future::Future;
 
@@ -9,8 +9,8 @@ use serde::Serialize;
 use crate::limits::PAGE_BYTES;
 use crate::problem::Answer;
 
-/// Converts rows one by one. If a page becomes too large, it is read again with fewer rows, so that its cursor
-/// matches its last row.
+/// Converts rows one by one until the page is full. If the page becomes too large, it is read again with fewer rows, so
+/// that its cursor belongs to its last row.
 pub async fn show<R, T, Read, Shown, See, Seen>(limit: usize, read: Read, mut see: See) -> Answer<List<T>>
 where
     T: Serialize,

@@ -1,4 +1,4 @@
-//! Plans as clients see them: the graph, with the state of each subtask.
+//! Plans, in the form that clients receive: the graph, with the state of each subtask.
 
 use holdshort_core::message::{Message, Request};
 use holdshort_core::plan;
@@ -48,7 +48,7 @@ fn from_planned(run: &Run, phase: &str, planned: &Planned) -> Option<wire::Plan>
     })
 }
 
-/// Returns the positions of the subtasks of a draft, even if the draft could not be executed.
+/// Returns the positions of the subtasks of a draft, even if the draft is not a valid plan.
 pub fn layout(draft: wire::PlanDraft) -> wire::PlanLayout {
     let subtask = |subtask: wire::DraftSubtask| plan::Subtask {
         id: subtask.id,

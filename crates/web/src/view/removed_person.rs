@@ -1,4 +1,4 @@
-//! Open interrupts that name a person who is being removed.
+//! Open interrupts that are assigned to a person who is being removed.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::id::InterruptId;
@@ -12,8 +12,8 @@ use super::interrupt;
 use crate::app::App;
 use crate::limits::LEFT_INTERRUPTS;
 
-/// Open interrupts that have the person among their approvers. The interrupts are read before the removal, because
-/// afterwards an assignment may no longer contain the removed person.
+/// Open interrupts that have this person among their approvers. They are read before the removal, because afterwards an
+/// assignment possibly does not name the person any more.
 pub struct OpenAssignments {
     asked: Vec<OpenAssignment>,
     is_cut: bool,
@@ -27,8 +27,8 @@ struct OpenAssignment {
     starter: Option<Actor>,
 }
 
-/// Reads the open interrupts whose assignment names a person. An error is only logged, so that it does not prevent the
-/// removal.
+/// Reads the open interrupts that have a person among their approvers. An error is only logged, so that it does not
+/// prevent the removal of the person.
 pub async fn find_open_assignments(app: &App, person: &str, reader: &Reader) -> OpenAssignments {
     let marks = Some(vec![assignee_index::person(person)]);
     let filter = InterruptFilter { marks, open: Some(true), ..InterruptFilter::default() };
@@ -71,7 +71,8 @@ pub async fn find_open_assignments(app: &App, person: &str, reader: &Reader) -> 
 }
 
 impl OpenAssignments {
-    /// Returns the interrupts. Each has a flag that is true if the remaining people can decide on it.
+    /// Returns the interrupts. Returns the interrupts, each with a flag that is true if the remaining people can decide
+    /// on it.
     pub fn into_removed_person(self, people: &People) -> wire::RemovedPerson {
         let Self { asked, is_cut } = self;
         let left = |OpenAssignment { id, kind, title, assignment, starter }: OpenAssignment| {

@@ -1,5 +1,5 @@
-//! Runs as clients see them. A view is built from a run in memory, or from a database row and the two events that the
-//! row refers to.
+//! Runs, in the form that clients receive. A view is built either from a run in memory, or from a database row and the
+//! two events to which the row refers.
 
 use holdshort_core::definition::{Judge, Smart};
 use holdshort_core::event::{self, Event};

@@ -1,4 +1,4 @@
-//! Sessions and grants as clients see them.
+//! Sessions and grants, in the form that clients receive.
 
 use holdshort_core::envelope::Content;
 use holdshort_core::gate::{Grant, Refusal};
@@ -43,7 +43,8 @@ pub async fn session(app: &App, row: &SessionRow) -> Answer<wire::Session> {
     })
 }
 
-/// Returns `{name?, config?}` of a session. Returns null if a run created the session, or if the content was erased.
+/// Returns `{name?, config?}`, with which a session was opened. Returns null if a run created the session, or if the
+/// content was erased.
 pub async fn opened_with(app: &App, session: &Session) -> Answer<Value> {
     if session.opened.is_none() {
         return Ok(Value::Null);

@@ -1,4 +1,4 @@
-//! Subject of a run in lists and on cards: its task, workflow and workspace.
+//! Short description of a run for lists and cards: its task, workflow and workspace.
 
 use holdshort_core::event;
 use holdshort_core::id::{RunId, StreamId};
@@ -11,7 +11,7 @@ use crate::limits::TASK_CHARS;
 use crate::problem::{Answer, Refused};
 
 pub(super) struct Subject {
-    /// Task of the run; `None` if the input of the workflow has no `task`, or if the input was erased.
+    /// Task of the run, or `None` if the input of the run has no member `task` or was erased.
     pub(super) task: Option<String>,
     pub(super) workspace: Option<String>,
     /// Name of the workflow.
@@ -30,7 +30,7 @@ impl Subject {
     }
 }
 
-/// Returns the subject of a run that is not in memory. Reads the first event of the run.
+/// Returns the short description of a run that is not in memory. Reads the first event of the run.
 pub(super) async fn for_run(app: &App, run: &RunId) -> Answer<Subject> {
     let stream = StreamId::Run(run.clone());
     let first = app.event(&stream, 1).await?;

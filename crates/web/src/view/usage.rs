@@ -1,4 +1,4 @@
-//! Usage of runs and sessions, and model calls.
+//! Usage of model requests by runs and sessions.
 
 use holdshort_core::message::Usage;
 use holdshort_core::pricing;

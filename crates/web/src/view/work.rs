@@ -1,4 +1,4 @@
-//! Current work of the agents of a run, as clients see it.
+//! Current work of the agents of a run, in the form that clients receive.
 
 use holdshort_core::run::{Doing, Run};
 use holdshort_protocol as wire;

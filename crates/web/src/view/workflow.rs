@@ -1,4 +1,4 @@
-//! Workflows as clients see them.
+//! Workflows, in the form that clients receive.
 
 use holdshort_core::definition::Definition;
 use holdshort_protocol as wire;

@@ -28,7 +28,7 @@ const TIMEOUT: u16 = 4408;
 const REPLACED: u16 = 4409;
 const TOO_MANY: u16 = 4429;
 
-/// Reason for the end of a connection. Close codes from 4400 on correspond to HTTP status codes.
+/// Reason for the end of a connection. Close codes from 4400 on correspond to HTTP status codes, such as 4401 to 401.
 #[derive(Debug)]
 pub enum End {
     /// The client disconnected.
@@ -39,15 +39,16 @@ pub enum End {
     Broken,
     /// The server stops.
     Stopping,
-    /// The client does not read its frames.
+    /// The client does not read the frames that are sent to it.
     Behind,
     /// The client sends nothing, not even answers to pings.
     Silent,
-    /// The client had not authenticated, and its connection was closed to make room for newer connections.
+    /// The client had not authenticated, and its connection was closed to make room for a newer connection.
     Evicted,
-    /// A newer connection of the client replaced this connection.
+    /// A newer connection of the same client has replaced this connection.
     Replaced,
-    /// The next event is unreadable. The error was sent to the client, if the client still reads frames.
+    /// The next event that must be sent is unreadable. The error was sent to the client, unless it does not read frames
+    /// any more.
     Unreadable,
     /// The server has reached its maximum number of open streams.
     Full(Refused),
@@ -81,7 +82,7 @@ impl From<Unsent> for End {
 }
 
 impl End {
-    /// Returns the close frame; `None` if the client has disconnected.
+    /// Returns the close frame, or `None` if the client has disconnected.
     fn close(&self) -> Option<CloseFrame> {
         let (code, reason) = match self {
             Self::Left | Self::LeftBecause(_) => return None,
@@ -107,9 +108,9 @@ impl End {
         Some(CloseFrame { code, reason: reason.into() })
     }
 
-    /// Returns true if more frames of the client can be read. The server reads the remaining frames to respond to a
-    /// client that closes at the same time. Also, if the server drops a connection with unread data, the client does
-    /// not receive the last frames.
+    /// Returns true if the server can still read frames of the client. The server reads the remaining frames, because
+    /// the client may close the connection at the same time. If the server dropped a connection with unread data, the
+    /// client would not receive the last frames.
     fn is_readable(&self) -> bool {
         !matches!(self, Self::Broken | Self::Evicted)
     }
@@ -124,8 +125,8 @@ pub fn limited(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
         .write_buffer_size(WRITE_BUFFER_BYTES)
 }
 
-/// Returns the text of the next frame; `None` if the frame is binary. Pings and pongs are skipped: they only show that
-/// the client is alive.
+/// Returns the text of the next frame; `None` if the frame is binary. Pings and pongs are skipped, because they only
+/// show that the client is alive.
 pub async fn next(
     incoming: &mut SplitStream<WebSocket>,
     silence: Duration,
@@ -161,8 +162,9 @@ pub fn fits(text: &str) -> Result<(), End> {
     Err(End::TooLarge(Refused::new(Code::BodyTooLarge, rule)))
 }
 
-/// Writes the queued frames and the final frame `last`, sends the close frame, and waits for the client to close. The
-/// time for all these steps together is limited. `last` is in the format of the protocol that uses this socket.
+/// Writes the queued frames and the last frame `last`, sends the close frame, and waits until the client closes the
+/// connection. One time limit applies to all these steps together. `last` has the format of the protocol that uses this
+/// socket.
 pub async fn goodbye(
     end: &End,
     last: Option<Utf8Bytes>,

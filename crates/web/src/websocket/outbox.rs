@@ -1,6 +1,6 @@
-//! Queue of frames for the client of a socket. The queue is short, and waiting for free space has a time limit. A
-//! client that receives no frames is disconnected, and can reconnect with its cursor. Previews do not wait. If the
-//! queue is full, previews are dropped.
+//! Queue of the frames that are sent to the client of a socket. The queue is short, and a sender waits only a limited
+//! time for free space. A client that takes no frames is disconnected, and can reconnect with its cursor. If the queue
+//! is full, a preview is dropped without waiting.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use tokio::time::timeout;
 
 use crate::limits::SOCKET_FRAMES;
 
-/// Queue of encoded frames. A caller that needs to know which frames were written attaches marks of the type `M` to
-/// frames.
+/// Queue of encoded frames. A sender that needs to know which frames were written attaches a mark of the type `M` to
+/// each frame.
 pub struct Outbox<M = Infallible> {
     queue: mpsc::Sender<Queued<M>>,
     patience: Duration,
@@ -22,7 +22,7 @@ pub struct Outbox<M = Infallible> {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Queued<M = Infallible> {
     pub text: Utf8Bytes,
-    /// Mark that the writer reports after it has written the frame.
+    /// Mark that is reported after the frame was written.
     pub mark: Option<M>,
 }
 
@@ -53,7 +53,7 @@ impl<M> Outbox<M> {
         }
     }
 
-    /// Queues a frame that can be dropped if the client is slow.
+    /// Queues a frame that is dropped if the queue is full.
     pub fn offer(&self, text: Utf8Bytes) {
         // The frame is dropped if the queue is full or closed.
         let _ = self.queue.try_send(Queued { text, mark: None });

@@ -1,4 +1,4 @@
-//! Writes frames to a socket, and pings the client at intervals to check that it is still connected.
+//! Writes frames to a socket, and sends pings at intervals to check that the client is connected.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ use super::outbox::Queued;
 /// Error returned when the connection is broken.
 pub struct Gone;
 
-/// Writes queued frames. Returns the socket when the queue is closed. `written` receives the last mark
-/// among the frames that were passed to the network.
+/// Writes queued frames. Writes all frames, and returns the socket when the queue is closed. `written` receives the
+/// last mark among the frames that were passed to the network.
 pub async fn all<M>(
     mut sink: SplitSink<WebSocket, Message>,
     mut queue: mpsc::Receiver<Queued<M>>,

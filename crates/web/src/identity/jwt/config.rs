@@ -1,4 +1,4 @@
-//! Configuration of an issuer of tokens: `[[identity.jwt]]` in `holdshort.toml`.
+//! Configuration of an issuer (a service that issues tokens): `[[identity.jwt]]` in `holdshort.toml`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -14,18 +14,19 @@ use crate::identity::limits::{
 
 pub(super) const TABLE: &str = "[[identity.jwt]]";
 
-/// An issuer whose tokens are accepted.
+/// An issuer whose tokens this server accepts.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Jwt {
-    /// Exact value of the claim `iss`.
+    /// Value that the claim `iss` of a token must have exactly.
     pub issuer: String,
-    /// Accepted audiences. The claim `aud` of a token must name an accepted audience.
+    /// Accepted audiences. The claim `aud` of a token must contain one of these values.
     pub audience: Vec<String>,
-    /// Accepted signature algorithms: `HS256`, `HS384` and `HS512` with `secret_file`; all others with a key set.
+    /// Accepted signature algorithms: `HS256`, `HS384` and `HS512` if `secret_file` is set, all others if a key set is
+    /// configured.
     pub algorithms: Vec<Algorithm>,
     /// File with the secret that the issuer shares with this server. The secret has at least 32 bytes, and only the
-    /// owner of the file may read the file.
+    /// owner of the file is allowed to read the file.
     #[serde(default)]
     pub secret_file: Option<PathBuf>,
     /// File with the key set of the issuer (RFC 7517).
@@ -34,7 +35,8 @@ pub struct Jwt {
     /// URL of the issuer's key set: `https`, or `http` on this machine.
     #[serde(default)]
     pub jwks_url: Option<String>,
-    /// Networks from which the key set may be fetched although their addresses are not public, such as `10.0.0.0/8`.
+    /// Networks from which the key set is allowed to be fetched although their addresses are not public, such as
+    /// `10.0.0.0/8`.
     #[serde(default)]
     pub jwks_networks: Vec<String>,
     #[serde(default = "jwks_age")]
@@ -43,12 +45,12 @@ pub struct Jwt {
     pub jwks_pause_s: u64,
     #[serde(default = "jwks_kept")]
     pub jwks_keep_s: u64,
-    /// Required value of the header `typ`, such as `at+jwt`. By default, all values are accepted.
+    /// Required value of the header `typ`, such as `at+jwt`. By default, the header may have any value.
     #[serde(default)]
     pub typ: Option<String>,
     #[serde(default = "leeway")]
     pub leeway_s: u64,
-    /// Prefix of each subject, which distinguishes the people of different issuers.
+    /// Text that is put before each subject, so that people of different issuers have different ids.
     #[serde(default)]
     pub prefix: String,
     #[serde(default)]
@@ -100,15 +102,15 @@ fn leeway() -> u64 {
 pub struct ConfigError {
     /// Name of the table in `holdshort.toml`.
     pub table: &'static str,
-    /// Number of the issuer, counted from 1, and the configuration key.
+    /// Number of the issuer, counted from 1, and the configuration key that is wrong.
     pub at: String,
-    /// Path of the configuration key below `identity`. Empty if the error is not about a single key.
+    /// Path below `identity` of the configuration key that is wrong. Empty if the error is not about a single key.
     pub steps: Vec<String>,
     pub why: String,
 }
 
-/// Checks the configuration of each issuer. Also checks that a person of one issuer cannot be mistaken for a person
-/// of a different issuer.
+/// Checks the configuration of each issuer. Also checks that a person of one issuer cannot have the id of a person of
+/// another issuer.
 pub fn check(issuers: &[Jwt]) -> Result<(), ConfigError> {
     if issuers.len() > ISSUERS {
         return Err(ConfigError {
@@ -147,8 +149,8 @@ pub fn check(issuers: &[Jwt]) -> Result<(), ConfigError> {
 pub(crate) const MIXED_UP: &str = "each issuer needs its own prefix, such as `partner:`, and no prefix may \
     begin with another prefix; otherwise people of one issuer could impersonate people of another issuer";
 
-/// Returns true if a person of one issuer could be mistaken for a person of the other issuer. `one` and `other` are the
-/// prefixes.
+/// Returns true if a person of one issuer could have the id of a person of the other issuer. `one` and `two` are the
+/// prefixes of the issuers.
 pub(crate) fn are_mixed_up(one: &str, two: &str) -> bool {
     one == two || (!one.is_empty() && !two.is_empty() && (one.starts_with(two) || two.starts_with(one)))
 }

@@ -1,8 +1,8 @@
-//! The public keys of an issuer (RFC 7517). The key set is fetched and cached, and fetched again when it is old or
-//! lacks a key.
+//! The public keys of an issuer (RFC 7517). The key set is fetched and cached. It is fetched again when it is old or
+//! does not contain a key.
 //!
-//! A fetched key set replaces the cached key set completely or not at all. If the issuer is unreachable or sends an
-//! invalid response, the cached keys stay valid up to a maximum age.
+//! A fetched key set replaces the cached key set as a whole. If the issuer is unreachable or sends an invalid response,
+//! the cached keys stay valid up to a maximum age.
 
 use std::fs::{File, Metadata};
 use std::os::unix::fs::PermissionsExt;
@@ -33,7 +33,7 @@ pub(super) struct Jwks {
     pause: Duration,
     keep: Duration,
     known: Mutex<CachedKeySet>,
-    /// Locked during a fetch.
+    /// Locked while the key set is being fetched.
     fetching: tokio::sync::Mutex<()>,
 }
 
@@ -53,7 +53,7 @@ struct CachedKeySet {
 /// Reason why no key was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoKey {
-    /// The issuer has no key with this id for this algorithm.
+    /// The key set of the issuer has no key with this id for this algorithm.
     Unknown,
     /// More than one key matches the token.
     Ambiguous,
@@ -166,7 +166,7 @@ impl Jwks {
         self.fetch().await;
     }
 
-    /// Fetches the key set, unless another caller has just tried. The caller must hold the lock `fetching`.
+    /// Fetches the key set, unless another caller has tried a moment ago. The caller must have locked `fetching`.
     async fn fetch(&self) {
         {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -227,8 +227,8 @@ fn owned(file: &Metadata) -> Result<(), Failed> {
     if mode & 0o022 == 0 { Ok(()) } else { Err(Failed::Writable(mode)) }
 }
 
-/// Returns the usable public keys of a key set. Skips all other keys, such as keys for encryption or for unknown
-/// algorithms.
+/// Returns the public keys of a key set that can be used here. Skips all other keys, such as keys for encryption or for
+/// unknown algorithms.
 fn understand(bytes: &[u8]) -> Result<Vec<Jwk>, Failed> {
     let malformed = |why: String| Failed::Malformed(why);
     let value = json::parse(bytes).map_err(|error| malformed(error.to_string()))?;

@@ -1,5 +1,5 @@
-//! Tokens of issuers (JWT, RFC 7519, under the rules of RFC 8725). Verifies a token, or returns why the token is
-//! invalid.
+//! Tokens of issuers (JWT, RFC 7519, under the rules of RFC 8725). Verifies a token, or returns the reason why the
+//! token is invalid.
 //!
 //! Before the signature of a token is verified, only the names of its issuer and its key are read from the token.
 //! `jwks.rs` fetches the keys, `verifier.rs` checks signatures, and `config.rs` defines the configuration of an
@@ -36,7 +36,7 @@ use jwks::{Jwks, NoKey};
 #[derive(Default)]
 pub struct Issuers {
     all: Vec<Issuer>,
-    /// Name and prefix of each issuer. A subject with the prefix of an issuer is accepted only in tokens of this
+    /// Name and prefix of every issuer. A subject with the prefix of an issuer is accepted only in tokens of this
     /// issuer.
     others: Vec<(String, String)>,
 }
@@ -51,7 +51,7 @@ enum Keys {
     Public(Box<Jwks>),
 }
 
-/// Principal of a verified token, and the expiry of the token with the leeway added.
+/// Principal of a verified token, and the time until which the token is accepted: its expiry plus the leeway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
     pub principal: Principal,
@@ -101,7 +101,7 @@ pub enum Refusal {
 }
 
 impl Issuers {
-    /// Reads the shared secrets. Public keys are fetched when the first token arrives.
+    /// Reads the secrets that issuers share with this server. Public keys are fetched when the first token arrives.
     pub fn open(configured: &[Jwt]) -> Result<Self, ConfigError> {
         check(configured)?;
         verifier::install();
@@ -130,8 +130,8 @@ impl Issuers {
         Ok(Self { all: issuers, others })
     }
 
-    /// Adds an issuer whose tokens are verified elsewhere. Tokens of the configured issuers then cannot have a
-    /// subject with the prefix of this issuer.
+    /// Adds an issuer whose tokens are verified by other code. Tokens of the configured issuers are then rejected if
+    /// their subject has the prefix of this issuer.
     #[must_use]
     pub fn with_other_issuer(mut self, issuer: &str, prefix: &str) -> Self {
         self.others.push((issuer.to_owned(), prefix.to_owned()));
@@ -168,8 +168,8 @@ impl Issuers {
         if is_others { Err(Refusal::Subject) } else { Ok((verified, claims)) }
     }
 
-    /// Verifies a token that is not used for authentication, such as a logout notice of the issuer. Returns the
-    /// claims of the token.
+    /// Verifies a token that does not authenticate a caller, such as the logout notice of an issuer. Returns the claims
+    /// of the token.
     pub(crate) async fn notice(&self, token: &str, now: Timestamp) -> Result<Map<String, Value>, Refusal> {
         let (issuer, claims) = self.signed(token).await?;
         issuer.times(&claims, now)?;
@@ -242,7 +242,8 @@ impl Issuer {
         validation
     }
 
-    /// Returns the expiry with the leeway added, and the time at which the token was issued.
+    /// Returns the time until which the token is accepted (its expiry plus the leeway), and the time at which it was
+    /// issued.
     fn times(
         &self,
         claims: &Map<String, Value>,
@@ -261,7 +262,8 @@ impl Issuer {
         Ok((until, issued_at))
     }
 
-    /// Checks the claims that the library does not check: the time of issue, and the claims about the principal.
+    /// Checks the claims that the library does not check: the time at which the token was issued, and the claims about
+    /// the principal.
     fn understand(&self, claims: &Map<String, Value>, now: Timestamp) -> Result<Verified, Refusal> {
         let (until, issued_at) = self.times(claims, now)?;
         let named = &self.jwt.claims;
@@ -301,11 +303,11 @@ impl Issuer {
     }
 }
 
-/// Claims that contain other names of the principal in addition to its subject.
+/// Claims in which a token may contain other names of the principal besides the subject.
 const ALIASES: [&str; 3] = ["email", "preferred_username", "username"];
 
-/// Returns the other names of the principal, in addition to its subject. Does not include an e-mail address that the
-/// issuer marks as unverified.
+/// Returns the other names of the principal besides the subject. Does not include an e-mail address that the issuer
+/// marks as unverified.
 fn aliases(claims: &Map<String, Value>) -> BTreeSet<String> {
     let is_refuted = match claims.get("email_verified") {
         None => false,
@@ -317,7 +319,8 @@ fn aliases(claims: &Map<String, Value>) -> BTreeSet<String> {
     names.filter(|name| is_name(name, NAME_BYTES)).map(str::to_owned).collect()
 }
 
-/// Decodes one part of an untrusted token. Rejects duplicate members, because two parsers could read different values.
+/// Decodes one part of an untrusted token. Rejects duplicate members, because two parsers could read different values
+/// of them.
 fn object(part: &str) -> Option<Map<String, Value>> {
     let bytes = BASE64URL_NOPAD.decode(part.as_bytes()).ok()?;
     match json::parse(&bytes).ok()? {
@@ -339,7 +342,7 @@ fn claim<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     }
 }
 
-/// Returns the strings of a claim that is a list or a single string. Returns none if the claim is missing.
+/// Returns the strings of a claim that is a list or a single string. Returns an empty list if the claim is missing.
 fn values<'a>(claims: &'a Map<String, Value>, name: &str) -> Result<Vec<&'a str>, Refusal> {
     let texts: Option<Vec<&str>> = match claim(claims, name) {
         None | Some(Value::Null) => return Ok(Vec::new()),
@@ -374,7 +377,7 @@ fn refusal(error: &Error) -> Refusal {
     }
 }
 
-/// Reads a shared secret. Rejects a secret that is too short to be safe against guessing.
+/// Reads a secret that an issuer shares with this server. Rejects a secret that is short enough to be guessed.
 fn secret(path: &Path) -> Result<DecodingKey, String> {
     let secret = read_secret(path)?;
     if secret.len() < SECRET_BYTES {

@@ -1,4 +1,4 @@
-//! Configuration of the provider at which people sign in: `[identity.oidc]` in `holdshort.toml`.
+//! Configuration of the identity provider at which people sign in: `[identity.oidc]` in `holdshort.toml`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,13 +21,13 @@ use crate::identity::limits::{
 pub struct Oidc {
     /// URL of the issuer. The URL must equal the claim `iss` in the provider's tokens.
     pub issuer: String,
-    /// Name of the provider that people see when they sign in. The default is the host of the issuer.
+    /// Name of the provider that people are shown when they sign in. The default is the host of the issuer.
     #[serde(default)]
     pub name: Option<String>,
-    /// Client id with which this server is registered at the provider.
+    /// Client id under which this server is registered at the provider.
     pub client_id: String,
-    /// File with the client secret, which only its owner may read. An environment variable may contain the secret
-    /// instead. Without a secret, this server is a public client.
+    /// File with the client secret. Only its owner is allowed to read it. An environment variable may contain the
+    /// secret instead. Without a secret, this server is a public client in the sense of OAuth.
     #[serde(default)]
     pub client_secret_file: Option<PathBuf>,
     /// Requested scopes, in addition to `openid`.
@@ -36,10 +36,10 @@ pub struct Oidc {
     /// Accepted signature algorithms of ID tokens.
     #[serde(default = "algorithms")]
     pub algorithms: Vec<Algorithm>,
-    /// Networks that may be contacted although their addresses are not public, such as `10.0.0.0/8`.
+    /// Networks to which requests are allowed although their addresses are not public, such as `10.0.0.0/8`.
     #[serde(default)]
     pub networks: Vec<String>,
-    /// Validity in seconds of a login that began with a sign-in at the provider.
+    /// Number of seconds for which a login through the provider is valid.
     #[serde(default = "session")]
     pub session_s: u64,
     #[serde(default = "leeway")]
@@ -68,14 +68,14 @@ fn leeway() -> u64 {
 }
 
 impl Oidc {
-    /// Returns the name of the provider that people see when they sign in.
+    /// Returns the name of the provider that people are shown when they sign in.
     pub fn called(&self) -> String {
         let host = || Url::parse(&self.issuer).ok().and_then(|url| url.host_str().map(str::to_owned));
         self.name.clone().or_else(host).unwrap_or_else(|| self.issuer.clone())
     }
 
-    /// Returns an issuer configuration, with which the provider's ID tokens are verified like the tokens of any
-    /// issuer.
+    /// Returns the configuration of an issuer, with which the ID tokens of the provider are verified in the same way as
+    /// the tokens of any issuer.
     pub(super) fn tokens(&self, jwks_url: &str) -> Jwt {
         Jwt {
             issuer: self.issuer.clone(),
@@ -96,8 +96,8 @@ impl Oidc {
         }
     }
 
-    /// Checks that the configuration is complete, and that people of the provider cannot be mistaken for people of an
-    /// issuer of tokens.
+    /// Checks that the configuration is complete, and that a person of the provider cannot have the id of a person of
+    /// an issuer.
     pub fn check(&self, issuers: &[Jwt]) -> Result<(), ConfigError> {
         let wrong = |key: &str, why: String| {
             let steps = vec!["oidc".to_owned(), key.to_owned()];
@@ -148,7 +148,7 @@ impl Oidc {
     }
 }
 
-/// Checks a URL to which tokens or secrets are sent. The URL must use `https`, or `http` on this machine.
+/// Checks a URL to which tokens or secrets are sent. The URL must use `https`, or `http` with a loopback address.
 pub(super) fn check_url(text: &str) -> Result<Url, &'static str> {
     let url = Url::parse(text).map_err(|_| "is not a URL such as `https://login.example.org`")?;
     if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {

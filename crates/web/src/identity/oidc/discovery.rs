@@ -1,8 +1,8 @@
 //! The configuration that a provider publishes (OpenID Connect Discovery 1.0). The configuration contains the URLs for
 //! sign-ins and for exchanging codes for tokens.
 //!
-//! The configuration is fetched at the first sign-in, so that a server starts even if its provider is unreachable. If a
-//! later fetch fails, the cached configuration stays valid up to a maximum age.
+//! The configuration is fetched at the first sign-in, so that the server starts even if the provider is unreachable. If
+//! a later fetch fails, the cached configuration stays valid up to a maximum age.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -28,9 +28,9 @@ pub(super) struct ProviderMetadata {
     pub(super) token: Url,
     pub(super) device: Option<Url>,
     pub(super) end_session: Option<Url>,
-    /// True if responses of the provider contain the issuer (RFC 9207).
+    /// True if the provider states its issuer in each response (RFC 9207).
     pub(super) names_itself: bool,
-    /// True if the client secret is sent in the body instead of the header.
+    /// True if the client secret is sent in the body of a request instead of a header.
     pub(super) secret_in_body: bool,
     /// Verifier of the provider's ID tokens.
     pub(super) tokens: Issuers,
@@ -39,7 +39,7 @@ pub(super) struct ProviderMetadata {
 #[derive(Default)]
 pub(super) struct Discovery {
     known: Mutex<CachedMetadata>,
-    /// Locked during a fetch.
+    /// Locked while the configuration is being fetched.
     asking: tokio::sync::Mutex<()>,
 }
 

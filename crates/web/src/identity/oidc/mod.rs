@@ -1,8 +1,8 @@
-//! Sign-in at an OpenID provider. Browsers use a code (RFC 6749, PKCE, nonce), and terminals use the device flow (RFC
-//! 8628).
+//! Sign-in at an OpenID provider. Browsers sign in with a code (RFC 6749, PKCE, nonce), terminals with the device flow
+//! (RFC 8628).
 //!
 //! `oauth2` implements the protocol. ID tokens are verified like tokens of any issuer ([`super::jwt`]).
-//! [`Provider::begin`] returns the values that bind a sign-in to its browser, and the caller passes them to
+//! [`Provider::begin`] returns values that belong to one sign-in in one browser. The caller passes them to
 //! [`Provider::finish`]. This module stores no state of a sign-in.
 
 mod config;
@@ -39,14 +39,16 @@ use discovery::{Discovery, ProviderMetadata};
 /// Provider at which people sign in.
 pub struct Provider {
     config: Oidc,
-    /// Configured issuers of tokens. The provider's tokens cannot have a subject with the prefix of such an issuer.
+    /// The configured issuers. Tokens of the provider are rejected if their subject has the prefix of one of these
+    /// issuers.
     others: Vec<Jwt>,
     secret: Option<ClientSecret>,
     way: Arc<ProviderTransport>,
     discovery: Discovery,
 }
 
-/// Sign-in that a browser began: the URL for the browser, and the values to compare with the provider's response.
+/// Sign-in that a browser has begun: the URL to which the browser is sent, and the values that are later compared with
+/// the provider's response.
 pub struct AuthorizationRequest {
     pub url: Url,
     pub state: String,
@@ -54,10 +56,10 @@ pub struct AuthorizationRequest {
     pub verifier: String,
 }
 
-/// Sign-in that a terminal began.
+/// Sign-in that a terminal has begun.
 #[derive(Clone, Debug)]
 pub struct Device {
-    /// Code with which the terminal polls. Only the client that began the sign-in can redeem the code.
+    /// Code with which the terminal polls the provider. Only the client that began the sign-in can redeem the code.
     pub code: String,
     /// Code that the person types on the page `page`.
     pub user_code: String,
@@ -70,7 +72,7 @@ pub struct Device {
 
 /// Result of polling the provider once.
 pub enum Polled {
-    /// The person has not signed in yet. Contains the time to wait before each further poll.
+    /// The person has not completed the sign-in. The value is the time to wait before each further poll.
     Pending(Duration),
     SignedIn(Box<SignedInPerson>),
 }
@@ -79,12 +81,12 @@ pub enum Polled {
 #[derive(Debug)]
 pub struct SignedInPerson {
     pub verified: Verified,
-    /// Subject of the person at the provider. A logout notice contains the subject or the session.
+    /// Subject of the person at the provider. A logout notice names either the subject or the session.
     pub subject: String,
     pub session: Option<String>,
 }
 
-/// Logout notice of a provider, for one session or for all sessions of a person.
+/// Logout notice of a provider, about one session or about all sessions of a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// Id of the notice: its claim `jti`.
@@ -106,7 +108,7 @@ const LOGGED_OUT: &str = "http://schemas.openid.net/event/backchannel-logout";
 pub enum SignInError {
     #[error("the provider cannot be reached; see the server's log for the reason")]
     Unavailable,
-    /// Error message of the provider, shortened.
+    /// Error message of the provider, truncated.
     #[error("the provider reported the error `{0}`")]
     Said(String),
     #[error("the provider sent no ID token")]
@@ -144,8 +146,8 @@ type Registered<Auth, Dev, Tok> = Client<
 >;
 
 impl Provider {
-    /// Reads the client secret from its file, unless an environment variable contains it. The provider is contacted at
-    /// the first sign-in.
+    /// Reads the client secret from its file, unless an environment variable contains it. The provider is not contacted
+    /// before the first sign-in.
     pub fn open(config: &Oidc, issuers: &[Jwt], said: Option<String>) -> Result<Self, ConfigError> {
         config.check(issuers)?;
         let wrong = |why: String| ConfigError {
@@ -205,7 +207,7 @@ impl Provider {
         })
     }
 
-    /// Rejects a response that names a foreign issuer (RFC 9207).
+    /// Rejects a response that names a different issuer than the provider (RFC 9207).
     pub async fn check_issuer(&self, iss: Option<&str>) -> Result<(), SignInError> {
         match iss {
             Some(iss) if iss == self.config.issuer => Ok(()),
@@ -214,7 +216,7 @@ impl Provider {
         }
     }
 
-    /// Redeems the code of a browser's sign-in. Returns the person who signed in.
+    /// Exchanges the code that the browser brings back for the tokens of the person. Returns the person who signed in.
     pub async fn finish(
         &self,
         code: String,
@@ -254,9 +256,9 @@ impl Provider {
         })
     }
 
-    /// Polls the provider once. `interval` is the minimum time between two polls that the provider last requested.
-    /// The response may request a longer time. A request that may return a token is never dropped, because the
-    /// provider returns the token only once.
+    /// Polls the provider once. `interval` is the minimum time between two polls that the provider has requested so
+    /// far. The response to this poll may request a longer time. A request whose response may contain a token is never
+    /// dropped, because the provider returns the token only once.
     pub async fn poll(&self, code: &str, interval: Duration, now: Timestamp) -> Result<Polled, SignInError> {
         let said = self.metadata().await?;
         let place = said.device.clone().ok_or(SignInError::NoDevices)?;
@@ -333,8 +335,8 @@ impl Provider {
         }
     }
 
-    /// Verifies the ID token of a response. `nonce` is the value from the sign-in of a browser. `None` in the device
-    /// flow, which has no nonce.
+    /// Verifies the ID token of a response. `nonce` is a random value that the sign-in of a browser began with. `None`
+    /// in the device flow, which has no nonce.
     async fn signed_in(
         &self,
         said: &ProviderMetadata,
@@ -390,7 +392,7 @@ fn is_shared_without_azp(claims: &Map<String, Value>) -> bool {
     is_shared && !claims.contains_key("azp")
 }
 
-/// HTTP connection to the provider.
+/// HTTP connection to the identity provider.
 struct ProviderTransport {
     issuer: String,
     guard: Guard,
@@ -420,7 +422,7 @@ impl ProviderTransport {
     }
 }
 
-/// Error returned when a request got no response.
+/// Error of a request that received no response.
 #[derive(Debug, thiserror::Error)]
 #[error("no answer")]
 struct Away;
