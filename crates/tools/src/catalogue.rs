@@ -1,5 +1,5 @@
-//! The tools that agents can call: names, descriptions for a model, JSON Schemas. Must contain no code that runs a
-//! tool.
+//! The tools that agents can call: names, descriptions for a model, JSON Schemas. This module contains no code that
+//! runs a tool.
 
 use holdshort_core::asking::KINDS;
 use holdshort_core::limits::URL_CHARS;
@@ -208,8 +208,8 @@ fn ask(name: &str) -> Spec {
     )
 }
 
-/// Returns the tools that start phases: one tool for each type of phase, a second name for the checkpoint tool
-/// (contract A25), and a tool that runs several phases one after the other.
+/// Returns the tools with which an agent starts phases: one tool for each type of phase, a second name for the
+/// checkpoint tool (contract A25), and a tool that runs several phases one after the other.
 fn phase_tools() -> Vec<Spec> {
     let mut specs: Vec<Spec> = PhaseTool::NAMES
         .into_iter()
@@ -226,7 +226,8 @@ fn phase_tool(name: &str, tool: PhaseTool) -> Spec {
     spec(name, format!("{description} {waits}"), Runs::Begins(tool), required, &properties)
 }
 
-/// Returns the description of a phase tool, the names of its required arguments, and the schema of all its arguments.
+/// Returns the description of a tool that starts a phase, the names of its required arguments, and the schema of all
+/// its arguments.
 fn phase_form(tool: PhaseTool) -> (&'static str, &'static [&'static str], Value) {
     let text = |description: &str| json!({"type": "string", "minLength": 1, "description": description});
     let count = |most: u32, description: &str| json!({"type": "integer", "minimum": 1, "maximum": most, "description": description});
@@ -401,7 +402,7 @@ fn request_review() -> Spec {
     )
 }
 
-/// Returns the spec of a tool that reads the workspace.
+/// Returns the description of a tool that reads the workspace, in the form that models receive.
 pub fn reading_tool(name: &str, description: String, required: &[&str], properties: &Value) -> Spec {
     spec(name, description, READS, required, properties)
 }

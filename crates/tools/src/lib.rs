@@ -1,8 +1,8 @@
-//! The built-in tools: their arguments, the effect of a call, its execution, and checks whether a call took effect.
+//! The built-in tools: their arguments, the effect of a call, its execution, and checks of whether a call took effect.
 //!
-//! Must decide nothing: the core decides whether a call may run, and which calls need an approval. Must never touch a
-//! file outside the workspace, run a command except through [`sandbox`], or use the network except through `web`. Read
-//! `tools` first, then `files` for work in the workspace and `command` for work in a process.
+//! This crate makes no decisions: the core decides whether a call may run, and which calls need an approval. This crate
+//! never touches a file outside the workspace, runs a command only through [`sandbox`], and uses the network only
+//! through `web`. Start reading at `tools`, then read `files` for work on files and `command` for work with processes.
 
 mod catalogue;
 mod changeset;

@@ -1,7 +1,7 @@
-//! A macro that declares an enum as a table: each variant has a stable name and further values.
+//! A macro that declares an enum as a table: each row has a variant, its stable name, and further values.
 
-/// Declares the enum, the constant `ALL`, `name`, `row` and `Serialize`. `row` returns the columns, built by the
-/// constructor of their type. `Serialize` writes the name.
+/// Declares the enum, the constant `ALL`, `name`, `row` and `Serialize`. `row` returns the further values of a variant,
+/// built by the constructor of their type. `Serialize` writes the name.
 #[macro_export]
 macro_rules! named {
     ($(#[$about:meta])* $kind:ident: $row:ident;

@@ -1,7 +1,7 @@
 //! Resolves the symbolic links in the paths of a call.
 //!
-//! Reads names and link targets only, and must open no file. The results are used to decide whether a call needs an
-//! approval. When a tool runs, it resolves its path again, from the workspace's handle.
+//! Only names and link targets are read. Files are never opened. The resolved paths are used to decide whether a call
+//! needs an approval. When the tool runs, it resolves the path again, from the handle of the workspace.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -11,13 +11,13 @@ use holdshort_core::tool::ResolvedPath;
 
 use crate::limits;
 
-/// Returns the path that a file tool names, if the path contains links and therefore leads to a different path.
+/// Returns the path that the path of a file tool leads to, if the two differ because of links.
 pub(crate) fn of_path(workspace: &str, path: &str) -> Vec<ResolvedPath> {
     resolve_path(Path::new(workspace), path).into_iter().collect()
 }
 
-/// Returns those paths of a command that lead to a different path, because they contain links. Examines the working
-/// directory, as the call names it, and the arguments.
+/// Returns the paths that the paths of a command lead to, as far as they differ because of links. The working directory
+/// is examined as the call names it, and so are the arguments.
 pub(crate) fn of_command(
     workspace: &str,
     cwd: Option<&str>,

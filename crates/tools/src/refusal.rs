@@ -1,8 +1,9 @@
-//! The reason why a call cannot run or must not run: a stable code, and a message that tells the model what to do.
+//! The reason why a call cannot run or is not allowed to run: a stable code, and a message that tells the model what to
+//! do.
 
 use holdshort_core::tool::{InspectionOutcome, Outcome};
 
-/// Reason why a call is refused. The message is in lower case and says what to do next.
+/// Reason why a call is rejected. The message is in lower case and says what to do next.
 #[derive(Debug)]
 pub struct Refusal {
     pub code: &'static str,
@@ -15,8 +16,8 @@ impl Refusal {
     }
 }
 
-/// Returns the name of the argument that caused a refusal with this code. Returns `None` if all arguments together
-/// caused the refusal.
+/// Returns the name of the argument that is wrong in a rejection with this code. Returns `None` if the combination of
+/// all arguments is wrong.
 pub fn argument(tool: &str, code: &str) -> Option<&'static str> {
     Some(match (tool, code) {
         ("run_command", "bad_command" | "too_large") => "command",

@@ -1,5 +1,5 @@
-//! The arguments of each tool as types. `catalogue` has the JSON Schemas of these arguments. The types must never
-//! accept more than the schemas.
+//! The arguments of each tool as Rust types. Their JSON Schemas are in `catalogue`. The types never accept more than
+//! the schemas.
 
 use holdshort_core::web::FETCH;
 use serde::Deserialize;
@@ -8,13 +8,13 @@ use serde_json::Value;
 use crate::refusal::Refusal;
 use crate::toolset::{Toolset, Work, read_arguments};
 
-/// A call of a tool that runs in this crate.
+/// A call of a tool whose code is in this crate.
 #[derive(Debug)]
 pub(crate) enum Request {
     Files(OnFiles),
     Command(RunCommand),
     Fetch(WebFetch),
-    /// A call of a tool that a toolset adds.
+    /// A call of a tool from a toolset.
     Added(Box<dyn Work>),
 }
 
@@ -27,7 +27,7 @@ pub(crate) enum OnFiles {
     Change(Change),
 }
 
-/// A call that replaces one file.
+/// A call that replaces the content of one file.
 #[derive(Debug)]
 pub(crate) enum Change {
     Write(WriteFile),
@@ -92,7 +92,8 @@ pub(crate) struct WebFetch {
 }
 
 impl Request {
-    /// Parses a call of a built-in tool or of a tool of `toolsets`. Rejects a tool that does not run here.
+    /// Parses a call of a built-in tool or of a tool of `toolsets`. Rejects a call of a tool whose code is not in this
+    /// crate.
     pub(crate) fn parse(
         toolsets: &[&'static dyn Toolset],
         tool: &str,

@@ -1,9 +1,9 @@
-//! The layer of a run: files that the run's commands wrote and that git ignores. The layer is stored outside the
+//! The layer of a run: the files that the run's commands wrote and that git ignores. The layer is stored outside the
 //! workspace.
 //!
-//! Only the commands of the run see the layer, because it is mounted over the workspace for these commands. The layer
-//! is a cache: if it is lost, the next command starts with an empty layer. Must never hold a file that already existed
-//! in the workspace when the command wrote it.
+//! Only the commands of the run see the layer. For them, it is mounted over the workspace. The layer is only a cache:
+//! if it is lost, the next command starts with an empty layer. The layer never contains a file that already existed in
+//! the workspace when the command wrote it.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Write};
@@ -25,10 +25,10 @@ use crate::sandbox::{remove, take_after};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunLayer(PathBuf);
 
-/// Name of the folder, in the folder of a run, that is mounted over the workspace.
+/// Name of the folder inside a run's folder that is mounted over the workspace.
 const CONTENT: &str = "files";
-/// Name of the file, in the folder of a run, that stores the number of bytes of the content. The file is absent while
-/// the content changes.
+/// Name of the file inside a run's folder that stores the size of the content in bytes. While the content is being
+/// changed, this file does not exist.
 const SIZE: &str = "bytes";
 
 /// Number of entries of a layer, and their total size.
@@ -38,7 +38,7 @@ pub(crate) struct Usage {
     bytes: u64,
 }
 
-/// Limits of a layer.
+/// Maximum number of entries of a layer, and maximum size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room {
     pub paths: usize,
@@ -46,7 +46,7 @@ pub(crate) struct Room {
 }
 
 impl Usage {
-    /// Returns true if `changes` make the layer larger, and the layer would then exceed the limits in `room`.
+    /// Returns true if `changes` make the layer larger and it would then exceed the limits in `room`.
     pub(crate) fn exceeds_with(self, changes: &[Change], room: Room) -> bool {
         let size = |entry: &Option<Entry>| match entry {
             Some(Entry::File { bytes, .. }) => *bytes,
@@ -68,7 +68,7 @@ impl Usage {
 }
 
 impl RunLayer {
-    /// Returns the layer that is stored in `folder`. `folder` must be outside of every workspace, and need not exist.
+    /// Returns the layer that is stored in `folder`. `folder` must not be inside a workspace. It need not exist.
     pub fn new(folder: PathBuf) -> Self {
         Self(folder)
     }
@@ -83,7 +83,7 @@ impl RunLayer {
         Root::open(&self.content()).ok()
     }
 
-    /// Removes as much of the layer as possible. Blocks.
+    /// Removes the layer as far as possible. Blocks.
     pub fn remove(&self) {
         if self.0.exists() {
             remove(&self.0);
@@ -102,8 +102,9 @@ impl RunLayer {
         Ok(usage)
     }
 
-    /// Counts the files and links of the layer that differ from the workspace: the workspace lacks the path, or the
-    /// workspace's file has a different size or an earlier modification time. Compares no content. Blocks.
+    /// Counts the files and links of the layer that differ from the workspace. A file differs if the workspace lacks
+    /// its path, or if the workspace's file has another size or an earlier modification time. Compares no content.
+    /// Blocks.
     pub fn unmerged(&self, workspace: &Path) -> io::Result<usize> {
         let workspace = Root::open(workspace).ok();
         let in_workspace = |path: &[u8]| {
@@ -125,7 +126,7 @@ impl RunLayer {
         Ok(files)
     }
 
-    /// Calls `each` with every path of the layer and its metadata.
+    /// Calls `each` with every path in the layer and the metadata of its entry.
     fn visit(&self, mut each: impl FnMut(&[u8], &Stat)) -> io::Result<()> {
         let Some(root) = self.open() else { return Ok(()) };
         let mut ahead = vec![Vec::new()];
@@ -143,7 +144,7 @@ impl RunLayer {
         Ok(())
     }
 
-    /// Counts the bytes of the layers of all other runs on this node. Blocks.
+    /// Returns the total size in bytes of the layers of all other runs on this node. Blocks.
     pub(crate) fn bytes_of_others(&self) -> io::Result<u64> {
         let Some(all) = self.0.parent() else { return Ok(0) };
         let listed = match fs::read_dir(all) {
@@ -161,7 +162,7 @@ impl RunLayer {
         Ok(bytes)
     }
 
-    /// Returns the stored size of the content. Counts the bytes if no size is stored.
+    /// Returns the size of the content that is stored in the file. If the file does not exist, counts the bytes.
     fn bytes(&self) -> io::Result<u64> {
         let noted = fs::read_to_string(self.0.join(SIZE)).ok().and_then(|text| text.trim().parse().ok());
         match noted {
@@ -174,9 +175,9 @@ impl RunLayer {
         }
     }
 
-    /// Applies the changes to the layer, and replaces the layer's entries at the changed paths. Skips a path that
-    /// exists in the workspace now, because the layer would hide the workspace's entry. Removes the whole layer on
-    /// failure: an incomplete cache may mislead a command, and an empty cache does not. Blocks.
+    /// Applies changes to the layer: the entries at the changed paths are replaced. A path that now exists in the
+    /// workspace is skipped, because the layer would hide the workspace's entry. If an error occurs, the whole layer is
+    /// removed: an incomplete cache can mislead a command, and an empty one cannot. Blocks.
     pub(crate) fn commit(
         &self,
         workspace: &Path,
@@ -247,14 +248,14 @@ impl RunLayer {
         Ok(())
     }
 
-    /// Removes from the layer the paths that the run has committed to the workspace. If that fails, removes the whole
-    /// layer, because the layer must not hide the committed files. Blocks.
+    /// Removes from the layer the paths that the run has committed to the workspace. If an error occurs, the whole
+    /// layer is removed, because it must not hide the committed files. Blocks.
     pub(crate) fn forget(&self, changeset: &Changeset) {
         self.forget_where(changeset, |_, _| true);
     }
 
-    /// Removes from the layer the merged entries that the run has not changed since the merge. If that fails, removes
-    /// the whole layer, as `forget` does. Blocks.
+    /// Removes from the layer the entries that were copied into the workspace and that the run has not changed since.
+    /// If an error occurs, the whole layer is removed, as in `forget`. Blocks.
     pub fn forget_merged(&self, changeset: &Changeset) {
         self.forget_where(changeset, is_same);
     }
@@ -295,7 +296,7 @@ impl RunLayer {
     }
 }
 
-/// Returns true if the entry at the path of a change is still in the state that the change produced.
+/// Returns true if the path of a change is still in the state that the change produced.
 fn is_same(root: &Root, change: &Change) -> bool {
     let path = bytes_of(&change.path).unwrap_or_default();
     let Ok((folder, name)) = root.parent(&path) else { return false };
@@ -303,7 +304,7 @@ fn is_same(root: &Root, change: &Change) -> bool {
         .is_ok_and(|seen| seen.entry() == change.after.as_ref())
 }
 
-/// Removes the entry at the path of a change. Keeps a folder if `wants_folder` is true.
+/// Removes the entry at the path of a change. If `wants_folder` is true, a folder is not removed.
 fn take_away(root: &Root, change: &Change, wants_folder: bool) -> io::Result<()> {
     let path = bytes_of(&change.path).unwrap_or_default();
     let Ok((folder, name)) = root.parent(&path) else { return Ok(()) };
@@ -318,7 +319,7 @@ fn take_away(root: &Root, change: &Change, wants_folder: bool) -> io::Result<()>
     fs::remove_dir_all(path)
 }
 
-/// Returns true if an entry of the layer at this path would hide an entry of the workspace.
+/// Returns true if an entry at this path in the layer would hide an entry of the workspace.
 fn hides(workspace: &Root, path: &[u8], entry: &Entry) -> io::Result<bool> {
     let ends =
         path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at).chain([path.len()]);

@@ -1,7 +1,7 @@
 //! The three operations on a call: inspect the call, observe its preconditions, run it.
 //!
-//! This module assigns each tool its operations. Must never decide whether a call may run, and must keep no state
-//! between calls except the sandbox level.
+//! This module connects each tool with these operations. This module never decides whether a call may run, and stores
+//! nothing between calls except the sandbox level.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -48,7 +48,7 @@ pub struct Call {
 #[derive(Clone, Debug, PartialEq)]
 pub struct InspectionResult {
     pub inspected: InspectionOutcome,
-    /// Content of each file in the proposed changes.
+    /// Contents of the files in the proposed changes.
     pub bodies: Vec<Vec<u8>>,
 }
 
@@ -59,9 +59,9 @@ pub struct Settings {
     pub network: bool,
     /// Ranges of non-public addresses from which pages may be fetched.
     pub allow_addresses: Vec<String>,
-    /// Decides which redirects `web_fetch` follows.
+    /// Function that decides which redirects `web_fetch` follows.
     pub follow: Follow,
-    /// Decides which paths a search or a listing omits.
+    /// Function that decides which paths a search or a listing omits.
     pub withhold: Withhold,
     /// Time limit of fetching a page.
     pub fetch_time: Duration,
@@ -69,9 +69,9 @@ pub struct Settings {
     pub sandbox_program: PathBuf,
     /// Data folder of the server. Commands can never read it.
     pub data_dir: PathBuf,
-    /// Home folder of the person. Commands cannot read the home folder, except for folders of tools that are on `path`.
+    /// Home folder of the person. Commands cannot read it, except for the folders in it that belong to tools on `path`.
     pub home: Option<PathBuf>,
-    /// `PATH` for commands. Folders that commands cannot read are removed from this `PATH`.
+    /// `PATH` for commands. Search path of commands, without the folders that commands cannot read.
     pub path: String,
     /// Timeout of a command whose call has no `timeout_s`.
     pub command_timeout_ms: u64,
@@ -79,14 +79,15 @@ pub struct Settings {
     pub write_bytes: u64,
     /// Kinds of layer that a trial may use.
     pub layers: Layers,
-    /// True if trials capture standard output and standard error separately, and look for effects that a trial cannot
-    /// show. Used for commands of external agents.
+    /// True if a trial captures standard output and standard error separately, and detects effects that it cannot show.
+    /// This is used for the commands of external agents.
     pub capture: bool,
-    /// Layer of the run. If it is `None`, writes to ignored paths during a trial become changes of the workspace.
+    /// Layer of the run. If it is `None`, everything that a trial writes to ignored paths becomes a change of the
+    /// workspace.
     pub run_layer: Option<RunLayer>,
     /// Tools that packs add.
     pub toolsets: Vec<&'static dyn Toolset>,
-    /// Input of the run, which tools of packs read.
+    /// Input of the run, which the tools of packs read.
     pub input: Value,
 }
 
@@ -115,7 +116,7 @@ impl Settings {
     }
 }
 
-/// The tools of one run, in its workspace. Cheap to clone.
+/// The tools of one run in its workspace. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Tools(Arc<Inner>, Stop);
 
@@ -129,7 +130,7 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
-    /// Returns the sandbox level that this host offers for commands of this run.
+    /// Returns the sandbox level that works on this host for the commands of this run.
     pub(crate) fn level(&self) -> SandboxLevel {
         let level = |network| sandbox::level(&self.settings.sandbox_program, network);
         // The level must also be available without network access, because a read-only command never has network
@@ -139,7 +140,8 @@ impl Inner {
 }
 
 impl Inner {
-    /// Returns the folder of the run's layer that is mounted over the workspace. Returns `None` if there is no layer.
+    /// Returns the folder with the content of the run's layer, which is mounted over the workspace. Returns `None` if
+    /// the run has no layer.
     pub(crate) fn shown_layer(&self) -> Option<PathBuf> {
         let layer = self.settings.run_layer.as_ref()?;
         layer.open().map(|_| layer.content())
@@ -150,7 +152,8 @@ impl Inner {
         Request::parse(&self.settings.toolsets, &call.tool, &call.arguments)
     }
 
-    /// Returns the run's layer, from which file tools read. Returns `None` if there is no layer.
+    /// Returns the layer of the run, in which file tools read before they read in the workspace. Returns `None` if the
+    /// run has no layer.
     fn layer_to_read(&self) -> Option<Workspace> {
         Workspace::open_layer(&self.shown_layer()?)
     }
@@ -161,15 +164,15 @@ impl Tools {
         Self(Arc::new(Inner { workspace, settings }), None)
     }
 
-    /// Returns the same tools, but `stop` stops their commands when it becomes true. A stopped command returns the
-    /// output that it has printed so far.
+    /// Returns these tools with a stop signal: when `stop` becomes true, their commands are stopped. A stopped command
+    /// returns the output that it has printed so far.
     #[must_use]
     pub fn stopped_by(self, stop: watch::Receiver<bool>) -> Self {
         Self(self.0, Some(stop))
     }
 
-    /// Inspects a call without changing anything. Returns the card for a person, the preconditions, and the proposed
-    /// changes.
+    /// Inspects a call without changing anything. Returns the card for a person, the preconditions, and the changes
+    /// that the call proposes.
     pub async fn inspect(&self, call: &Call) -> InspectionResult {
         let call = call.clone();
         let looked = self.blocking(move |inner| inspect(inner, &call)).await;
@@ -187,9 +190,9 @@ impl Tools {
         seen.unwrap_or_default()
     }
 
-    /// Runs a call after checking its preconditions again. A call that changes files is not run here: its proposed
-    /// changes are [committed](Self::commit). `effect` is the permission of a command; without an effect the command
-    /// may only read. `output` receives the output of a running command as a preview.
+    /// Runs a call after checking its preconditions again. A call that changes files is not run here. Its proposed
+    /// changes are [committed](Self::commit) instead. `effect` is what the command is allowed to do. Without an effect,
+    /// the command is only allowed to read. `output` receives the output of a running command as a preview.
     ///
     /// Dropping the future stops a command and every process that it started.
     pub async fn run(
@@ -233,8 +236,8 @@ impl Tools {
         }
     }
 
-    /// Runs a command as a trial: returns the changes that the command would make, without making them. Checks
-    /// preconditions as [`Tools::run`] does.
+    /// Runs a command as a trial: returns the changes that the command would make, without making them. Preconditions
+    /// are checked as in [`Tools::run`].
     ///
     /// Dropping the future stops the command and every process that it started.
     pub async fn try_command(
@@ -260,8 +263,8 @@ impl Tools {
         }
     }
 
-    /// Waits until no command that may write is running in the workspace. Otherwise the committed files could be
-    /// mistaken for files that the running command created.
+    /// Waits until no command that is allowed to write is running in the workspace. Otherwise the committed files could
+    /// be taken for files that the running command created.
     pub async fn turn(&self, changeset: &Changeset) -> Option<Turn> {
         let is_guarded = |change: &Change| guarded::guards(change.path.split('/')).is_some();
         if !changeset.changes().iter().any(is_guarded) {
@@ -270,11 +273,11 @@ impl Tools {
         Some(turns::wait(Path::new(self.0.workspace.path())).await)
     }
 
-    /// Changes every path of a changeset from its `before` state to its `after` state. Changes nothing if any path is
-    /// not in its `before` state.
+    /// Changes every path of a changeset from the state `before` to the state `after`. If any path is not in the state
+    /// `before`, nothing is changed.
     ///
-    /// `body` returns the bytes of a file by its digest. `resumed` is true if the commit was started before a crash, so
-    /// that some paths may already be in their `after` state. To undo a changeset, commit its inverse. Blocks.
+    /// `body` returns the bytes of a file by its digest. `resumed` is true if this commit was started before a crash,
+    /// so that some paths are possibly in the state `after` already. To undo a changeset, commit its inverse. Blocks.
     pub fn commit(
         &self,
         changeset: &Changeset,
@@ -293,7 +296,7 @@ impl Tools {
         committed
     }
 
-    /// Applies changes to the run's layer. An error removes the layer of the run, which is harmless, because a layer is
+    /// Applies changes to the run's layer. If an error occurs, the layer is removed, which is harmless, because it is
     /// only a cache. Blocks.
     pub fn commit_to_layer(
         &self,
@@ -306,8 +309,8 @@ impl Tools {
         }
     }
 
-    /// Returns the part of a changeset that can be committed to the workspace now. Excludes the paths that are keys of
-    /// `left`. Blocks.
+    /// Returns the changes of a changeset that can be committed to the workspace now. Excludes the paths that are keys
+    /// of `left`. Blocks.
     pub fn undoable(&self, wanted: &Changeset, left: BTreeMap<String, &'static str>) -> io::Result<Undoable> {
         undo::undoable(&Root::from_handle(self.0.workspace.dir())?, wanted, left)
     }
@@ -318,7 +321,7 @@ impl Tools {
         trial::merge(Root::from_handle(workspace.dir())?, Path::new(workspace.path()), layer, paths)
     }
 
-    /// Returns the paths whose current state differs from the expected state.
+    /// Returns the paths whose current state is not the expected one.
     async fn changed(&self, expected: &[Precondition]) -> Vec<String> {
         let paths: Vec<_> = expected.iter().map(|precondition| precondition.path.clone()).collect();
         let seen = self.observe(&paths).await;
@@ -332,7 +335,7 @@ impl Tools {
         changed
     }
 
-    /// Runs blocking work on files outside the async threads.
+    /// Runs work that blocks on files on a thread for blocking work.
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Inner) -> T + Send + 'static,
@@ -414,7 +417,7 @@ fn inspect(inner: &Inner, call: &Call) -> Result<InspectionResult, Refusal> {
     Ok(InspectionResult { inspected: InspectionOutcome::Ready(inspection), bodies })
 }
 
-/// Returns the data of a result: the number of entries shown, and the number of omitted paths.
+/// Returns the data of a result: how many entries are shown, and how many paths were omitted.
 fn counted(what: &str, shown: usize, left_out: usize) -> Value {
     let mut data = json!({ what: shown });
     if left_out > 0 {

@@ -1,7 +1,7 @@
-//! Tools that a pack adds to the built-in tools: their specs for models, and the execution of their calls.
+//! Tools that a pack adds to the built-in tools: their descriptions for models, and the execution of their calls.
 //!
-//! A tool of a pack reads the workspace and returns a result. The tool must never change a file, start a process or use
-//! the network.
+//! A tool of a pack reads the workspace and returns a result. It never changes a file, starts a process or uses the
+//! network.
 
 use std::fmt::Debug;
 
@@ -14,16 +14,16 @@ use crate::workspace::Workspace;
 
 /// Tools of a pack.
 pub trait Toolset: Debug + Send + Sync {
-    /// Returns the specs of the tools for models; [`reading_tool`](crate::reading_tool) makes one spec. The names must differ from
-    /// those of built-in tools.
+    /// Returns the descriptions of the tools for models. [`reading_tool`](crate::reading_tool) makes one of them. The
+    /// names must differ from those of built-in tools.
     fn specs(&self) -> Vec<Spec>;
 
-    /// Parses the arguments of a call. Must not accept more than the schema of the tool. Returns `None` if the tool
-    /// belongs to a different toolset.
+    /// Parses the arguments of a call. The parser must not accept more than the schema of the tool. Returns `None` if
+    /// the tool belongs to a different toolset.
     fn read(&self, tool: &str, arguments: &Value) -> Option<Result<Box<dyn Work>, Refusal>>;
 }
 
-/// A call of a tool of a [`Toolset`], with valid arguments.
+/// A call of a tool of a [`Toolset`], with arguments that have been checked.
 pub trait Work: Debug + Send {
     /// Executes the call. Blocks. `input` is the input of the run.
     fn run(self: Box<Self>, workspace: &Workspace, input: &Value) -> Result<Outcome, Refusal>;

@@ -1,9 +1,9 @@
-//! Turns in a workspace. While a command that may write is running, no other command that may write runs, and no file
-//! tool writes a guarded path. Without turns, a file that another call makes during a command could be mistaken for a
-//! file of the command, or for a file from before the command.
+//! Turns of commands and file tools in a workspace. While a command that may write is running, no other command that
+//! may write runs, and no file tool writes a guarded path. Without turns, a file that another call makes while a
+//! command runs could be taken for a file of this command, or for a file that existed before the command.
 //!
-//! Turns are known only within this process. A turn in a workspace also excludes turns in folders above and below that
-//! workspace.
+//! Other server processes do not know these turns. A turn in a workspace also excludes turns in folders that contain
+//! this workspace or lie in it.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,15 +18,15 @@ struct Waiting {
 #[derive(Default)]
 struct Queue {
     next: u64,
-    /// Requests in the order of their arrival. A request has its turn if no earlier request has an overlapping
-    /// workspace.
+    /// Requests for turns, in the order of their arrival. A request has its turn when no earlier request is about an
+    /// overlapping workspace.
     waiting: Vec<Waiting>,
 }
 
 static QUEUE: Mutex<Queue> = Mutex::new(Queue { next: 0, waiting: Vec::new() });
 static ENDED: Notify = Notify::const_new();
 
-/// A turn, or a request that waits for its turn. Ends on drop.
+/// A turn in a workspace, or a request that waits for its turn. Ends on drop.
 #[derive(Debug)]
 pub struct Turn {
     ticket: u64,
@@ -36,7 +36,8 @@ fn queue() -> MutexGuard<'static, Queue> {
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until this request has its turn. Earlier requests come first. Dropping the future withdraws the request.
+/// Waits until this request has its turn. Earlier requests come first. If the future is dropped, the request is
+/// withdrawn.
 pub(crate) async fn wait(workspace: &Path) -> Turn {
     let turn = {
         let mut queue = queue();

@@ -1,4 +1,4 @@
-//! Undo: selects the part of a changeset that undoes the work of a run and can be committed to the workspace now.
+//! Undo: selects those changes that undo the work of a run and that can be committed to the workspace now.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -21,13 +21,13 @@ pub struct Undoable {
 pub const CHANGED: &str = "changed_since";
 /// The path already has the state that the undo would restore.
 pub const AS_BEFORE: &str = "as_before";
-/// The folder would be removed, but contains an entry that the run did not create.
+/// The folder would be removed, but it contains an entry that the run did not create.
 pub const HOLDS_OTHERS: &str = "holds_others";
-/// The run did not create this entry, so the folder that contains the entry cannot be removed.
+/// The folder that contains this entry cannot be removed, because the run did not create the entry.
 pub const NOT_EMPTY: &str = "not_empty";
 
-/// Returns the changes that can be undone. Excludes paths that have changed since the run, and the paths in `left`.
-/// Changes that depend on each other (a part of the changeset) are undone together or not at all.
+/// Returns the changes that can be undone. Paths that have changed since the run are excluded, and so are the paths in
+/// `left`. Changes that depend on each other are either all undone or all excluded.
 pub(crate) fn undoable(
     root: &Root,
     wanted: &Changeset,
@@ -96,7 +96,7 @@ impl<F: Fn(Digest) -> io::Result<Vec<u8>>> Source for StoredFiles<F> {
     }
 }
 
-/// Returns the card of changes whose files are stored by their digests. Blocks.
+/// Returns the card of changes, with the contents of their files read by digest. Blocks.
 pub fn card(changeset: &Changeset, body: impl Fn(Digest) -> io::Result<Vec<u8>>) -> Value {
     of_changes(changeset, &StoredFiles(body))
 }

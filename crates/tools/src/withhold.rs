@@ -1,5 +1,5 @@
-//! Asks the path rules which paths a search or a listing must omit. The rules are read when the tool runs, because they
-//! may have changed after the call was allowed.
+//! Asks the rules about paths which paths a search or a listing must omit. The rules are read when the tool runs,
+//! because they may have changed after the call was allowed.
 
 use std::fmt;
 use std::pin::Pin;
@@ -15,14 +15,15 @@ type Answer = Pin<Box<dyn Future<Output = Option<WithheldPaths>> + Send>>;
 pub struct Withhold(Arc<dyn Fn() -> Answer + Send + Sync>);
 
 impl Withhold {
-    /// Creates a `Withhold` that calls `asks`. `asks` returns `None` if the rules are unreadable; then the call fails.
+    /// Creates a `Withhold` that calls the function `asks`. `asks` returns `None` if the rules cannot be read. In this
+    /// case the call fails.
     pub fn new<F: Future<Output = Option<WithheldPaths>> + Send + 'static>(
         asks: impl Fn() -> F + Send + Sync + 'static,
     ) -> Self {
         Self(Arc::new(move || Box::pin(asks())))
     }
 
-    /// Omits no path. For tools without rules.
+    /// Omits no path. Returns a `Withhold` for tools to which no rules apply.
     pub fn nothing() -> Self {
         Self::new(|| async { Some(WithheldPaths::default()) })
     }

@@ -1,7 +1,7 @@
-//! The workspace: one folder, opened once per run and used through its handle.
+//! The workspace: one folder, which is opened once per run and then used through its handle.
 //!
-//! This module checks that the workspace and the data folder do not contain each other. Must never return a path that
-//! callers open by name.
+//! This module checks that neither the workspace nor the data folder contains the other. Files are opened through this
+//! handle, never by a path.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -34,7 +34,8 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Opens a workspace. Both paths are canonicalised. Neither folder may contain the other.
+    /// Opens a workspace. Opens a workspace. Both paths are first canonicalised. Returns an error if one folder
+    /// contains the other.
     pub fn open(path: &Path, data_dir: &Path) -> Result<Self, Error> {
         let unreachable = |source| Error::Unreachable { path: path.to_owned(), source };
         let canonical = fs::canonicalize(path).map_err(unreachable)?;

@@ -1,5 +1,5 @@
-//! The hidden subcommand `sandbox-exec` as a separate program, for the tests of this crate. Must contain nothing
-//! else.
+//! The hidden subcommand `sandbox-exec` as a separate program, for the tests of this crate. This program contains
+//! nothing else.
 
 use std::process::ExitCode;
 

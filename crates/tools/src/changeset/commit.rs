@@ -1,10 +1,10 @@
-//! Commits a changeset: changes each path from its `before` state to its `after` state, or changes nothing at all.
+//! Commits a changeset: changes each path from the state `before` to the state `after`, or changes nothing at all.
 //!
-//! The commit first compares every path with its `before` state, and changes nothing if one path differs. Then the
-//! commit removes old entries; the content of a folder is removed before the folder. After that, the commit makes
-//! folders, files and links; a folder is made before its content. After a crash during the commit, each path is in one
-//! of three states: unchanged, changed, or removed and not yet made again. A *resumed* commit continues from this
-//! state. Must never follow a link, and must never replace an entry that differs from the `before` of its path.
+//! First, every path is compared with its state `before`. If one path differs, nothing is changed. Then the old entries
+//! are removed, the content of a folder before the folder itself. Then folders, files and links are made, a folder
+//! before its content. After a crash during the commit, each path is in one of three states: unchanged, changed, or
+//! removed and not yet made again. A *resumed* commit continues from this state. A commit never follows a link, and
+//! never replaces an entry that differs from the state `before` of its path.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -24,17 +24,17 @@ use super::temporary::{self, Temporary};
 /// Result of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Committed {
-    /// Every path is in its `after` state, and the changes are synced to disk.
+    /// Every path is in its state `after`, and the changes are synced to disk.
     Done,
-    /// `paths` have an unexpected state. `done` lists the paths that were changed before the conflict was detected.
-    /// `done` is empty in most cases. It can have entries if another process changed paths at the same time, or if the
-    /// commit was resumed.
+    /// `paths` are the paths whose state is not the expected one. `done` lists the paths that were changed before the
+    /// conflict was detected. It is usually empty. It can have entries if another process changed paths at the same
+    /// time, or if the commit was resumed.
     Conflict { paths: Vec<String>, done: Vec<String> },
     /// The file system reported an error.
     Failed { text: String, done: Vec<String> },
 }
 
-/// State of a path relative to its change.
+/// State of a path during the commit of its change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Before,
@@ -45,8 +45,8 @@ enum State {
     Other,
 }
 
-/// Returns the paths that prevent the commit: paths that are no longer in their `before` state, paths without a parent
-/// folder, and unexpected entries in a folder that would be removed. Changes nothing.
+/// Returns the paths that prevent the commit: paths that are not in the state `before` any more, paths whose parent
+/// folder is missing, and unexpected entries in a folder that is to be removed. Changes nothing.
 pub(crate) fn conflicts(root: &Root, changeset: &Changeset) -> io::Result<Vec<String>> {
     let changes = changeset.changes();
     let body = |_| Err(io::ErrorKind::Unsupported.into());
@@ -58,13 +58,13 @@ pub(crate) fn conflicts(root: &Root, changeset: &Changeset) -> io::Result<Vec<St
     })
 }
 
-/// Returns true if a path is already in the `after` state of its change.
+/// Returns true if a path is already in the state `after` of its change.
 pub(crate) fn is_as_wanted(root: &Root, change: &Change) -> bool {
     look(root, change).is_ok_and(|seen| state(change, &seen) == State::After)
 }
 
-/// Commits a changeset. `body` returns the bytes of a file by its digest. `resumed` is true if this commit was started
-/// before a crash.
+/// Commits a changeset. Commits a changeset. `body` returns the bytes of a file by its digest. `resumed` is true if
+/// this commit was started before a crash.
 pub(crate) fn commit(
     root: &Root,
     changeset: &Changeset,
@@ -143,7 +143,7 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
         change.after.is_none() || is_made() || self.root.folder(&bytes(folder)).is_ok()
     }
 
-    /// Returns the entries in a removed folder that this commit does not remove.
+    /// Returns the entries in a folder that is to be removed which the commit itself does not remove.
     fn strangers(&self, change: &Change) -> io::Result<Vec<String>> {
         let path = bytes(&change.path);
         let goes = |path: &str| self.change(path).is_some_and(is_removed);
@@ -276,8 +276,8 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
 /// Permissions that the owner of a folder needs to fill it.
 const OWNED: u32 = 0o700;
 
-/// Returns true if the old entry must be removed before new entries are made. Returns false for a file that becomes a
-/// different file: it is replaced in one step.
+/// Returns true if the old entry must be removed before new entries are made. Returns false for a file whose new entry
+/// is a file too: it is replaced in one step.
 fn is_removed(change: &Change) -> bool {
     match (&change.before, &change.after) {
         (None, _)
@@ -354,7 +354,7 @@ fn leads_nowhere(error: &io::Error) -> bool {
         || error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
 }
 
-/// Decodes a path of a changeset. Every path in a changeset is valid in this encoding.
+/// Decodes a path of a changeset. The encoding of a path in a changeset is always valid.
 fn bytes(text: &str) -> Vec<u8> {
     bytes_of(text).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! The entry at a path: a file by its digest, a link by its target, or a folder. Must never follow a link, and must
-//! never block on a named pipe.
+//! The entry at a path: a file by its digest, a link by its target, or a folder. This module never follows a link, and
+//! never waits for the other end of a named pipe.
 
 use std::ffi::OsStr;
 use std::io::{self, Read};
@@ -10,7 +10,7 @@ use holdshort_core::digest::Digest;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use sha2::{Digest as _, Sha256};
 
-/// Permission bits that a changeset records. The set-user-id and set-group-id bits are never recorded.
+/// Permission bits of a file that a changeset records. The set-user-id and set-group-id bits are never recorded.
 pub(crate) const MODE: u32 = 0o1777;
 
 /// Kind of entry that was found at a path.
@@ -68,7 +68,8 @@ pub(crate) fn stat(folder: impl AsFd, name: &OsStr) -> io::Result<Option<Stat>> 
     }
 }
 
-/// Opens a regular file for reading. Fails for any other kind of entry, without blocking.
+/// Opens a regular file for reading. Fails for any other kind of entry, and never waits for the other end of a named
+/// pipe.
 pub(crate) fn open(folder: impl AsFd, name: &OsStr) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = rustix::fs::openat(folder, name, flags, Mode::empty())?;

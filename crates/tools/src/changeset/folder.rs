@@ -1,4 +1,5 @@
-//! Folders below a root folder. Each is opened name by name from the root's handle, without following a link.
+//! Folders below a root folder. Each folder is opened name by name, starting at the handle of the root folder, without
+//! following a link.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -25,7 +26,7 @@ impl Root {
         Ok(Self(rustix::fs::openat(handle, ".", FLAGS, Mode::empty())?))
     }
 
-    /// Opens the folder at a path that contains only plain names. The path `""` is the root folder.
+    /// Opens the folder at a path that contains only plain names. If the path is `""`, opens the root folder.
     pub(crate) fn folder(&self, path: &[u8]) -> io::Result<OwnedFd> {
         let mut folder = self.0.try_clone()?;
         for name in names(path) {

@@ -1,5 +1,5 @@
-//! Describes in words what a changeset does below `.git`: commits, branches, configuration and hooks. Reads only the
-//! bytes of the changeset, and must never run git.
+//! Describes in words the changes that a changeset makes below `.git`: commits, branches, configuration and hooks. This
+//! module reads only the bytes in the changeset, and never runs git.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -11,10 +11,11 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::limits;
 
-/// Returns, for each repository, one line per change below `.git`. The list is empty if nothing below a `.git` changes.
+/// Returns one line per change below a folder `.git`, grouped by repository. The list is empty if the changeset changes
+/// nothing below a folder `.git`.
 ///
-/// `body` returns the bytes of a file by its digest. If `body` fails for a file, the line about that file does not
-/// describe the content of the file.
+/// `body` returns the bytes of a file by its digest. If `body` fails for a file, the line about this file does not
+/// describe its content.
 pub fn git_words(changeset: &Changeset, body: impl Fn(Digest) -> io::Result<Vec<u8>>) -> Vec<String> {
     let mut repositories: BTreeMap<&str, RepositorySummary> = BTreeMap::new();
     for change in changeset.changes().iter().filter(|change| change.is_of_content()) {
@@ -130,7 +131,7 @@ fn branch(head: &[u8]) -> Option<String> {
     Some(name.escape_debug().to_string())
 }
 
-/// Returns the lines that differ between the two texts, joined into one line.
+/// Returns the lines in which the two texts differ, joined into one line.
 fn difference(before: &str, after: &str) -> String {
     let diff = TextDiff::from_lines(before, after);
     let lines = diff.iter_all_changes().filter_map(|change| {

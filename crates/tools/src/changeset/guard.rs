@@ -1,9 +1,9 @@
-//! Findings in a changeset that the names of its paths do not show: a folder that becomes a git repository, a change to
+//! Dangers in a changeset that the names of its paths do not show: a folder that becomes a git repository, a change to
 //! the configuration of a repository whose folder is not called `.git`, and a link that leads out of the workspace.
 //!
-//! Examines the changesets of all tools, together with the workspace that they would change. Reads names and link
-//! targets, and must never read the content of a file. A change with a finding needs the approval of a person.
-//! Guarded names are not findings here, because the core recognizes guarded names itself
+//! Examines the changesets of all tools, together with the workspace that they would change. This module reads names
+//! and the targets of links, and never the content of a file. If a change has such a finding, it needs the approval of
+//! a person. Guarded names are not findings here, because the core recognizes guarded names itself
 //! ([`holdshort_command::guarded`]).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -19,12 +19,12 @@ use holdshort_core::changeset::{Change, Entry, bytes_of, is_of_git};
 use super::{ObservedPath, Root, folder, observe_path};
 use crate::limits;
 
-/// Names whose presence makes git accept a folder as a repository.
+/// If a folder contains these names, git treats it as a repository.
 pub(crate) const BARE: [&str; 3] = ["HEAD", "objects", "refs"];
-/// Names whose presence makes git accept a folder as a repository whose objects are in a different folder.
+/// If a folder contains these names, git treats it as a repository that stores its objects in another folder.
 const LINKED: [&str; 2] = ["HEAD", "commondir"];
 
-/// Finding: the change makes a repository, or changes a file that controls git in a repository.
+/// Finding: the change makes a folder a git repository, or changes a file that controls git in a repository.
 const REPOSITORY: &str = "bare_repository";
 /// Finding: the change makes a link that leads out of the workspace.
 const LINK_OUT: &str = "link_out";
@@ -68,7 +68,7 @@ struct EntryChange {
     stays: bool,
 }
 
-/// State of one folder: each flag is true if git accepts the folder as a repository, before or after the changes.
+/// Two flags for one folder: git treats the folder as a repository before the changes, and after the changes.
 #[derive(Clone, Copy)]
 struct Repository {
     before: bool,
@@ -94,7 +94,8 @@ impl Guard<'_> {
         })
     }
 
-    /// Compares a folder before and after the changes. A folder that cannot be listed is treated as a new repository.
+    /// Determines for a folder whether it is a git repository before and after the changes. A folder that cannot be
+    /// listed is treated as a new repository.
     fn repository(&self, folder: &[u8]) -> Repository {
         let listed = self.workspace.folder(folder).and_then(folder::list);
         let before: BTreeSet<Vec<u8>> = match listed {
@@ -147,8 +148,8 @@ impl Guard<'_> {
         }
     }
 
-    /// Puts the names of a link's target at the front of `ahead`. Returns false if the target is an absolute path
-    /// outside the workspace.
+    /// Inserts the names of a link's target before the names that are still to be followed (`ahead`). Returns false if
+    /// the target is an absolute path outside the workspace.
     fn follow(&self, target: &[u8], at: &mut Vec<Vec<u8>>, ahead: &mut VecDeque<Vec<u8>>) -> bool {
         let mut target = target;
         if target.starts_with(b"/") {
@@ -199,20 +200,21 @@ fn is_no_folder(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(nix::libc::ENOENT | nix::libc::ENOTDIR | nix::libc::ELOOP))
 }
 
-/// Returns true if git accepts a folder with these lower-case names as a repository.
+/// Returns true if git treats a folder that contains these names, given in lower case, as a repository.
 fn is_repository(names: &BTreeSet<Vec<u8>>) -> bool {
     let has = |wanted: &&str| names.contains(wanted.to_ascii_lowercase().as_bytes());
     BARE.iter().all(&has) || LINKED.iter().all(&has)
 }
 
-/// Returns true if a file controls git. `below` is its path relative to the folder of the repository.
+/// Returns true if a file of a repository controls what git does. `below` is its path relative to the folder of the
+/// repository.
 fn is_gits(below: &[u8]) -> bool {
     let below = String::from_utf8_lossy(below);
     guarded::guards([".git"].into_iter().chain(below.split('/'))).is_some()
 }
 
-/// Finds the innermost repository folder that contains the workspace, and returns the workspace's path relative to that
-/// folder. Returns `None` if no such folder exists, or if the folder is called `.git`.
+/// Finds the innermost git repository that contains the workspace, and returns the path of the workspace relative to
+/// this repository. Returns `None` if there is none, or if the folder of the repository is called `.git`.
 fn repository_above(workspace: &Path) -> Option<Vec<u8>> {
     let above = workspace.ancestors().skip(1).find(|folder| {
         let has = |name: &&str| fs::symlink_metadata(folder.join(name)).is_ok();

@@ -1,5 +1,5 @@
-//! Changesets in a workspace: examines the entry at a path, and commits an approved change. Must never decide whether a
-//! change may be committed, and must never follow a link.
+//! Changesets in a workspace: reads the entry at a path, and commits an approved change. This module never decides
+//! whether a change may be committed, and never follows a link.
 
 mod commit;
 pub(crate) mod entry;

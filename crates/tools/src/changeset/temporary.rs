@@ -1,9 +1,9 @@
-//! Replaces one file: writes a new file in the same folder, syncs the new file, and renames it over the old file. Must
-//! never write into the old file.
+//! Replaces one file: writes a new file in the same folder, syncs the new file, and renames it over the old file. The
+//! old file itself is never written to.
 //!
-//! A crash at any point leaves the old file or the new file, and may also leave a temporary file `.holdshort-….tmp`.
-//! The next change in the folder removes this temporary file. A temporary file that a process has locked stays, because
-//! that process is still writing it.
+//! After a crash, either the old or the new file exists, and a temporary file `.holdshort-….tmp` may remain. The next
+//! change in the folder removes a temporary file that remained. If a process has locked a temporary file, it is not
+//! removed, because this process is still writing it.
 
 use std::cell::Cell;
 use std::ffi::OsStr;
@@ -23,7 +23,7 @@ const NAMES: u32 = 100;
 const PREFIX: &str = ".holdshort-";
 const SUFFIX: &str = ".tmp";
 
-/// The new file while it has its temporary name. The file is deleted on drop unless it was renamed.
+/// The new file, as long as it has its temporary name. On drop, the file is deleted unless it was renamed.
 pub(super) struct Temporary<'a> {
     folder: BorrowedFd<'a>,
     name: String,
@@ -75,8 +75,8 @@ impl Drop for Temporary<'_> {
     }
 }
 
-/// Locks the file. The lock shows other processes that the file is still being written. Returns `None` if the file
-/// system does not support locks.
+/// Locks the file. Locks the temporary file. The lock tells other processes that the file is still being written.
+/// Returns `None` if the file system does not support locks.
 fn lock(file: impl AsFd) -> Option<bool> {
     match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Some(true),
@@ -85,14 +85,14 @@ fn lock(file: impl AsFd) -> Option<bool> {
     }
 }
 
-/// Returns true if the temporary file still has its name. Another process may have deleted the file as a leftover
-/// before this process locked the file.
+/// Returns true if the temporary file still has its name. Before this process locked the file, another process may have
+/// taken it for a file left by a crash and deleted it.
 fn is_ours(file: &File) -> bool {
     lock(file) != Some(false) && rustix::fs::fstat(file).is_ok_and(|found| found.st_nlink > 0)
 }
 
-/// Removes temporary files that a crash left in the folder. Temporary files that cannot be read or removed are harmless
-/// and stay.
+/// Removes temporary files that a crash left in the folder. If a temporary file cannot be read or removed, it remains,
+/// which is harmless.
 pub(super) fn remove_left(folder: BorrowedFd<'_>) {
     // Opens the file without blocking, because a named pipe may have replaced the file.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;

@@ -1,7 +1,7 @@
 //! Follows a command from its start until all its processes have ended: collects the output, enforces the time limit,
 //! and stops the command on request.
 //!
-//! If the caller no longer waits, the work continues until no process of the command is left.
+//! If the caller stops waiting, this work continues until no process of the command is left.
 
 use std::io::{self, PipeReader};
 use std::os::fd::OwnedFd;
@@ -30,9 +30,9 @@ pub(crate) enum ExitReason {
     TooManyProcesses,
     TooMuchOutput,
     TooManyBytes,
-    /// The layer of the trial could not be created in this workspace.
+    /// The layer (a folder that receives the writes of a trial) could not be created in this workspace.
     NoLayer(String),
-    /// The caller no longer waits for the result.
+    /// The caller has stopped waiting for the result.
     Abandoned,
     /// A person stopped the command.
     Stopped,
@@ -40,7 +40,7 @@ pub(crate) enum ExitReason {
 }
 
 impl ExitReason {
-    /// Describes for the model how the command ended.
+    /// Describes to the model how the command ended.
     pub(crate) fn describe(&self, timeout: Duration) -> String {
         match self {
             Self::Exited(code) => format!("exit code {code}"),
@@ -78,14 +78,14 @@ impl ExitReason {
 pub(crate) struct EndedCommand {
     pub how: ExitReason,
     pub transcript: Transcript,
-    /// Guarded paths (files that a person's tools run automatically) that the command created, each renamed or not.
-    /// `None` if the command may not write, or if it may also write guarded paths.
+    /// Guarded paths (files that a person's tools run automatically) that the command created. For each of them:
+    /// whether it was renamed. `None` if the command is not allowed to write, or is allowed to write guarded paths too.
     pub aside: Option<SetAside>,
-    /// Scratch folder of a trial. `None` if the trial was stopped.
+    /// Scratch folder of a trial (a temporary folder outside the workspace). `None` if the trial was stopped.
     pub scratch: Option<Scratch>,
     /// Output of each stream, if they are captured separately.
     pub streams: Option<Streams>,
-    /// Processes that still ran when the shell of the command ended.
+    /// Number of processes of the command that were still running when its shell ended.
     pub left: usize,
 }
 
@@ -107,9 +107,9 @@ impl Streams {
     }
 }
 
-/// Follows a command to its end. `preview` receives the output; the command is stopped when the receiver of `preview`
-/// is dropped. `turn` is released when the first stage has ended, and the remaining guarded paths that the command
-/// created are recorded.
+/// Follows a command to its end. `preview` receives the output. If the receiver of `preview` is dropped, the command is
+/// stopped. `turn` is released when the first stage has ended and the guarded paths that could not be renamed are
+/// recorded.
 pub(super) async fn drive(
     launched: Launched<Child>,
     time: Duration,
@@ -242,9 +242,9 @@ fn untold() -> SetAside {
     }
 }
 
-/// Pipe that receives the output of a command, and the bytes of the current chunk.
+/// Pipe from which the output of a command is read, and the chunk of bytes that was read last.
 struct Channel {
-    /// `None` after the output has ended: no process can print any more.
+    /// `None` after the output has ended, because no process can print any more.
     pipe: Option<pipe::Receiver>,
     buffer: Vec<u8>,
 }
@@ -267,7 +267,7 @@ impl Channel {
 
 struct Output {
     main: Channel,
-    /// Standard error. Has no pipe if `main` receives both streams.
+    /// Standard error. Has no pipe if standard error goes into the pipe of `main`.
     errors: Channel,
     streams: Option<Streams>,
     transcript: Transcript,

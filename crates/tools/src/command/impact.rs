@@ -1,5 +1,5 @@
-//! Counts the files that a command would reach: the files at and below the paths that its command line names. Reads
-//! only names, from the workspace's handle, and follows no link.
+//! Counts the files that a command would reach: the files at the paths that its command line names, and the files below
+//! them. Only names are read, starting at the handle of the workspace, and no link is followed.
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::limits;
 use crate::workspace::Workspace;
 
-/// Returns `{files, at_most?, at_least?}`. `at_most` is true if the command may reach only some of these files.
-/// `at_least` is true if there are further files, or folders that cannot be read. Returns `None` if the files of this
+/// Returns `{files, at_most?, at_least?}`. `at_most` is true if the command possibly reaches only some of these files.
+/// `at_least` is true if there are more files, or folders that cannot be read. Returns `None` if the files of this
 /// command are not counted, or if its paths are unknown.
 pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Option<Value> {
     let command = holdshort_command::parse(line);
@@ -55,13 +55,14 @@ pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Optio
     Some(impact)
 }
 
-/// Programs that run a program given as their argument. The parser lists the program that they run as a separate part.
+/// Programs that run another program, which is given as an argument. The parser of command lines lists the other
+/// program as a separate part.
 const RUNS_ANOTHER: [&str; 9] = ["sh", "bash", "dash", "env", "nohup", "time", "nice", "timeout", "command"];
 
 /// Paths that one part of a command line (one program with its arguments) names.
 struct CommandPaths<'p> {
     paths: Vec<&'p str>,
-    /// True if the program may reach only some of the entries below the paths.
+    /// True if the program possibly reaches only some of the entries below the paths.
     picks: bool,
 }
 
@@ -207,7 +208,7 @@ fn open(workspace: &Workspace, components: &[String]) -> Option<Dir> {
 
 struct Count {
     files: usize,
-    /// Number of entries that may still be examined.
+    /// Number of entries that may still be counted.
     left: usize,
     more: bool,
 }

@@ -1,5 +1,5 @@
-//! `run_command`: the card of a command for a person, and the execution of the command. Must never run a command
-//! outside the sandbox.
+//! `run_command`: builds the card of a command for a person, and runs the command. A command never runs outside the
+//! sandbox.
 
 mod drive;
 mod impact;
@@ -28,7 +28,7 @@ use crate::tools::{Inner, Stop};
 use crate::trial::CommandOutput;
 use crate::turns::{self, Turn};
 
-/// Maximum number of output chunks that are buffered for a slow reader. When the buffer is full, the preview omits
+/// Maximum number of output chunks that are buffered for a slow reader. If the reader is slower, the preview omits
 /// chunks.
 const WAITING_CHUNKS: usize = 256;
 
@@ -36,7 +36,7 @@ const NOTE: &str = "You approve this command line and the current content of the
                     command line runs by name. Your approval does not cover the content of other files, \
                     such as libraries, files that a tool finds by itself, and system programs.";
 
-/// A valid command line.
+/// A command line that has been checked.
 pub(crate) struct Command {
     line: String,
     /// Canonical working directory.
@@ -80,7 +80,7 @@ impl Command {
         Ok(Self { line: request.command.clone(), cwd, timeout, folder: place.components().to_vec() })
     }
 
-    /// Adds to `inspection` the card, the preconditions, and the reasons to ask a person.
+    /// Adds to `inspection` the card, the preconditions, and the reasons why a person must be asked.
     pub(crate) fn look(&self, inner: &Inner, inspection: &mut Inspection) {
         let level = inner.level();
         let scripts = scripts::look(&inner.workspace, &self.folder, &self.line);
@@ -127,7 +127,7 @@ impl Command {
     }
 }
 
-/// Returns the path of a workspace folder as preconditions write it.
+/// Returns the path of a folder of the workspace in the form that preconditions use.
 fn folder_path(folder: &[String]) -> String {
     if folder.is_empty() { "./".to_owned() } else { format!("{}/", folder.join("/")) }
 }
@@ -139,7 +139,7 @@ fn absolute(workspace: &str, place: &WorkspacePath) -> String {
         .join("/")
 }
 
-/// Returns a reason to ask a person, independent of the rules, if the sandbox level does not fully confine the command.
+/// Returns a reason to ask a person, regardless of the rules, if the sandbox level does not fully confine the command.
 fn ask_because(level: SandboxLevel) -> Option<&'static str> {
     match level {
         SandboxLevel::None => Some("sandbox_none"),
@@ -265,8 +265,8 @@ async fn follow(
     }
 }
 
-/// Prepares a command. `folders` are the preconditions about folders that the card showed when a person or a rule
-/// allowed the command.
+/// Prepares a command. Prepares a command. `folders` are the preconditions about folders that were on the card when a
+/// person or a rule allowed the command.
 pub(crate) fn prepare(
     inner: &Inner,
     request: &RunCommand,
@@ -329,7 +329,7 @@ pub(crate) fn prepare(
     Ok((command, launch))
 }
 
-/// Removes from `PATH` the folders that are in the workspace.
+/// Removes from `PATH` the folders that lie in the workspace.
 fn without(path: &str, workspace: &Path) -> String {
     let outside = |entry: &&str| !fs::canonicalize(entry).is_ok_and(|entry| entry.starts_with(workspace));
     path.split(':').filter(outside).collect::<Vec<_>>().join(":")
@@ -394,7 +394,7 @@ impl EndedCommand {
     }
 }
 
-/// Adds the guarded paths that the command created to the result, and states which of them were set aside (renamed).
+/// Adds to the result the guarded paths that the command created, and says which of them were set aside (renamed).
 /// Returns false if the command created no guarded path.
 fn tell_of(aside: &SetAside, text: &mut String, data: &mut Value) -> bool {
     if *aside == SetAside::default() {

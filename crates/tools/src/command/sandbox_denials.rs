@@ -1,14 +1,14 @@
 //! Detects whether the sandbox denied a command an operation, and explains the denial to the agent.
 //!
-//! The kernel does not report denials to the sandbox, so the output of the command is searched for error messages. A
-//! denial is enforced even if no message about it is found.
+//! The kernel does not tell the sandbox about denials, so the output of the command is searched for error messages. An
+//! operation stays denied even if no error message about it is found.
 
 use holdshort_command::guarded;
 use holdshort_core::tool::CommandEffect;
 
 use crate::limits;
 
-/// Error messages of the system for a write to a read-only mount, and for renaming a mount point.
+/// Error messages of the system about a write to a read-only mount, and about renaming a mount point.
 const REFUSALS: [&str; 2] = ["Read-only file system", "Device or resource busy"];
 
 /// Exit code of a shell that found a program but may not execute it.
@@ -17,7 +17,7 @@ const NOT_EXECUTED: i32 = 126;
 pub(super) const SET_ASIDE: &str =
     "a person's tools, such as git or editors, would run this file automatically without an approval";
 
-/// How certain it is that the sandbox denied the command an operation.
+/// Certainty with which it is known that the sandbox denied the command an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Denial {
     /// An error message of the system shows the denial.
@@ -26,9 +26,9 @@ pub(super) enum Denial {
     Perhaps,
 }
 
-/// Detects a denial. `printed` is the command's complete output, `workspace` is the path of the workspace. The exit
-/// code alone does not show a denial: `touch x || true` succeeds, and a script that redirects its errors fails without
-/// output.
+/// Detects a denial. `printed` is the complete output of the command, and `workspace` is the path of the workspace. The
+/// exit code alone does not show a denial: `touch x || true` succeeds although the sandbox denies it, and a script that
+/// redirects its errors fails without output.
 pub(super) fn detect_denial(
     effect: &CommandEffect,
     printed: &str,
@@ -59,19 +59,19 @@ pub(super) fn detect_denial(
     }
 }
 
-/// Error messages of the system when the filter of system calls denies a mode, a device, a socket, or a file attribute.
-/// The filter denies these operations for every effect, so an approval of a person does not help.
+/// Error messages of the system if the filter of system calls denies a file mode, a device, a socket, or a file
+/// attribute. The filter denies these operations to every command, even if a person has approved the command.
 const FILTERED: [&str; 2] = ["Operation not permitted", "Operation not supported"];
 
-/// Maximum number of output lines that are reported as denied by the filter.
+/// Maximum number of output lines that are reported as operations which the filter denied.
 const FILTERED_LINES: usize = 8;
 
 pub(super) const FILTERED_TOLD: &str = "Commands may not set set-user-id or set-group-id bits, make a file \
      unreadable for its owner, create devices, create sockets in the workspace, or set extended attributes. \
      A retry of such an operation is refused again.";
 
-/// Returns the output lines with an error message of the kind that the filter of system calls causes. The system can
-/// cause the same message for other reasons.
+/// Returns the output lines that contain an error message which the filter of system calls can cause. The message can
+/// also have another cause.
 pub(super) fn filtered(printed: &str) -> Vec<&str> {
     // Landlock denies a device with a different message.
     let of_a_device = |line: &str| line.starts_with("mknod: ") && line.contains("Permission denied");
@@ -80,7 +80,7 @@ pub(super) fn filtered(printed: &str) -> Vec<&str> {
 }
 
 /// Messages of programs that cannot allocate memory: the C library, Python, C++, Rust, Go. Node and Java are not
-/// listed, because their messages are about memory limits of their own.
+/// listed, because their messages are about their own memory limits.
 const OUT_OF_MEMORY: [&str; 5] = [
     "Cannot allocate memory",
     "MemoryError",
@@ -101,7 +101,7 @@ pub(super) fn describe_memory_limit(printed: &str) -> Option<String> {
     })
 }
 
-/// Returns true if the line names a guarded path. An absolute path counts only if it is in the workspace.
+/// Returns true if the line names a guarded path. An absolute path is considered only if it lies in the workspace.
 fn names_a_guarded_path(line: &str, workspace: &str) -> bool {
     line.split([' ', '\'', '"', '`', ':', ',', '(', ')', '\u{2018}', '\u{2019}'])
         .filter_map(|word| if word.starts_with('/') { word.strip_prefix(workspace) } else { Some(word) })

@@ -1,6 +1,6 @@
 //! Binds the approval of a command to the files of the workspace that the command line runs, and to the folders in
-//! which the command runs. The card shows these files. Files that are only mentioned inside a script are not found
-//! here.
+//! which it runs: if one of them changes, the approval is not valid. The card shows these files. A file that is named
+//! only inside a script is not found.
 
 use std::fs;
 use std::path::Path;
@@ -14,29 +14,29 @@ use crate::files::{self, Last, WorkspacePath};
 use crate::limits;
 use crate::workspace::Workspace;
 
-/// Maximum number of files and folders, including missing files, to which an approval of a command line is bound. The
-/// search in the command line stops at this number.
+/// Maximum number of files and folders to which the approval of a command line is bound. Missing files are counted too.
+/// The search ends when this number is reached.
 const MOST_BOUND: usize = 4 * limits::SCRIPTS;
 
-/// Maximum number of folders that are searched for one part of a command line. The part names these folders, and its
-/// other words are looked up as files in them.
+/// Maximum number of folders in which the words of one part of a command line are searched as files. These are folders
+/// that the part itself names.
 const MOST_BELOW: usize = 16;
 
 /// Scripts that the inspection of a command line finds.
 #[derive(Debug, Default)]
 pub(super) struct Scripts {
-    /// Preconditions, sorted by path. A file that is absent now must stay absent.
+    /// Preconditions, sorted by path. If a file does not exist now, the precondition is that it still does not exist
+    /// when the command runs.
     pub bound: Vec<Precondition>,
     /// List for the card, `[{path, text, truncated?}]`, with one object for each existing file to which the approval is
     /// bound.
     pub card: Vec<Value>,
-    /// True if the approval cannot be bound to every file that the command runs and to every folder in which the
-    /// command runs.
+    /// True if the approval cannot be bound to all files that the command runs and all folders in which it runs.
     pub unbound: bool,
 }
 
 impl Scripts {
-    /// Binds the approval to a file by its digest. Shows the file on the card if it exists.
+    /// Binds the approval to the digest of a file. If the file exists, adds it to the card.
     fn bind(&mut self, workspace: &Workspace, place: &WorkspacePath) {
         let path = place.to_string();
         if self.bound.iter().any(|bound| bound.path == path) {
@@ -51,7 +51,7 @@ impl Scripts {
         self.bound.push(bound);
     }
 
-    /// Binds the approval to a folder by its identity.
+    /// Binds the approval to the identity of a folder.
     fn bind_folder(&mut self, workspace: &Workspace, path: &str) {
         let path = format!("{path}/");
         if !self.bound.iter().any(|bound| bound.path == path) {
@@ -112,8 +112,8 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
     found
 }
 
-/// Binds the approval to the existing files that one part of a command line may run, and to the folders in which this
-/// part may run.
+/// Binds the approval to the existing files that one part of a command line possibly runs, and to the folders in which
+/// this part possibly runs.
 fn look_up(
     workspace: &Workspace,
     folder: &[String],
@@ -156,8 +156,8 @@ fn joined(folder: &str, text: &str) -> String {
     if folder.is_empty() || text.starts_with('/') { text.to_owned() } else { format!("{folder}/{text}") }
 }
 
-/// Looks up one word of a command line as a file, and binds the approval to the file. If the word names a folder, adds
-/// the folder to `below`.
+/// Searches for a file that one word of a command line names, and binds the approval to this file. If the word names a
+/// folder, adds the folder to `below`.
 fn look_up_text(
     workspace: &Workspace,
     folder: &[String],
@@ -186,8 +186,8 @@ fn look_up_text(
     }
 }
 
-/// Returns a path of the command line relative to the workspace. Returns `None` if the names in the path lead out of
-/// the workspace.
+/// Converts a path in the command line to a path relative to the workspace. Returns `None` if the names in the path
+/// lead out of the workspace.
 fn inside(workspace: &Workspace, folder: &[String], path: &str) -> Option<String> {
     let mut names: Vec<&str> =
         match path.strip_prefix(workspace.path()).and_then(|rest| rest.strip_prefix('/')) {
@@ -208,7 +208,8 @@ fn inside(workspace: &Workspace, folder: &[String], path: &str) -> Option<String
     (!plain.is_empty()).then(|| plain.join("/"))
 }
 
-/// Returns true if a path whose names lead out of the workspace comes back into the workspace through a link or `..`.
+/// Returns true if a path first leads out of the workspace by its names, and then leads back into it through a link or
+/// `..`.
 fn leads_inside(workspace: &Workspace, folder: &[String], path: &str) -> bool {
     let root = Path::new(workspace.path());
     let folder = folder.iter().fold(root.to_owned(), |path, name| path.join(name));

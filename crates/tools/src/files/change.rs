@@ -1,7 +1,7 @@
 //! Plans writes and edits of a file: its current content, its new content, and the card for a person.
 //!
-//! Must never change anything. `proposal` makes a changeset from the plan, and the commit of that changeset changes the
-//! file.
+//! This module never changes a file. `proposal` converts the plan to a changeset, and the commit of this changeset
+//! changes the file.
 
 use holdshort_core::tool::Precondition;
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ impl Planned {
         Precondition { path: self.place.to_string(), sha256: self.before.as_ref().map(|found| found.digest) }
     }
 
-    /// Returns true if the file has other hard links. Replacing the file separates it from these links.
+    /// Returns true if the file has other hard links. When the file is replaced, these links keep the old content.
     pub(crate) fn has_other_names(&self) -> bool {
         self.before.as_ref().is_some_and(|found| found.links > 1)
     }
@@ -73,7 +73,7 @@ impl Planned {
     }
 }
 
-/// Returns `text` after the replacement that `edit` describes. The replaced passage must occur exactly once.
+/// Returns `text` with the replacement that `edit` describes. The replaced passage must occur exactly once.
 fn edited(text: &str, edit: &EditFile) -> Result<String, Refusal> {
     let path = escape_path(&edit.path);
     if edit.old == edit.new {
@@ -100,8 +100,8 @@ fn edited(text: &str, edit: &EditFile) -> Result<String, Refusal> {
     Ok(spliced(text, at, edit.old.len(), &edit.new))
 }
 
-/// Returns the positions at which a passage occurs, including overlapping occurrences. An empty passage has no
-/// position.
+/// Returns the positions at which a passage occurs, including overlapping occurrences. Returns no positions for an
+/// empty passage.
 fn occurrences<'a>(text: &'a str, passage: &'a str) -> impl Iterator<Item = usize> + 'a {
     let mut from = if passage.is_empty() { None } else { Some(0) };
     std::iter::from_fn(move || {

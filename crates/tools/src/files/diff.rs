@@ -1,5 +1,5 @@
-//! A diff as data for a card: hunks of lines, up to a maximum number of lines and bytes. Must never contain formatting
-//! for a terminal.
+//! A diff as data for a card: groups of changed lines (hunks), up to a maximum number of lines and bytes. The data
+//! contains no formatting for a terminal.
 
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
@@ -76,8 +76,8 @@ pub fn diff(old: &str, new: &str) -> Value {
     Diff::between(old, new).to_value()
 }
 
-/// Returns one line without its line end. A last line without a line end is marked; without the mark it would look the
-/// same as a line with a line end.
+/// Returns one line without its line end. If the last line of a file has no line end, it is marked, because it would
+/// otherwise look the same as a line with a line end.
 fn line(op: &str, value: &str) -> Value {
     match value.strip_suffix('\n') {
         Some(text) => json!({"op": op, "text": text}),

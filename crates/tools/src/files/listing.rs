@@ -1,4 +1,4 @@
-//! `list_directory`: the names in one folder. Must never list subfolders or follow a link.
+//! `list_directory`: the names in one folder. Subfolders are never listed, and links are never followed.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use crate::limits;
 use crate::refusal::Refusal;
 use crate::workspace::Workspace;
 
-/// Finds the folder that a call names. Without a path, the folder is the workspace.
+/// Returns the folder that a call names. Without a path, the folder is the workspace.
 pub(crate) fn folder(workspace: &Workspace, path: Option<&str>) -> Result<WorkspacePath, Refusal> {
     let path = path.filter(|path| !path.is_empty()).unwrap_or(".");
     let place = WorkspacePath::resolve(workspace, path, Last::Follow)?;
@@ -23,7 +23,7 @@ pub(crate) fn folder(workspace: &Workspace, path: Option<&str>) -> Result<Worksp
     }
 }
 
-/// Text of a listing or search, number of results that the text contains, and number of omitted paths.
+/// Text of a listing or search, the number of results in it, and the number of omitted paths.
 #[derive(Debug)]
 pub(crate) struct Listed {
     pub text: String,
@@ -41,8 +41,8 @@ pub(super) fn left_out_words(left_out: usize) -> Option<String> {
     Some(format!("({paths} left out: a rule forbids reading there or requires approval)"))
 }
 
-/// Lists the entries of a folder, merged from the run's layer and the workspace and sorted, without the paths that
-/// rules withhold.
+/// Lists the entries of a folder in the run's layer and in the workspace, sorted together, without the paths that rules
+/// withhold from agents.
 pub(crate) fn list(
     workspace: &Workspace,
     layer: Option<&Workspace>,
@@ -90,7 +90,7 @@ pub(crate) fn list(
     Ok(Listed { text: lines.join("\n") + "\n", shown: total, left_out })
 }
 
-/// Returns the names in a folder, each with a mark for its kind of entry.
+/// Returns the names in a folder, each with a mark for the kind of entry.
 fn names(workspace: &Workspace, place: &WorkspacePath) -> io::Result<Vec<(String, &'static str)>> {
     let mut names = Vec::new();
     for entry in WorkspacePath::open_folder(workspace, place.components())?.entries()? {

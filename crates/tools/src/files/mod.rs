@@ -1,5 +1,5 @@
-//! Work on files in the workspace. Every file is opened from the workspace's handle, folder by folder, without
-//! following a link. Must never open a file by an absolute path.
+//! Reading and changing files in the workspace. Every file is opened from the workspace's handle, folder by folder,
+//! without following a link. A file is never opened by its absolute path.
 
 mod change;
 mod diff;

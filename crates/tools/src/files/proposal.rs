@@ -1,5 +1,5 @@
-//! The proposal of a file tool: a changeset with one file and its missing parent folders. The changeset is committed in
-//! the same way as every other changeset.
+//! The change that a file tool proposes: a changeset with one file and its missing parent folders. This changeset is
+//! committed in the same way as any other.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -48,12 +48,12 @@ impl Planned {
         Ok((proposed, findings))
     }
 
-    /// Returns the bytes of the file before and after the change. Undo and commit need both.
+    /// Returns the bytes of the file before and after the change, which the commit and an undo need.
     pub(crate) fn into_bodies(self) -> Vec<Vec<u8>> {
         self.before.into_iter().map(|found| found.bytes).chain([self.after.into_bytes()]).collect()
     }
 
-    /// Returns the changes. Returns none if the file already has the wanted content.
+    /// Returns the changes. Returns an empty list if the file already has the proposed content.
     fn changes(&self, root: &Root) -> Vec<Change> {
         let names = self.place.components();
         let folders = (1..names.len()).map(|depth| text_of(names[..depth].join("/").as_bytes()));
@@ -85,7 +85,7 @@ impl Planned {
 }
 
 /// Returns the permission bits that this process removes from new files (its umask). The umask is read from `/proc`,
-/// because `umask(2)` cannot read it without changing it.
+/// because `umask(2)` cannot return it without changing it.
 fn umask() -> u32 {
     static UMASK: OnceLock<u32> = OnceLock::new();
     let read = || {

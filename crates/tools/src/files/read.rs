@@ -1,4 +1,4 @@
-//! Reads files in the workspace: their text, and their state as a precondition. Must never write.
+//! Reads files in the workspace: either their text, or their state for a precondition. Must never write.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -16,7 +16,8 @@ use crate::refusal::Refusal;
 use crate::sandbox;
 use crate::workspace::Workspace;
 
-/// Digest for a path without a regular file within the size limit, such as a folder. No real file has this digest.
+/// Digest that stands for a path without a regular file within the size limit, for example a folder. No real file has
+/// this digest.
 const NO_FILE: Digest = Digest::ZERO;
 
 /// A regular file at the time when it was read.
@@ -28,8 +29,8 @@ pub(crate) struct FileSnapshot {
     pub links: u64,
 }
 
-/// Reads a whole file as text for an agent. Reads the run's layer if the layer contains the file, and the workspace
-/// otherwise.
+/// Reads a whole file as text for an agent. If the run's layer contains the file, it is read there, otherwise in the
+/// workspace.
 pub(crate) fn read_text(
     workspace: &Workspace,
     layer: Option<&Workspace>,
@@ -49,7 +50,7 @@ fn read_text_in(workspace: &Workspace, path: &str) -> Result<(WorkspacePath, Str
     Ok((place, text(found.bytes, path)?))
 }
 
-/// Reads the file at a place. Fails if the file does not exist.
+/// Reads the file at a resolved path. Fails if the file does not exist.
 pub(crate) fn existing(
     workspace: &Workspace,
     place: &WorkspacePath,
@@ -92,7 +93,8 @@ pub(crate) fn too_large(path: &str, limit: u64) -> Refusal {
     )
 }
 
-/// Returns the current state of files, sorted by path. A state that cannot be determined is treated as changed.
+/// Returns the current state of files, sorted by path. If the state of a file cannot be determined, the returned state
+/// differs from every expected one.
 pub(crate) fn observe(workspace: &Workspace, paths: &[String]) -> Vec<Precondition> {
     let mut seen: Vec<_> = paths
         .iter()
@@ -118,10 +120,10 @@ fn state(workspace: &Workspace, path: &str) -> Option<Digest> {
 }
 
 /// Returns the identity of the folder at a path. The identity consists of inode number and creation time, because the
-/// file system reuses inode numbers. Returns `None` if the folder does not exist.
+/// file system uses the inode number of a removed folder again. Returns `None` if the folder does not exist.
 ///
-/// The identity of a workspace changes when guarded paths in it could not be set aside. A call that was allowed before
-/// this change and has not started is checked again, and then needs the approval of a person.
+/// The identity of a workspace also changes when guarded paths in it could not be set aside (renamed). A call that was
+/// allowed before, but has not started, is then checked again and needs the approval of a person.
 pub(crate) fn identity(workspace: &Workspace, path: &str) -> Option<Digest> {
     let place = match WorkspacePath::resolve(workspace, path, Last::Refuse) {
         Ok(place) if place.kind == Kind::Absent => return None,
@@ -176,7 +178,7 @@ fn open_in(folder: &Dir, name: &str, limit: u64) -> io::Result<Opened> {
     }))
 }
 
-/// Reads a file that a directory walk found, for a search. Returns `None` if the file must not be searched.
+/// Reads a file that the search has found in a folder. Returns `None` if the file is not to be searched.
 pub(crate) fn for_search(
     workspace: &Workspace,
     components: &[String],

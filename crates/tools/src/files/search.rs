@@ -1,5 +1,6 @@
-//! `search_codebase`: matching lines of all files, in the order of the file names. A directory walk finds the names,
-//! and each file is opened from the workspace's handle. Must never follow a link or leave the workspace.
+//! `search_codebase`: returns the matching lines of all files, sorted by file name. The names are found by walking
+//! through the folders, and each file is opened from the handle of the workspace. A link is never followed, and the
+//! search never leaves the workspace.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::request::SearchCodebase;
 use crate::workspace::Workspace;
 
-/// Number of bytes at the beginning of a file that are examined to distinguish text from binary data.
+/// Number of bytes at the beginning of a file from which it is decided whether the file is text or binary data.
 const BINARY_PROBE_BYTES: usize = 8192;
 
 /// A validated search: the pattern, and the file or folder where the search starts.
@@ -47,7 +48,7 @@ pub(crate) fn check(workspace: &Workspace, request: &SearchCodebase) -> Result<C
     }
 }
 
-/// Returns `path:line: text` for every match up to the limits. Does not open files that rules withhold.
+/// Returns `path:line: text` for every match, up to the limits. Files that rules withhold from agents are not opened.
 pub(crate) fn search(
     workspace: &Workspace,
     request: &SearchCodebase,
@@ -118,7 +119,7 @@ impl Hits {
 }
 
 /// Walks the files below a file or folder of the workspace. The walk always starts at the workspace, so that
-/// `.gitignore` files above the workspace do not apply.
+/// `.gitignore` files in folders above it have no effect.
 fn walk(root: &Path, place: &WorkspacePath) -> ignore::Walk {
     let wanted: PathBuf = std::iter::once(root).chain(place.components().iter().map(Path::new)).collect();
     WalkBuilder::new(root)
@@ -136,8 +137,8 @@ fn walk(root: &Path, place: &WorkspacePath) -> ignore::Walk {
         .build()
 }
 
-/// Returns the components of a regular file's path in the workspace. Returns `None` for a name that is not UTF-8, since
-/// no tool call can contain such a name.
+/// Returns the components of a regular file's path in the workspace. Returns `None` for a name that is not UTF-8,
+/// because no tool call can contain such a name.
 fn components(entry: &DirEntry, root: &Path) -> Option<Vec<String>> {
     if !entry.file_type()?.is_file() {
         return None;

@@ -1,4 +1,5 @@
-//! Resolves a path that an agent wrote to a path in the workspace. Checks the path and resolves links. Opens nothing.
+//! Resolves a path that an agent wrote to a path in the workspace. The path is checked, and its links are resolved.
+//! Opens nothing.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,13 +12,13 @@ use crate::limits;
 use crate::refusal::Refusal;
 use crate::workspace::Workspace;
 
-/// Treatment of a symbolic link that is the last component of a path.
+/// Tells what happens to a symbolic link that is the last component of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Last {
-    /// Follow the link, as reading does. Its target must be in the workspace.
+    /// The link is followed, as it is when a file is read. The target must be in the workspace.
     Follow,
-    /// Refuse the path. A write through the link could replace the link or its target, and either would surprise the
-    /// person.
+    /// Refuse the path. The path is rejected: a write could replace either the link or its target, and either could
+    /// surprise the person.
     Refuse,
 }
 
@@ -29,8 +30,8 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// A resolved path in the workspace. None of its components was a link when the path was resolved. Opening the path
-/// follows no link: if a component has become a link, opening fails.
+/// A resolved path in the workspace. When the path was resolved, none of its components was a link. When the path is
+/// opened, no link is followed: if a component has become a link in the meantime, opening fails.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkspacePath {
     components: Vec<String>,
@@ -129,14 +130,15 @@ impl WorkspacePath {
     }
 }
 
-/// Writes the path relative to the workspace, separated by `/`. Writes `.` for the workspace itself.
+/// Writes the path relative to the workspace, with `/` as the separator. Writes `.` for the workspace itself.
 impl std::fmt::Display for WorkspacePath {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.components.is_empty() { f.write_str(".") } else { f.write_str(&self.components.join("/")) }
     }
 }
 
-/// Splits a path that an agent wrote. Rejects absolute paths and `..`, even if the path would stay in the workspace.
+/// Splits a path that an agent wrote. Rejects an absolute path and `..`, even if the path would lead into the
+/// workspace.
 fn components(path: &str) -> Result<Vec<String>, Refusal> {
     if path.is_empty() {
         return Err(Refusal::new(
@@ -167,7 +169,7 @@ fn components(path: &str) -> Result<Vec<String>, Refusal> {
         .collect()
 }
 
-/// Rejects a path that is written as a folder (for example with a final `/`), even if the path is a file.
+/// Rejects a path that is written as a folder (for example with a final `/`), even if a file is there.
 pub(crate) fn names_a_file(path: &str) -> Result<(), Refusal> {
     match path.rsplit('/').next() {
         Some("" | ".") if !path.is_empty() => {
@@ -231,7 +233,7 @@ pub(crate) fn not_found(path: &str) -> Refusal {
     )
 }
 
-/// Returns a path in a form for messages: on one line, without control characters.
+/// Returns a path in a form for messages: on one line, with control characters escaped.
 pub(crate) fn escape_path(path: &str) -> std::str::EscapeDebug<'_> {
     path.escape_debug()
 }

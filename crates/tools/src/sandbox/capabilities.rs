@@ -1,11 +1,12 @@
-//! The capabilities (`capabilities(7)`) that the first two stages need, and the few that a command keeps.
+//! The capabilities (`capabilities(7)`) that the first two stages of the sandbox need, and the few that a command
+//! keeps.
 
 use std::io;
 
 use rustix::thread::{self, CapabilitySet, CapabilitySets};
 
-/// Capabilities that a command keeps if it runs as root, to handle files of several owners. None of them affects the
-/// host outside the sandbox.
+/// Capabilities that a command keeps if it runs as root, so that it can handle files of several owners. None of them
+/// has an effect outside the sandbox.
 const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)
@@ -15,8 +16,8 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETUID);
 
 /// Capabilities that `init` needs to mount file systems, to raise the loopback device, and to drop capabilities. The
-/// kernel accesses an overlay with the rights of the process that mounted it. `DAC_OVERRIDE` lets the kernel access the
-/// overlay's working folder, whose mode denies access even to its owner.
+/// kernel accesses an overlay with the permissions of the process that mounted it. `DAC_OVERRIDE` lets the kernel
+/// access the overlay's working folder, whose mode denies access even to its owner.
 const FOR_INIT: [CapabilitySet; 4] =
     [CapabilitySet::SYS_ADMIN, CapabilitySet::NET_ADMIN, CapabilitySet::SETPCAP, CapabilitySet::DAC_OVERRIDE];
 

@@ -1,7 +1,7 @@
-//! Chooses the folders that a command can read in addition to the workspace and its temporary folder: the system
-//! folders, and the folders in which `PATH` finds programs.
+//! Chooses the folders that a command can read besides the workspace and its temporary folder: the system folders, and
+//! the folders in which `PATH` finds programs.
 //!
-//! `landlock` and `view` enforce the choice. The choice must never include a home folder or the data folder.
+//! `landlock` and `view` enforce the choice. The choice never includes a home folder or the data folder.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,14 +30,16 @@ const ETC: &str = "/etc";
 /// Folders that are never readable as a whole, even if `PATH` names a folder in them. Separate rules apply to each.
 const APART: [&str; 4] = ["/dev", ETC, "/proc", "/sys"];
 
-/// Folders of toolchains that also need files outside their folder on `PATH`. If a folder on `PATH` is in one of these
-/// folders, the whole toolchain is readable. `.cargo` is not listed, because it holds credentials.
+/// Folders of toolchains (such as compilers) that need more files than those in their folder on `PATH`. If a folder on
+/// `PATH` is in one of these folders, the whole toolchain is readable. `.cargo` is not listed, because it contains
+/// credentials.
 const TOOLCHAINS: [&str; 14] = [
     ".pyenv", ".rbenv", ".nodenv", ".goenv", ".jenv", ".nvm", ".fnm", ".volta", ".asdf", ".sdkman", ".bun",
     ".deno", ".rustup", ".ghcup",
 ];
 
-/// Environment variables that tell a toolchain its folder, each with the default folder relative to the home folder.
+/// Environment variables that tell a toolchain where its folder is, each with the default folder relative to the home
+/// folder.
 const TOOLCHAIN_VARIABLES: [(&str, &str); 7] = [
     ("RUSTUP_HOME", ".rustup"),
     ("PYENV_ROOT", ".pyenv"),
@@ -48,14 +50,14 @@ const TOOLCHAIN_VARIABLES: [(&str, &str); 7] = [
     ("ASDF_DATA_DIR", ".asdf"),
 ];
 
-/// The tools that are available to a command.
+/// The folders and variables with which a command can use the tools of this machine.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tooling {
     /// `PATH` without the folders that a command cannot read.
     pub path: String,
     pub folders: Vec<PathBuf>,
-    /// Environment variables with the folders of toolchains. Without them a toolchain would search the command's empty
-    /// home folder.
+    /// Environment variables with the folders of toolchains. Without these variables, a toolchain would search the home
+    /// folder of the command, which is empty.
     pub variables: BTreeMap<String, String>,
 }
 
@@ -96,7 +98,7 @@ pub(crate) fn tooling(path: &str, home: Option<&Path>, data_dir: &Path, workspac
     tooling
 }
 
-/// Returns the folder of the toolchain that contains a folder.
+/// Returns the folder of the toolchain to which a folder belongs.
 fn toolchain(folder: &Path) -> Option<PathBuf> {
     folder
         .ancestors()
@@ -108,8 +110,8 @@ fn is_system(folder: &Path) -> bool {
     SYSTEM.iter().any(|system| folder.starts_with(system))
 }
 
-/// Returns the readable system folders. If a system folder contains a hidden folder, returns the system folder's
-/// entries except the hidden one.
+/// Returns the readable system folders. If a system folder contains a folder that must be hidden, returns the other
+/// entries of the system folder instead.
 pub(super) fn system(plan: &Plan) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for folder in SYSTEM {
@@ -131,7 +133,7 @@ fn around_hidden(plan: &Plan, path: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the paths in `/etc` that every user may read: whole folders where possible, and single files otherwise.
+/// Returns the paths in `/etc` that every user may read: whole folders if possible, otherwise single files.
 pub(super) fn etc(plan: &Plan) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut entries_left = limits::ETC_ENTRIES;
@@ -141,7 +143,7 @@ pub(super) fn etc(plan: &Plan) -> Vec<PathBuf> {
     found
 }
 
-/// Returns true if every user may read the path and everything below it. Otherwise adds to `found` the paths below it
+/// Returns true if every user may read the path and everything below it. Otherwise adds to `found` those paths below it
 /// that every user may read.
 fn is_public(plan: &Plan, path: &Path, entries_left: &mut usize, found: &mut Vec<PathBuf>) -> bool {
     let Some(left) = entries_left.checked_sub(1) else { return false };

@@ -1,5 +1,5 @@
 //! Landlock (`landlock(7)`): limits which files a command may use and which processes it may signal. Also prevents TCP
-//! connections if there is no network namespace to do so.
+//! connections if the command has no network namespace that prevents them.
 
 use std::path::{Path, PathBuf};
 
@@ -14,15 +14,15 @@ use super::plan::Plan;
 
 /// Newest Landlock version whose features are used. On an older kernel these features are skipped.
 const NEWEST: ABI = ABI::V9;
-/// Minimum Landlock version, which covers all file operations, including truncation.
+/// Oldest Landlock version that suffices: it restricts all operations on files, including truncation.
 const OLDEST: ABI = ABI::V3;
 
 /// Devices that every program may use.
 pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
-/// Folder of shared memory. A command can use it only in a separate view of the file system.
+/// Folder of shared memory. A command can use it only if the command has its own view of the file system.
 pub(super) const SHARED_MEMORY: &str = "/dev/shm";
-/// Files in `/proc` that language runtimes read. Without a separate view, a command sees the host's `/proc`, so it may
-/// read only these files and not the processes of other users.
+/// Files in `/proc` that language runtimes read. Without a view of its own, a command sees the `/proc` of the host, so
+/// it may read only these files and not the data about processes of other users.
 const HOST_PROC: [&str; 6] =
     ["/proc/cpuinfo", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime", "/proc/version"];
 

@@ -1,4 +1,5 @@
-//! The server's side of the sandbox: starts the first stage, and tests whether a sandbox level works on this host.
+//! The part of the sandbox that runs in the server: starts the first stage, and tests whether a sandbox level works on
+//! this host.
 
 use std::io::{self, PipeReader, Read};
 use std::os::fd::OwnedFd;
@@ -16,8 +17,8 @@ use super::report::Report;
 use super::scratch::Scratch;
 use crate::limits;
 
-/// Environment variables of every command. Because of these variables, git ignores bare repositories in the workspace
-/// and starts no file watcher. Therefore reading a repository runs no program.
+/// Environment variables of every command. With these variables, git ignores bare repositories in the workspace and
+/// starts no file watcher. Reading a repository therefore runs no program.
 const ENVIRONMENT: [(&str, &str); 6] = [
     ("TERM", "dumb"),
     ("GIT_CONFIG_COUNT", "2"),
@@ -27,35 +28,35 @@ const ENVIRONMENT: [(&str, &str); 6] = [
     ("GIT_CONFIG_VALUE_1", "false"),
 ];
 
-/// Environment variables that a command inherits from the server. None of them may ever hold a secret.
+/// Environment variables that a command inherits from the server. None of them ever contains a secret.
 const PASSED_ON: [&str; 5] = ["LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME"];
 
 /// A command line that is ready to start, with a new scratch folder.
 pub(crate) struct Launch {
     pub plan: Plan,
-    /// True if standard error gets its own pipe.
+    /// True if standard error has a pipe of its own.
     pub separates: bool,
     scratch: Scratch,
 }
 
-/// A running first stage. Closing `line` stops all processes.
+/// The first stage of the sandbox while it runs. Closing `line` stops all processes.
 pub(crate) struct Launched<C> {
     pub child: C,
     pub line: UnixStream,
-    /// Combined standard output and standard error, in the order of writing.
+    /// Standard output and standard error together, in the order in which they were written.
     pub output: PipeReader,
-    /// Standard error, if it is separate from `output`.
+    /// Standard error, if it has a pipe of its own.
     pub errors: Option<PipeReader>,
-    /// Scratch folder, removed on drop. Must be dropped only after all processes have ended.
+    /// Scratch folder, removed on drop. Must not be dropped before all processes have ended.
     pub scratch: Scratch,
-    /// True if the command is a trial: its writes are in the scratch folder and must still be read.
+    /// True if the command runs as a trial: its writes are in the scratch folder and have yet to be read.
     pub is_trial: bool,
-    /// The workspace if the command may write there, but not to guarded paths. `None` for all other commands.
+    /// The workspace, if the command is allowed to write there except to guarded paths. `None` for all other commands.
     pub guarded: Option<PathBuf>,
 }
 
 impl Launch {
-    /// Makes the scratch folder and a plan with defaults. The caller sets the other fields of the plan.
+    /// Makes the scratch folder, and a plan with default values. The caller sets the other fields of the plan.
     pub(crate) fn prepare(level: SandboxLevel, network: bool, command: String) -> io::Result<Self> {
         let scratch = Scratch::new()?;
         let folder = fs::canonicalize(scratch.path())?;
@@ -116,9 +117,9 @@ impl Launch {
     }
 }
 
-/// Returns true if a sandbox level is available on this host and confines commands. A probe command tries to see other
-/// processes and to read a secret file outside its folders, and must fail. At the full level the probe tests every
-/// effect.
+/// Returns true if a sandbox level works on this host and confines commands. A probe command tries to see other
+/// processes and to read a secret file outside its folders. Both must fail. At the full level, the probe tests every
+/// kind of effect that a command can be allowed to have.
 pub(super) fn probe_level(program: &Path, level: SandboxLevel, network: bool) -> bool {
     let holds = |effect| try_out(program, level, network, &effect).is_ok_and(|held| held);
     let effects_hold =

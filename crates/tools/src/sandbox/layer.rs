@@ -1,7 +1,8 @@
-//! The layer of a trial: a folder that receives a command's writes and is mounted at the path of the workspace.
-//!
-//! This module creates and mounts a layer. `trial` reads the layer after the command has ended. Must never write to the
+//! The layer of a trial: a folder that receives the writes of a command, and that the command sees at the path of the
 //! workspace.
+//!
+//! This module creates and mounts a layer. `trial` reads the layer after the command has ended. This module never
+//! writes to the workspace.
 
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::report::Report;
 
-/// A layer in a separate folder, whose path only this process knows.
+/// A layer in a folder of its own, whose path only this process knows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Layer {
@@ -25,13 +26,13 @@ pub(crate) enum Layer {
     Copy { folder: PathBuf },
 }
 
-/// Mount options of every overlay. With these options, every file in the overlay is complete: the file refers to no
-/// data outside the overlay. The kernel does not sync the overlay to disk.
+/// Mount options of every overlay. With these options, every file in the overlay is complete, which means that no part
+/// of its data is outside the overlay. The kernel does not sync the overlay to disk.
 const OPTIONS: &str = "redirect_dir=nofollow,metacopy=off,index=off,volatile";
 
-/// Extended attributes in which an overlay stores its marks. `Trusted` attributes are safer, because the owner of a
-/// file in the workspace cannot set them, but they require the rights of the first user namespace. Without these
-/// rights, `User` attributes are used.
+/// Extended attributes in which an overlay stores its marks (for deleted entries and hidden folders). `Trusted`
+/// attributes are safer, because the owner of a file in the workspace cannot set them, but they require the rights of
+/// the first user namespace. Without these rights, `User` attributes are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notes {
     Trusted,
@@ -51,7 +52,7 @@ impl Notes {
         }
     }
 
-    /// Returns the name of the attribute that marks a folder as opaque. An opaque folder hides the entries of the same
+    /// Returns the name of the attribute that marks a folder as opaque. An opaque folder hides the content of the same
     /// folder in the workspace.
     pub(crate) fn opaque(self) -> &'static str {
         match self {
@@ -86,7 +87,7 @@ impl Layer {
         }
     }
 
-    /// Returns the attributes in which an overlay stores its marks. Returns `None` for a copy, which has no marks.
+    /// Returns the attributes in which an overlay stores its marks. Returns `None` for a copy, because it has no marks.
     pub(crate) fn notes(&self) -> Option<Notes> {
         match self {
             Self::Overlay { folder } if folder.join(OF_USER).exists() => Some(Notes::User),
@@ -95,7 +96,7 @@ impl Layer {
         }
     }
 
-    /// Mounts the layer at a path. If that fails, reports to the server that no layer is possible.
+    /// Mounts the layer at a path. If this fails, tells the server that a layer cannot be made here.
     pub(super) fn mount(&self, lower: Lower<'_>, place: &Path) -> io::Result<()> {
         let mounted = match self {
             Self::Overlay { folder } => self.mount_overlay(folder, lower, place),
@@ -132,7 +133,7 @@ impl Layer {
     }
 }
 
-/// Folders below a layer, from top to bottom: the layer of the run if it exists, and the workspace.
+/// Folders under a layer, from top to bottom: the layer of the run if it exists, and the workspace.
 #[derive(Clone, Copy)]
 pub(super) struct Lower<'a> {
     pub run_layer: Option<&'a Path>,
@@ -169,7 +170,7 @@ fn handle(folder: &File) -> String {
 
 const NOTHING: Option<&str> = None;
 
-/// Gives a folder the mode and the owner of a second folder.
+/// Gives a folder the mode and the owner of another folder.
 pub(crate) fn take_after(folder: &Path, of: &Path) -> io::Result<()> {
     let found = fs::metadata(of)?;
     // Only root can set another user as the owner, so a failure is ignored.
@@ -177,7 +178,8 @@ pub(crate) fn take_after(folder: &Path, of: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(found.mode() & 0o7777))
 }
 
-/// Returns true if this process is in the first user namespace. The id map of that namespace contains every id.
+/// Returns true if this process is in the first user namespace of the machine. The id map of that namespace contains
+/// every id.
 fn has_rights_of_the_machine() -> io::Result<bool> {
     let map = fs::read_to_string("/proc/self/uid_map")?;
     Ok(map.split_whitespace().eq(["0", "0", "4294967295"]))

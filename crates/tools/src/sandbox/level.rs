@@ -1,6 +1,6 @@
-//! The sandbox level of this host. A probe can fail because the host is busy, and such a failure must not weaken the
-//! sandbox of later commands. Therefore the level never falls while the server runs, and a level below the full level
-//! is probed again after a while.
+//! The sandbox level of this host. A probe (a test of whether a level works) can fail because the host is busy, and
+//! this must not weaken the sandbox of later commands. The level therefore never falls while the server runs, and a
+//! level below the full level is probed again after some time.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use holdshort_core::tool::SandboxLevel;
 use super::launch;
 use crate::limits::{PROBE_AGAIN, PROBES};
 
-/// Sandbox level for a program and a network setting. `None` until the first probe has ended. A running probe holds the
-/// lock.
+/// Known sandbox level for a program and a network setting. `None` until the first probe has ended. A running probe
+/// holds the lock.
 type Slot = Arc<Mutex<Option<ProbedLevel>>>;
 
-/// Known levels, by program and network setting.
+/// Known sandbox levels, by program and network setting.
 static FOUND: Mutex<BTreeMap<(PathBuf, bool), Slot>> = Mutex::new(BTreeMap::new());
 
-/// A level and the time of its probe.
+/// A sandbox level and the time of the probe that determined it.
 #[derive(Clone, Copy)]
 struct ProbedLevel {
     level: SandboxLevel,
@@ -33,8 +33,8 @@ impl ProbedLevel {
     }
 }
 
-/// Returns the highest sandbox level that works on this host. The level is determined by running a probe command that
-/// tries to escape. Blocks.
+/// Returns the highest sandbox level that works on this host. It is determined by running a probe command that tries to
+/// escape from the sandbox. Blocks.
 ///
 /// The first call for a program takes some milliseconds; later calls return the stored level. `program` is the
 /// executable that contains the hidden subcommand.

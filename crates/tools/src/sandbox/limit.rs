@@ -1,4 +1,5 @@
-//! Resource limits (`setrlimit(2)`) of a command, and a lower priority than the server's for processor time and memory.
+//! Resource limits (`setrlimit(2)`) of a command. The command also has a lower priority than the server for processor
+//! time and for memory.
 
 use std::{fs, io};
 
@@ -6,11 +7,11 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::limits;
 
-/// Amount by which the niceness of a command exceeds the niceness of the server. The server must get processor time to
-/// stop the command.
+/// Number that is added to the niceness of the server to give the niceness of a command. The server must receive enough
+/// processor time to stop the command.
 const NICER_BY: i32 = 5;
 
-/// Applies the limits to this process and to every process that it starts.
+/// Applies the limits to this process and to all processes that it starts.
 pub(super) fn take_on(cpu_s: u64) -> io::Result<()> {
     let wanted = [
         (Resource::RLIMIT_CORE, 0),

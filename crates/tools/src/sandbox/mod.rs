@@ -13,7 +13,7 @@
 //! Below [`SandboxLevel::Full`](holdshort_core::tool::SandboxLevel::Full) there are no namespaces, and `start` does the
 //! work of `init`. Every failure is safe: a stage that cannot do its work reports the failure, and the command does not
 //! run. The server communicates with the stages over their standard input. When the server closes this connection, all
-//! stages must end.
+//! stages end.
 
 mod capabilities;
 mod folders;

@@ -5,7 +5,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
-/// Returns the path of the first mount below the workspace. In each line of `mountinfo`, the path is the fifth field.
+/// Returns the path of the first file system that is mounted below the workspace. In each line of `mountinfo`, the path
+/// is the fifth field.
 pub(crate) fn mounted_below(workspace: &Path) -> Option<String> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
     let places = mounts.lines().filter_map(|line| line.split(' ').nth(4));

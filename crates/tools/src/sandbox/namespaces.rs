@@ -1,5 +1,5 @@
-//! The namespaces of a command (`namespaces(7)`): mounts, processes, System V IPC, and the network if the command has
-//! no network access.
+//! The namespaces of a command (`namespaces(7)`): mounts, processes, System V IPC, and the network if the command is
+//! not allowed to use it.
 
 use std::os::fd::AsRawFd;
 use std::{fs, io};

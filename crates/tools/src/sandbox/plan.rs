@@ -1,4 +1,4 @@
-//! The data that the stages need, passed from stage to stage as one argument.
+//! The data that the stages of the sandbox need. It is passed from stage to stage as one argument.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layer::Layer;
 
-/// Path of the command's temporary folder in a separate view of the file system.
+/// Path of the command's temporary folder, if the command has its own view of the file system.
 pub(super) const PRIVATE_IN_VIEW: &str = "/tmp";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -19,24 +19,27 @@ pub(super) const PRIVATE_IN_VIEW: &str = "/tmp";
 pub(crate) struct Plan {
     pub command: String,
     pub cwd: PathBuf,
-    /// The exact sandbox level to apply.
+    /// The sandbox level that is applied, neither a lower nor a higher one.
     pub level: SandboxLevel,
     pub network: bool,
-    /// The workspace, which is always readable. `effect` determines which paths in the workspace are writable.
+    /// The workspace, which is always readable. `effect` determines which paths in it the command can write.
     pub workspace: PathBuf,
     pub effect: CommandEffect,
     /// Layer that receives the command's writes. `None` if the command is not a trial.
     pub layer: Option<Layer>,
-    /// Content folder of the run's layer, which is mounted over the workspace. The command never writes to this folder.
+    /// Content folder of the layer of the run, which is mounted over the workspace. The command never writes to this
+    /// folder.
     pub run_layer: Option<PathBuf>,
-    /// Folders that were inspected before the command was approved. The command does not run if a different folder has
-    /// replaced one of these folders.
+    /// Identities of the folders that were inspected before the command was approved. If another folder is now at one
+    /// of these paths, the command does not run.
     pub identities: Vec<Identity>,
     /// New, empty folder on the host; see [`Plan::private_on_host`].
     pub scratch: PathBuf,
-    /// Readable folders outside the system folders. `PATH` or a toolchain needs them.
+    /// Folders outside the system folders that the command can read, because `PATH` or a toolchain needs them. `PATH`
+    /// or a toolchain needs them.
     pub tool_folders: Vec<PathBuf>,
-    /// Folders that are never readable, even if a readable folder contains them: the data folder and the home folder.
+    /// Folders that the command can never read, even if they are inside a readable folder: the data folder and the home
+    /// folder.
     pub hidden: Vec<PathBuf>,
     /// All environment variables of the command except `HOME` and `TMPDIR`.
     pub environment: BTreeMap<String, String>,
@@ -65,8 +68,8 @@ impl Identity {
         self.compare(&fs::metadata(&self.path)?)
     }
 
-    /// Compares this identity with the identity of the current working directory. Uses no path, because the path may
-    /// have changed.
+    /// Compares this identity with the identity of the current working directory. No path is used, because another
+    /// folder may be at the path by now.
     pub(super) fn check_here(&self) -> io::Result<()> {
         self.compare(&fs::metadata(".")?)
     }
@@ -86,13 +89,13 @@ impl Plan {
     }
 
     /// Returns the path of the file with the list of guarded paths. The first stage writes the file and the second
-    /// stage reads it. If the first stage was killed before it set aside new guarded paths, the next server reads the
-    /// file.
+    /// stage reads it. If the first stage was killed before it set aside (renamed) new guarded paths, the next server
+    /// reads the file.
     pub(super) fn guarded(&self) -> PathBuf {
         self.scratch.join(super::scratch::GUARDED)
     }
 
-    /// Returns the folder in which the view of the file system is built.
+    /// Returns the folder in which the command's view of the file system is built.
     pub(crate) fn view_root(&self) -> PathBuf {
         self.scratch.join("view")
     }
@@ -102,7 +105,7 @@ impl Plan {
         if self.has_namespaces() { PRIVATE_IN_VIEW.into() } else { self.private_on_host() }
     }
 
-    /// Returns the paths in the workspace that the command may write.
+    /// Returns the paths in the workspace that the command is allowed to write.
     pub(super) fn written(&self) -> Vec<PathBuf> {
         match &self.effect {
             CommandEffect::Reads => Vec::new(),
@@ -116,7 +119,7 @@ impl Plan {
         }
     }
 
-    /// Returns true if the command may write to the workspace, but not to guarded paths.
+    /// Returns true if the command is allowed to write to the workspace except to guarded paths.
     pub(crate) fn is_guarded(&self) -> bool {
         match &self.effect {
             CommandEffect::Reads | CommandEffect::Guarded => false,
@@ -126,16 +129,16 @@ impl Plan {
 
     /// Returns true if sockets and pipes in the workspace must be made unreachable for the command.
     ///
-    /// Over a layer the command cannot reach a process outside, because the files of a layer have different inodes. A
-    /// read-only command has no Unix sockets (`seccomp`) and no permission to write to a pipe (`landlock`), unless the
-    /// workspace is inside the command's temporary folder.
+    /// If the command runs over a layer, it cannot reach a process outside through them, because the files of a layer
+    /// have other inodes. A command that is only allowed to read has no Unix sockets (`seccomp`) and cannot write to a
+    /// pipe (`landlock`), unless the workspace is inside the command's temporary folder.
     pub(super) fn closes_channels(&self) -> bool {
         let is_reader = self.effect == CommandEffect::Reads && !self.workspace.starts_with(self.private());
         self.has_namespaces() && !self.network && self.layer.is_none() && !is_reader
     }
 
-    /// Returns true if the command sees the workspace through a layer. The folders of a layer have different
-    /// identities.
+    /// Returns true if the command sees the workspace through a layer. The identities of folders in a layer differ from
+    /// those in the workspace.
     pub(super) fn shows_a_layer(&self) -> bool {
         self.has_namespaces() && (self.layer.is_some() || self.run_layer.is_some())
     }

@@ -7,19 +7,19 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::{Pid, getpgrp, getpid};
 
-/// Processes that belong to a command.
+/// The processes that are counted and stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     /// All processes of a namespace except its process 1, which is the current process. When process 1 ends, the kernel
     /// kills the other processes.
     Namespace,
-    /// Descendants of the current process. The current process adopts descendants whose parent has ended.
+    /// Descendants of the current process. If the parent of a descendant ends, the current process becomes its parent.
     Descendants,
-    /// Only the direct child, which supervises its descendants itself.
+    /// Only the direct child of the current process. The child itself supervises its descendants.
     Child,
 }
 
-/// Returns the number of processes. If it cannot be determined, returns a number above every limit.
+/// Returns the number of processes. If the number cannot be determined, returns a number above every limit.
 pub(super) fn count(scope: Scope) -> usize {
     match scope {
         Scope::Namespace => numbered().map_or(usize::MAX, |pids| pids.len().saturating_sub(1)),
@@ -37,7 +37,7 @@ pub(super) fn count_living() -> usize {
     numbered().map_or(usize::MAX, |pids| pids.iter().filter(|pid| **pid != own && is_living(pid)).count())
 }
 
-/// Stops every process of the scope.
+/// Stops all processes of the scope.
 pub(super) fn stop(scope: Scope, child: Pid) {
     match scope {
         Scope::Namespace => {}
@@ -50,11 +50,11 @@ pub(super) fn stop(scope: Scope, child: Pid) {
     }
 }
 
-/// Kills all descendants. Repeats this, since a process may start another process while it is being killed. The kernel
-/// signals all members of a process group in one step, so no member can start a process in between. No descendant may
-/// be in the process group of the current process.
+/// Kills all descendants. Stops all descendants of the current process. This is repeated, because a process may start
+/// another one while it is being killed. The kernel signals all members of a process group in one step, so no member
+/// can start a process in between. No descendant may be in the process group of the current process.
 ///
-/// Repeats until no descendant remains, because no other process would kill a remaining descendant.
+/// The repetition ends when no descendant is left, because no other process would kill it.
 fn stop_descendants() {
     let own = getpgrp();
     loop {
@@ -79,7 +79,7 @@ pub(super) struct Process {
     group: Pid,
 }
 
-/// Returns the current process, and all processes of a scope that have not been reaped yet.
+/// Returns the current process, and all processes of a scope whose exit status has not been read yet.
 pub(super) fn all(scope: Scope) -> io::Result<Vec<Process>> {
     let own = getpid();
     let mut found = match scope {

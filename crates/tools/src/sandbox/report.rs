@@ -1,5 +1,6 @@
-//! Reports of the stages to the server. Each report is one JSON line, sent over the standard input of the stages. The
-//! reports state when the command begins, how the command ended, and which guarded paths the command created.
+//! Reports that the stages of the sandbox send to the server. Each report is one JSON line, sent over the standard
+//! input of the stages. A report says that the command begins, how the command ended, or which guarded paths the
+//! command created.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -14,7 +15,7 @@ use super::guard::SetAside;
 pub(crate) enum Report {
     /// The shell exited.
     Exited { code: i32 },
-    /// A signal ended the shell.
+    /// The shell was ended by a signal.
     Signalled { signal: i32 },
     /// The command was stopped because it had too many processes.
     TooManyProcesses,
@@ -22,20 +23,21 @@ pub(crate) enum Report {
     TooManyBytes,
     /// The layer that receives the command's writes could not be created in this workspace, so the command did not run.
     NoLayer { why: String },
-    /// The command is about to start. If the command may write, the search for guarded paths is complete.
+    /// The command starts after this report. If the command may write, the search for guarded paths is complete.
     Begins,
-    /// Processes of the command that still ran when its shell ended. This report is sent only if such processes exist.
+    /// Number of processes of the command that were still running when its shell ended. This report is sent only if
+    /// such processes exist.
     Left { processes: usize },
-    /// Guarded paths that the command created and that were renamed, or could not be renamed. This report is sent after
-    /// every writing command, even if the command created no guarded path. Without this report, new guarded paths may
-    /// remain.
+    /// Guarded paths that the command created: those that were renamed, and those that could not be renamed. This
+    /// report is sent after every command that is allowed to write, even if it created no guarded path. If this report
+    /// is missing, new guarded paths possibly remain.
     SetAside(SetAside),
     /// A stage could not do its work, so the command did not run.
     Failed { why: String },
 }
 
 impl Report {
-    /// Sends the report to the server. Ignores errors: if the server is gone, nobody needs the report.
+    /// Sends the report to the server. Errors are ignored, because a server that has ended does not need the report.
     pub(crate) fn send(&self) {
         let _ = self.try_send();
     }
@@ -66,7 +68,7 @@ impl Report {
         lines(sent).find_map(left).unwrap_or(0)
     }
 
-    /// Parses the reports. Returns how the command ended, and the outcome for the guarded paths that it created.
+    /// Parses the reports. Returns how the command ended, and what happened to the guarded paths that it created.
     pub(crate) fn parse(sent: &[u8]) -> (Self, Option<SetAside>) {
         let mut end = None;
         let mut aside = None;

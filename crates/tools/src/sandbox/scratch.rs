@@ -1,8 +1,8 @@
-//! The scratch folder of a command. The server holds a lock on the folder while the server uses the folder.
+//! The scratch folder of a command. The server has locked the folder as long as it uses the folder.
 //!
-//! If a server is killed, its scratch folders remain. The next server first renames the guarded paths that the commands
-//! created (*sets them aside*), and then removes these scratch folders. Must never touch a folder that is locked, or
-//! that belongs to a different user.
+//! If a server is killed, its scratch folders remain on the disk. The next server first renames the guarded paths that
+//! the commands created (*sets them aside*), and then removes these scratch folders. A folder that is locked or that
+//! belongs to another user is never touched.
 
 use std::fs::{self, File};
 use std::io;
@@ -19,8 +19,8 @@ use super::unguarded;
 const PREFIX: &str = "holdshort-";
 const LOCK: &str = "lock";
 const NEW_LOCK: &str = "lock.new";
-/// Name of the file that lists the guarded paths from before the command. The file exists until the guarded paths that
-/// the command created are renamed.
+/// Name of the file that lists the guarded paths which existed before the command. The file exists until the guarded
+/// paths that the command created have been renamed.
 pub(super) const GUARDED: &str = "guarded.json";
 
 /// Content of the file [`GUARDED`].
@@ -40,7 +40,7 @@ pub(super) fn noted(file: &Path) -> io::Result<Note> {
     Ok(serde_json::from_slice(&fs::read(file)?)?)
 }
 
-/// A scratch folder, which is removed on drop. Entries that cannot be removed stay.
+/// A scratch folder, which is removed on drop. Entries that cannot be removed remain.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     folder: PathBuf,
@@ -63,7 +63,7 @@ impl Scratch {
         &self.folder
     }
 
-    /// Prevents the removal of the folder on drop, because its list of guarded paths is still needed.
+    /// Prevents the removal of the folder on drop, because the list of guarded paths in it is still needed.
     pub(crate) fn keep(mut self) -> PathBuf {
         std::mem::take(&mut self.folder)
     }
@@ -77,9 +77,9 @@ impl Drop for Scratch {
     }
 }
 
-/// Removes a scratch folder or the layer of a run, at any depth, including folders whose mode denies access to their
-/// owner. Following paths is safe here, because no process of a command is left that could replace a folder with a
-/// link.
+/// Removes a scratch folder or the layer of a run with all content, including folders that even their owner is not
+/// allowed to enter. The content is removed by its paths. This is safe here, because no process of a command is left
+/// that could replace a folder with a link.
 pub(crate) fn remove(folder: &Path) {
     if fs::remove_dir_all(folder).is_ok() {
         return;
@@ -107,8 +107,8 @@ pub(crate) fn remove(folder: &Path) {
 }
 
 /// Removes the scratch folders of killed servers, and renames the guarded paths that their commands created. Entries
-/// that cannot be removed stay. If a guarded path cannot be renamed, later commands in that workspace need an approval.
-/// Blocks.
+/// that cannot be removed remain. If a guarded path cannot be renamed, later commands in its workspace need an
+/// approval. Blocks.
 pub fn clean_up() {
     let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return };
     for entry in entries.flatten() {
@@ -132,7 +132,7 @@ fn is_set_aside(note: &Note) -> bool {
     }
 }
 
-/// Returns true if the workspace of this list still contains guarded paths that could not be set aside.
+/// Returns true if the workspace that this list belongs to still contains guarded paths that could not be set aside.
 pub(super) fn is_unguarded(list: &Path) -> bool {
     let note = match noted(list) {
         Ok(note) => note,
@@ -146,8 +146,8 @@ pub(super) fn is_unguarded(list: &Path) -> bool {
     }
 }
 
-/// Returns true if the folder belongs to this user and no process holds its lock. A folder without a lock file belongs
-/// to a different program, or is just being created.
+/// Returns true if the folder belongs to this user and no process holds its lock. If a folder has no lock file, it
+/// belongs to another program, or is just being created.
 fn is_left(folder: &Path) -> bool {
     let ours = || {
         fs::symlink_metadata(folder)

@@ -1,6 +1,6 @@
-//! A system call filter for operations that namespaces and Landlock do not cover. The filter denies unusual socket
-//! families, kernel keyrings, interfaces that bypass filters, and file modes whose effect outlasts the command. The
-//! filter must never become a complete list of allowed calls.
+//! A filter of system calls, for operations that namespaces and Landlock do not restrict. The filter denies unusual
+//! socket families, kernel keyrings, interfaces that bypass filters, and file modes that have an effect after the
+//! command has ended. The filter is not meant to become a complete list of allowed calls.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,7 +17,8 @@ use super::plan::Plan;
 type Error = Box<dyn std::error::Error + Send + Sync>;
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Socket families that ordinary programs use. Other families, such as `AF_VSOCK`, may lead out of a network namespace.
+/// Socket families that ordinary programs use. Other families, such as `AF_VSOCK`, could lead out of a network
+/// namespace.
 const SOCKET_FAMILIES: [libc::c_int; 4] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
 /// System calls that are denied with any arguments.
@@ -35,10 +36,11 @@ const REFUSED: [libc::c_long; 8] = [
     libc::SYS_kexec_load,
 ];
 
-/// System calls that are reported as missing. Libraries then use an equivalent call whose arguments a filter can read.
+/// System calls for which the filter reports that the kernel does not have them. Libraries then use an equivalent call
+/// whose arguments a filter can read.
 const ABSENT: [libc::c_long; 1] = [libc::SYS_openat2];
 
-/// System calls that are reported as unsupported.
+/// System calls for which the filter reports that they are not supported.
 const UNSUPPORTED: [libc::c_long; 5] = [
     // Reserves disk space that the count of written bytes does not include.
     libc::SYS_fallocate,
@@ -93,8 +95,9 @@ pub(super) fn take_on(plan: &Plan) -> io::Result<()> {
     Ok(())
 }
 
-/// Denies system calls with x32 numbers. A kernel may accept x32 numbers as a second set of numbers for the same calls,
-/// and the other filters do not match x32 numbers. Instructions (`seccomp(2)`): load the number, compare it, return.
+/// Denies system calls with numbers of the x32 interface. A kernel may accept these numbers as second numbers of the
+/// same calls, and the other filters do not recognize them. Instructions (`seccomp(2)`): load the number, compare it,
+/// return.
 #[cfg(target_arch = "x86_64")]
 const OTHER_NUMBERS: [sock_filter; 4] = [
     sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 },
@@ -103,7 +106,7 @@ const OTHER_NUMBERS: [sock_filter; 4] = [
     sock_filter { code: 0x06, jt: 0, jf: 0, k: 0x7fff_0000 },
 ];
 
-/// Returns rules without conditions: they match the calls with any arguments.
+/// Returns rules without conditions, which match the given calls with any arguments.
 fn whatever(calls: &[libc::c_long]) -> Rules {
     calls.iter().map(|call| (*call, Vec::new())).collect()
 }
@@ -144,8 +147,8 @@ const SET_USER_ID: u64 = 0o4000;
 const SET_GROUP_ID: u64 = 0o2000;
 const OWNER_READS: u64 = 0o400;
 
-/// Returns conditions that match a mode with a set-user-id or set-group-id bit, or without read permission for the
-/// owner.
+/// Returns conditions that match a file mode which has a set-user-id or set-group-id bit, or which gives the owner no
+/// read permission.
 fn bad_modes(argument: u8) -> Result<[SeccompCondition; 3], Error> {
     Ok([
         has(argument, SET_USER_ID, SET_USER_ID)?,

@@ -1,4 +1,5 @@
-//! The three stages of the hidden subcommand, in order. A stage that fails reports the reason and ends.
+//! The three stages of the hidden subcommand, in the order in which they run. If a stage fails, it reports the reason
+//! and ends.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -23,7 +24,7 @@ use super::{SUBCOMMAND, capabilities, landlock, limit, namespaces, scratch, secc
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Path of the running program, valid even if the program's file is not in the view.
+/// Path of the running program, which is valid even if the view of the file system does not contain the program's file.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 const SHELL: &str = "/bin/sh";
 const EXCHANGED: &str = "a directory was replaced after it was checked";
@@ -78,8 +79,8 @@ fn look(plan: &Plan) -> Result<Guard> {
     Ok(guard)
 }
 
-/// Returns true if the server still holds its end of the connection. The server never sends data, so a readable
-/// connection has been closed.
+/// Returns true if the server still holds its end of the connection. The server never sends data, so if the connection
+/// is readable, the server has closed it.
 fn server_waits() -> bool {
     let line = io::stdin();
     let mut watched = [PollFd::new(line.as_fd(), PollFlags::POLLIN)];
@@ -117,8 +118,8 @@ fn init(plan: &Plan, text: &str) -> Result<()> {
     watch_over_command(plan, text, Scope::Namespace)
 }
 
-/// Returns the paths in the workspace that the view makes read-only, and the sockets and pipes that it makes
-/// unreachable.
+/// Returns the paths in the workspace that the view of the file system makes read-only, and the sockets and pipes that
+/// it makes unreachable.
 fn found_in_workspace(plan: &Plan) -> Result<GuardFindings> {
     if plan.is_guarded() {
         return Ok(scratch::noted(&plan.guarded())?.found);
@@ -139,7 +140,7 @@ fn watch_over_command(plan: &Plan, text: &str, scope: Scope) -> Result<()> {
     Ok(())
 }
 
-/// Drops every privilege that the command must not have, and becomes the command.
+/// Gives up every privilege that the command must not have, and then becomes the command.
 fn confine(plan: &Plan) -> Result<()> {
     setsid()?;
     close_fds::set_fds_cloexec(3, &[]);
@@ -174,8 +175,7 @@ fn confine(plan: &Plan) -> Result<()> {
     Err(because("the shell does not start")(failed))
 }
 
-/// Starts the next stage. The next stage inherits the output, and the standard input, which is the connection to the
-/// server.
+/// Starts the next stage. It inherits the output, and the standard input, which is the connection to the server.
 fn next(stage: &str, plan: &str) -> Result<Child> {
     Command::new(THIS_PROGRAM)
         .args([SUBCOMMAND, stage, plan])

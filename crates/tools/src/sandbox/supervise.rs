@@ -18,9 +18,10 @@ use super::report::Report;
 use super::written_bytes::WrittenBytes;
 use crate::limits;
 
-/// Waits until the child has ended or must be stopped. Returns `None` if the server is gone and needs no report.
+/// Waits until the child has ended or must be stopped. Returns `None` if the server has ended and needs no report.
 ///
-/// In all cases every process of the scope is stopped. In a namespace this happens when the caller exits.
+/// In each case all processes of the scope are stopped. If the scope is a namespace, they end when the calling process
+/// exits.
 pub(super) fn supervise(child: &Child, scope: Scope, write_bytes: u64) -> io::Result<Option<Report>> {
     let child = Pid::from_raw(i32::try_from(child.id()).map_err(io::Error::other)?);
     let ended = watch(child, scope, write_bytes);
@@ -70,7 +71,8 @@ fn watch(child: Pid, scope: Scope, write_bytes: u64) -> io::Result<Option<Report
     }
 }
 
-/// Reaps every child that has ended, including adopted ones. Returns the report if the watched child is among them.
+/// Reads the exit status of all children that have ended, including adopted ones. Returns the report if the watched
+/// child is among them.
 fn reap(child: Pid) -> io::Result<Option<Report>> {
     loop {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
@@ -85,8 +87,8 @@ fn reap(child: Pid) -> io::Result<Option<Report>> {
     }
 }
 
-/// Returns the time until the next count. The time is shorter if there are many processes, because their number may
-/// double between two counts.
+/// Returns the time until the next count. The time is shorter if there are many processes, because many processes can
+/// multiply faster.
 fn pause(scope: Scope, count: usize) -> io::Result<PollTimeout> {
     let pause = match scope {
         Scope::Child => return Ok(PollTimeout::NONE),

@@ -1,9 +1,9 @@
-//! Remembers workspaces with dangerous files: a command created a guarded path, such as a Git hook that a person's
-//! tools would run, and the path could not be renamed (*set aside*). Every later call that may write in such a
-//! workspace needs the approval of a person.
+//! Stores in memory which workspaces contain dangerous files: a command created a guarded path, such as a Git hook that
+//! a person's tools would run, and the path could not be renamed (*set aside*). Every later call that is allowed to
+//! write in such a workspace needs the approval of a person.
 //!
-//! The list is in memory. After a restart, the server finds the same workspaces through the scratch folders that
-//! remain. Must never change a workspace.
+//! After a restart, the server finds the same workspaces through the scratch folders that remain. This module never
+//! changes a workspace.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,13 +18,14 @@ fn left() -> MutexGuard<'static, BTreeMap<PathBuf, Vec<PathBuf>>> {
     LEFT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Stores the path of a command's scratch folder, which contains the list of guarded paths from before the command.
+/// Stores the path of the scratch folder of a command. This folder contains the list of guarded paths that existed
+/// before the command.
 pub(crate) fn remember(workspace: &Path, folder: PathBuf) {
     left().entry(workspace.to_owned()).or_default().push(folder);
 }
 
-/// Returns true if a guarded path that could not be set aside still exists. Checks the workspace at every call, and
-/// forgets the scratch folder of a command when all its guarded paths are gone.
+/// Returns true if a guarded path that could not be set aside still exists. The workspace is checked at every call.
+/// When all guarded paths of a command are gone, its scratch folder is not remembered any more.
 pub(crate) fn is_unguarded(workspace: &Path) -> bool {
     let overlaps = |other: &Path| other.starts_with(workspace) || workspace.starts_with(other);
     let folders: Vec<(PathBuf, PathBuf)> = left()

@@ -1,9 +1,9 @@
-//! The command's separate view of the file system: an empty root that contains only the folders that the command may
-//! use, at their usual paths.
+//! The command's own view of the file system: an empty root that contains only the folders that the command is allowed
+//! to use, at their usual paths.
 //!
-//! For files, the view is the second line of defence, after Landlock. For operations that Landlock does not cover, the
-//! view is the first line: for example, the socket of a container service is absent. Must never change a mount of the
-//! host.
+//! For access to files, Landlock is the first line of defence, and the view is the second. For operations that Landlock
+//! does not restrict, the view is the first: for example, the socket of a container service is missing in it. A mount
+//! of the host is never changed.
 
 use std::fs::{self, File};
 use std::io;
@@ -26,7 +26,7 @@ const NOTHING: Option<&str> = None;
 const ROOT_OPTIONS: &str = "size=4m,mode=0755";
 const SHARED_MEMORY_OPTIONS: &str = "size=256m,mode=1777";
 
-/// Builds the view and enters it. The current process must be in separate mount and process namespaces.
+/// Builds the view and enters it. The current process must be in mount and process namespaces of its own.
 pub(super) fn enter(plan: &Plan, found: &GuardFindings) -> io::Result<()> {
     // The first stage stays in its own mount namespace, so the mounts made here are invisible to the first stage.
     unshare(CloneFlags::CLONE_NEWNS)?;
@@ -87,9 +87,9 @@ pub(super) fn enter(plan: &Plan, found: &GuardFindings) -> io::Result<()> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Use {
-    /// Readable. Landlock denies writes, and the mount is read-only as well if the kernel allows that.
+    /// Readable. Landlock denies writes. If the kernel allows it, the mount is read-only too.
     Read,
-    /// Read-only, even where Landlock allows writes because a writable folder contains the workspace.
+    /// Read-only, even if Landlock allows writes because the workspace is inside a writable folder.
     ReadOnly,
     /// Read-only, and no file there may be executed.
     ReadOnlyNoExec,
@@ -111,7 +111,7 @@ struct View {
 }
 
 impl View {
-    /// Makes a path of the host visible at the same path in the view. A link is copied as a link. A missing path is
+    /// Makes a path of the host visible at the same path in the view. A link is copied, not followed. A missing path is
     /// skipped.
     fn show(&self, path: &Path, usage: Use) -> io::Result<()> {
         let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
@@ -127,8 +127,8 @@ impl View {
         bind(path, &place, usage)
     }
 
-    /// Makes the paths that the effect names writable, although the workspace is read-only. A path that does not exist
-    /// is skipped.
+    /// Makes the paths writable that the effect of the command names, although the workspace is read-only. A path that
+    /// does not exist is skipped.
     fn open(&self, plan: &Plan) -> io::Result<()> {
         if !matches!(plan.effect, CommandEffect::Writes { .. }) {
             return Ok(());
@@ -143,8 +143,8 @@ impl View {
         Ok(())
     }
 
-    /// Makes guarded paths read-only. Landlock cannot do this, because it cannot restrict a path below a folder that it
-    /// allows.
+    /// Makes guarded paths read-only. Landlock cannot do this: if it allows a folder, it cannot deny a path below this
+    /// folder.
     fn guard(&self, plan: &Plan, found: &GuardFindings) -> io::Result<()> {
         let written = plan.written();
         let is_written = |path: &Path| written.iter().any(|place| path.starts_with(place));
@@ -174,8 +174,8 @@ impl View {
         Ok(())
     }
 
-    /// Mounts an empty read-only file over each socket and pipe of the workspace, because a process of the host may
-    /// listen there.
+    /// Mounts an empty read-only file over each socket and pipe of the workspace, because a process of the host may be
+    /// listening at the other end.
     fn close(&self, plan: &Plan, found: &GuardFindings) -> io::Result<()> {
         if found.channels.is_empty() {
             return Ok(());
@@ -237,7 +237,7 @@ fn led_to(workspace: &Path, link: &Path) -> io::Result<Option<PathBuf>> {
     Ok((target.starts_with(workspace) && !is_repository).then_some(target))
 }
 
-/// Bind-mounts one path at another.
+/// Makes one path of the host visible at another path (bind mount).
 fn bind(path: &Path, place: &Path, usage: Use) -> io::Result<()> {
     mount(Some(path), place, NOTHING, MsFlags::MS_BIND | MsFlags::MS_REC, NOTHING)?;
     match usage {
@@ -252,7 +252,8 @@ fn bind(path: &Path, place: &Path, usage: Use) -> io::Result<()> {
     }
 }
 
-/// Makes a mount read-only. Keeps its other flags, because a user namespace may not remove them.
+/// Makes a mount read-only. The other flags of the mount are kept, because a user namespace is not allowed to remove
+/// them.
 fn read_only(place: &Path, more: MsFlags) -> io::Result<()> {
     let has = statvfs(place)?.flags();
     let kept = [

@@ -9,11 +9,12 @@ use nix::unistd::{Pid, getpid};
 
 use super::processes::{self, Scope};
 
-/// Numbers of written bytes at the last count.
+/// Numbers of written bytes, as they were counted last.
 #[derive(Default)]
 pub(super) struct WrittenBytes {
     last: BTreeMap<Pid, Count>,
-    /// Bytes of ended processes that no parent has waited for. The kernel adds these bytes to no other process.
+    /// Bytes that ended processes wrote whose exit status no parent has read. The kernel adds these bytes to no other
+    /// process.
     lost: u64,
 }
 
@@ -24,8 +25,8 @@ struct Count {
 }
 
 impl WrittenBytes {
-    /// Counts again and returns the total number of bytes. If a process cannot be counted, returns a number above every
-    /// limit.
+    /// Counts again, and returns the total number of written bytes. If the bytes of a process cannot be read, returns a
+    /// number above every limit.
     pub(super) fn count(&mut self, scope: Scope) -> u64 {
         let Ok(found) = processes::all(scope) else { return u64::MAX };
         let mut now = BTreeMap::new();
@@ -42,9 +43,9 @@ impl WrittenBytes {
         self.last.values().map(|count| count.bytes).fold(self.lost, u64::saturating_add)
     }
 
-    /// Replaces the counts of all processes by the counts in `now`. When a process is reaped, the kernel adds its bytes
-    /// to the process that reaped it. If no ancestor received the bytes of an ended process, these bytes are added to
-    /// `lost`.
+    /// Replaces the counts of all processes by the counts in `now`. When a process has ended and another process reads
+    /// its exit status, the kernel adds the bytes to those of the other process. If no ancestor received the bytes of
+    /// an ended process, these bytes are added to `lost`.
     fn take(&mut self, now: BTreeMap<Pid, Count>, own: Pid) {
         let before = std::mem::replace(&mut self.last, now);
         let mut grown: BTreeMap<Pid, u64> = self

@@ -1,9 +1,9 @@
-//! Capture of a trial for an external agent: both output streams, and reasons to doubt the trial. A trial is doubtful
-//! if the command might have other effects in the agent's own shell.
+//! Data that a trial captures for an external agent: both output streams, and the reasons to doubt the trial. A trial
+//! is doubtful if the command possibly has other effects in the agent's own shell.
 //!
 //! The server cannot tell an external agent later that the sandbox denied an operation, so a doubtful trial is
-//! discarded. The detection reads the output of the command, and can miss a denial that the command does not report.
-//! The sandbox enforces such a denial anyway: the command has done only what the trial shows.
+//! discarded. This is detected from the output of the command. A denial that the command does not report is missed. A
+//! missed denial is still enforced: the command has done nothing but what the trial shows.
 
 use std::fs;
 use std::path::Path;
@@ -13,19 +13,19 @@ use holdshort_core::digest::Digest;
 use crate::command::Streams;
 use crate::limits;
 
-/// Result of a trial in addition to its changes.
+/// Data that a trial captures besides the changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capture {
     pub streams: Streams,
     /// Digest of the environment variables of the command.
     pub environment: Digest,
-    /// Processes that still ran when the shell of the command ended.
+    /// Number of processes that were still running when the shell of the command ended.
     left: usize,
     /// The first files that the command wrote outside the workspace, with the paths that the command used.
     outside: Vec<String>,
 }
 
-/// Messages of the system if the sandbox denies an operation on a file.
+/// Messages of the system that say that an operation on a file was denied.
 const DENIED: [&str; 4] =
     ["Read-only file system", "Permission denied", "Operation not permitted", "Operation not supported"];
 
@@ -44,7 +44,7 @@ const UNREACHED: [&str; 11] = [
     "getaddrinfo",
 ];
 
-/// Folders in the home folder whose content programs can always make again.
+/// Folders in the home folder whose content programs can create again at any time.
 const CACHES: [&str; 2] = [".cache", ".npm"];
 
 impl Capture {
@@ -54,8 +54,8 @@ impl Capture {
         Self { streams, environment, left, outside: find_outside(private) }
     }
 
-    /// Returns the reason to doubt the trial: the command might have other effects in the agent's own shell. The text
-    /// completes a sentence such as "not tried: …".
+    /// Returns the reason why the command possibly has other effects in the agent's own shell, so that the trial is
+    /// doubtful. The text completes a sentence such as "not tried: …".
     pub fn why_doubtful(&self, exit_code: Option<i32>) -> Option<String> {
         if self.streams.is_cut {
             return Some(format!("it printed more than {} KiB", limits::CAPTURED_BYTES / 1024));

@@ -1,10 +1,10 @@
-//! The card of a trial as data: each path with its change, deletions first, and the diffs of text files. Beyond the
-//! limits, the card contains only the number of omitted paths.
+//! The card of a trial as data: each changed path with its change, deletions first, and the diffs of text files. If a
+//! limit is exceeded, the card contains the number of omitted paths.
 //!
 //! The card is `{over, exit_code, duration_ms, timed_out, output, tests?, files, deleted, ignored, changes, not_shown,
 //! git?, layer?}`. A change is `{path, does, kind, ignored?, bytes?, mode?, target?, diff?, not_text?}`. `git`
-//! describes the changes below `.git`, which are not in `changes`. `tests` has the numbers of tests that the command's
-//! output reports.
+//! describes the changes below `.git`, which are not in `changes`. `tests` contains the numbers of tests that the
+//! output of the command reports.
 
 use std::io;
 
@@ -22,7 +22,7 @@ use crate::limits;
 pub(crate) trait Source {
     /// Returns the content of a file before or after a change.
     fn read(&self, change: &Change, side: Side, digest: Digest, bytes: u64) -> io::Result<Vec<u8>>;
-    /// Returns the content with this digest, at any path of the changeset.
+    /// Returns the content that has this digest, from any path of the changeset.
     fn find(&self, digest: Digest) -> io::Result<Vec<u8>>;
 }
 
@@ -158,14 +158,15 @@ fn diff(change: &Change, source: &impl Source) -> Result<Diff, Undrawn> {
     Ok(Diff::between(&before, &after))
 }
 
-/// Reason why a file has no diff.
+/// Reason why the card shows no diff for a file.
 enum Undrawn {
     NotText,
     /// The file is too large, or no longer readable.
     TooLarge,
 }
 
-/// Returns the text of a file before or after a change. Returns an empty text if the file does not exist on that side.
+/// Returns the text of a file before or after a change. If the file does not exist before or after the change, the text
+/// is empty.
 fn text(source: &impl Source, change: &Change, side: Side) -> Result<String, Undrawn> {
     let entry = match side {
         Side::Before => &change.before,
@@ -194,8 +195,8 @@ fn is_of_git(path: &str) -> bool {
     path.split('/').any(|name| name.eq_ignore_ascii_case(".git"))
 }
 
-/// Returns true if `git` describes the change in words: the path is below `.git`, and the file does not control a
-/// person's git.
+/// Returns true if `git` describes the change in words: the path is below `.git`, and the file does not control the git
+/// of a person.
 fn is_told_in_words(change: &Change) -> bool {
     is_of_git(&change.path) && guarded::guards(change.path.split('/')).is_none()
 }

@@ -1,5 +1,5 @@
-//! Copies the workspace for a trial if no overlay is possible. Copied files share their data with the originals if the
-//! file system supports that. A copy must never exceed its limits.
+//! Copies the workspace for a trial if no overlay is possible. If the file system supports it, a copied file shares its
+//! data with the original. A copy never exceeds its limits.
 
 use std::fs::{File, Permissions};
 use std::io;
@@ -37,7 +37,7 @@ fn failed(path: &[u8]) -> impl FnOnce(io::Error) -> Error {
     |source| Error::Unreadable { path, source }
 }
 
-/// Copies the content of a folder into a second folder, and replaces entries of the same name.
+/// Copies the content of a folder into another folder. Existing entries of the same name are replaced.
 pub(super) fn copy_over(workspace: &Root, to: &Path) -> Result<(), Error> {
     let mut left = (limits::COPIED_PATHS, limits::COPIED_BYTES);
     let mut folders = vec![Vec::new()];
@@ -71,7 +71,7 @@ pub(super) fn copy_over(workspace: &Root, to: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes the existing entry with this name. Does not remove a folder if a folder will be copied to its path.
+/// Removes the existing entry with this name. A folder is not removed if a folder is about to be copied to its path.
 fn make_way(into: BorrowedFd<'_>, name: &std::ffi::OsStr, kind: FileType) -> io::Result<()> {
     let Some(stat) = entry::stat(into, name)? else { return Ok(()) };
     match (FileType::from_raw_mode(stat.st_mode), kind) {
@@ -84,7 +84,7 @@ fn make_way(into: BorrowedFd<'_>, name: &std::ffi::OsStr, kind: FileType) -> io:
     }
 }
 
-/// Copies one entry. Returns true if the entry is a folder, whose content the caller must copy.
+/// Copies one entry. Copies one entry. Returns true if it is a folder, whose content the caller must copy.
 fn copy_one(
     from: BorrowedFd<'_>,
     into: BorrowedFd<'_>,

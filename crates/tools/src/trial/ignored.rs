@@ -1,10 +1,11 @@
 //! Marks the changes of a call that git ignores, according to the current `.gitignore` files of the workspace and
-//! `.git/info/exclude`. Must never use an ignore file that the call would create or change, and must never run git.
+//! `.git/info/exclude`. An ignore file that the call itself would create or change is never used, and git is never run.
 //!
-//! In doubt a path is *not ignored*. A path in git's index is not ignored. No path is ignored if the index cannot be
-//! read: the index of a worktree or submodule is in a different folder, and an index can be split or have an unknown
-//! format. A path in a nested repository is not ignored, because the index of a nested repository is not read. Ignore
-//! files above the workspace and the person's global ignore file are not read.
+//! If there is any doubt, a path is *not ignored*. A path in git's index is not ignored. If the index cannot be read,
+//! no path is ignored. This is the case in a worktree or submodule, whose index is in another folder, and for an index
+//! that is split or has an unknown format. A path in a repository inside the workspace is not ignored, because the
+//! index of this repository is not read. Ignore files in folders above the workspace, and the person's global ignore
+//! file, are not read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -51,12 +52,12 @@ struct Rules<'a> {
     workspace: &'a Root,
     exclude: Gitignore,
     of_folders: BTreeMap<Vec<u8>, Gitignore>,
-    /// For each examined folder of the workspace, true if it may be the folder of a repository.
+    /// For each folder that was examined: true if it possibly is the folder of a repository.
     repositories: BTreeMap<Vec<u8>, bool>,
 }
 
 impl Rules<'_> {
-    /// Returns true if git ignores a path. Everything in an ignored folder is ignored, whatever other rules say.
+    /// Returns true if git ignores a path. Everything in an ignored folder is ignored, no matter what other rules say.
     fn ignore(&mut self, path: &[u8], is_folder: bool) -> bool {
         let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
         let ends: Vec<usize> = ends.chain([path.len()]).collect();
@@ -75,8 +76,8 @@ impl Rules<'_> {
         })
     }
 
-    /// Returns true if the ignore rules match the path. The rules of the nearest folder that has a matching rule
-    /// decide.
+    /// Returns true if the ignore rules match the path. If several folders have matching rules, the rules of the
+    /// nearest folder decide.
     fn names(&mut self, path: &[u8], is_folder: bool) -> bool {
         let mut at = path;
         while !at.is_empty() {
@@ -100,8 +101,8 @@ fn matched(rules: &Gitignore, path: &[u8], is_folder: bool) -> Match<()> {
     rules.matched(Path::new("/").join(OsStr::from_bytes(path)), is_folder).map(|_| ())
 }
 
-/// Reads the rules of an ignore file. The rules apply to paths below the folder `of`. A link or an unreadable file has
-/// no rules.
+/// Reads the rules of an ignore file. The rules apply to paths below the folder `of`. A link or an unreadable file is
+/// treated as a file without rules.
 fn read(workspace: &Root, of: &[u8], path: &[u8]) -> Gitignore {
     // The workspace is treated as the root of the file system, since rules see only paths.
     let mut rules = GitignoreBuilder::new(Path::new("/").join(OsStr::from_bytes(of)));
@@ -121,7 +122,7 @@ fn content(workspace: &Root, path: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Returns the files that git tracks, from the index. Returns `None` if the index cannot be parsed. Also returns `None`
-/// if the workspace has no repository, because the workspace may be inside a repository.
+/// if the workspace contains no repository, because it may be a part of one.
 fn tracked(workspace: &Root) -> Option<BTreeSet<Vec<u8>>> {
     let git = workspace.folder(b".git").ok()?;
     match entry::stat(&git, OsStr::new("index")) {

@@ -1,6 +1,6 @@
 //! Computes a merge: the differences between the layer of a run and the workspace.
 //!
-//! A path is skipped if the workspace has a folder there and the layer has a file or a link, because a merge deletes
+//! A path is skipped if the workspace has a folder and the layer has a file or a link there, because a merge deletes
 //! nothing.
 
 use std::collections::BTreeSet;
@@ -15,8 +15,8 @@ use crate::changeset::{ObservedPath, Root, entry, folder, guard, observe_path};
 use crate::limits;
 use crate::run_layer::RunLayer;
 
-/// Compares the layer with the workspace. `paths` are the files and folders to compare; an empty set means all. `path`
-/// is the full path of the workspace.
+/// Compares the layer with the workspace. `paths` are the files and folders that are compared. If it is empty, all are
+/// compared. `path` is the full path of the workspace.
 pub(crate) fn merge(
     workspace: Root,
     path: &Path,

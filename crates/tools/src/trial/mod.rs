@@ -1,8 +1,9 @@
-//! Trials: a command runs over a layer that receives all its writes, and its changes are read from the layer.
+//! Trials: a command runs over a layer (a folder that receives all its writes), and its changes are then read from the
+//! layer.
 //!
-//! A trial must never write to the workspace, and leaves no files behind when it is dropped. This module must never
-//! decide if the result of a trial is accepted. Read `sandbox::layer` for how a layer is mounted, and `read` for how it
-//! is read. `changeset` commits the result.
+//! A trial never writes to the workspace. When it is dropped, it leaves no files behind. This module never decides
+//! whether the changes of a trial are accepted. `sandbox::layer` mounts a layer, and `read` reads its changes.
+//! `changeset` commits the changes.
 
 mod capture;
 mod card;
@@ -41,10 +42,10 @@ use crate::run_layer::{Room, RunLayer};
 use crate::sandbox::{Layer, Scratch};
 use crate::tools::{Inner, Stop};
 
-/// Kinds of layer that a trial may use. People cannot configure the kind; tests force one kind.
+/// Kinds of layer that a trial may use. People cannot choose the kind, but tests can.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layers {
-    /// An overlay if possible, and otherwise a copy.
+    /// An overlay if one is possible, otherwise a copy.
     #[default]
     Overlay,
     /// Only a copy.
@@ -58,16 +59,16 @@ pub enum Layers {
 pub enum CommandTrialOutcome {
     /// The command ended by itself.
     Yielded(Trial),
-    /// The command was stopped by a limit, by its timeout or by a person, or its changes exceed the limits. No change
-    /// was made.
+    /// The command was stopped by a limit, by its timeout or by a person, or its changes exceed the limits. The
+    /// workspace was not changed.
     Stopped { text: String, data: Value },
-    /// A precondition no longer holds, or another process changed these paths while the command ran. No change was
-    /// made.
+    /// A precondition does not hold any more, or another process changed these paths while the command ran. The
+    /// workspace was not changed.
     Changed { paths: Vec<String> },
-    /// A trial is not possible on this host or in this workspace. No process ran. Cards show `why` after
-    /// "it could not be tried before you decide:".
+    /// A trial is not possible on this host or in this workspace. No process ran. Cards show the reason `why` after the
+    /// words "it could not be tried before you decide:".
     Impossible { why: String },
-    /// The call cannot run, or the sandbox failed. No change was made.
+    /// The call cannot run, or the sandbox failed. The workspace was not changed.
     Failed { text: String },
 }
 
@@ -75,28 +76,28 @@ pub enum CommandTrialOutcome {
 #[derive(Debug)]
 pub struct Trial {
     pub changeset: Changeset,
-    /// Changes of the run's layer, which need no approval.
+    /// Changes to the layer of the run, which need no approval.
     pub run_layer: Option<LayerChanges>,
-    /// Findings that require an approval, even if the rules allow the command: `hard_link`, `special_file`,
-    /// `bare_repository`, `link_out`, `layer_full`.
+    /// Codes of findings because of which the command needs an approval, even if the rules allow it: `hard_link`,
+    /// `special_file`, `bare_repository`, `link_out`, `layer_full`.
     pub codes: Vec<String>,
-    /// Output of the command and how it ended, in the same form as for a command that was not a trial.
+    /// Output of the command, and how it ended, in the same form as for a command that did not run as a trial.
     pub text: String,
     pub data: Value,
-    /// Kind of layer that the command ran over.
+    /// Kind of layer that received the writes of the command.
     pub over: Layers,
-    /// Streams and other effects of the command, if the settings ask for them.
+    /// Output streams and other effects of the command, if the settings ask for them.
     pub capture: Option<Box<Capture>>,
     layer: Root,
     workspace: Root,
-    /// Scratch folder that holds the layer. The folder must be dropped last. `None` if no command ran.
+    /// Scratch folder that holds the layer. It must be dropped after all other fields. `None` if no command ran.
     _scratch: Option<Scratch>,
 }
 
 impl Trial {
-    /// Returns the content of every changed file before and after the change. Equal contents are returned once. Reads
-    /// one file at a time, so at most [`limits::CHANGED_FILE_BYTES`] are in memory. Fails if a file has changed since
-    /// the trial. Blocks.
+    /// Returns the content of every changed file before and after the change. If two contents are equal, only one of
+    /// them is returned. Files are read one at a time, so at most [`limits::CHANGED_FILE_BYTES`] are in memory. Fails
+    /// if a file has changed since the trial. Blocks.
     pub fn bodies(&self) -> impl Iterator<Item = io::Result<(Digest, Vec<u8>)>> + '_ {
         let mut told = BTreeSet::new();
         let sides = |change: &Change| {
@@ -125,7 +126,7 @@ fn body(root: &Root, path: &[u8], digest: Digest, bytes: u64) -> io::Result<Vec<
     Err(io::Error::other(format!("`{}` was changed", String::from_utf8_lossy(path).escape_debug())))
 }
 
-/// Runs a command over a layer. Dropping the future stops the command.
+/// Runs a command as a trial over a layer. Dropping the future stops the command.
 pub(crate) async fn run(
     inner: &Arc<Inner>,
     request: RunCommand,
@@ -179,7 +180,7 @@ pub(crate) async fn run(
     CommandTrialOutcome::Impossible { why: whys.join(", and ") }
 }
 
-/// Returns the reason why no command can run as a trial. Returns `None` if trials are possible. Blocks.
+/// Returns the reason why no command can run as a trial here. Returns `None` if trials are possible. Blocks.
 fn impossible(inner: &Inner) -> Option<&'static str> {
     if inner.settings.network {
         return Some("commands of this run can reach the network, and sent data cannot be taken back");
@@ -192,7 +193,7 @@ fn impossible(inner: &Inner) -> Option<&'static str> {
 }
 
 impl Prepared {
-    /// Runs the trial. Returns an error if the kernel cannot make this kind of layer; then no command ran.
+    /// Runs the trial. Returns an error if the kernel cannot make this kind of layer. In this case, no command has run.
     async fn run(
         self,
         inner: &Inner,
@@ -256,8 +257,8 @@ impl CommandOutput {
         CommandTrialOutcome::Stopped { text, data: self.data }
     }
 
-    /// Returns the result of a command that ended, but whose changes must be discarded. `code` is a stable code of the
-    /// reason.
+    /// Returns the result of a command that has ended but whose changes must be discarded. `code` is the stable code of
+    /// the reason.
     fn not_kept(mut self, code: &str, why: &str) -> CommandTrialOutcome {
         self.text = format!("{}\nnot kept: {why}", self.text);
         self.data["not_kept"] = json!(code);
@@ -265,7 +266,7 @@ impl CommandOutput {
     }
 }
 
-/// Destinations of the changes of a trial: the workspace with its path, and the run's layer.
+/// Places to which the changes of a trial can be written: the workspace, with its path, and the layer of the run.
 struct Places {
     workspace: Root,
     path: PathBuf,
@@ -342,7 +343,7 @@ fn yielded(
     }
 }
 
-/// Adds the capture to the result of a trial that ended by itself.
+/// Adds the captured data to the result of a trial whose command ended by itself.
 fn with_capture(outcome: CommandTrialOutcome, capture: Option<Box<Capture>>) -> CommandTrialOutcome {
     match outcome {
         CommandTrialOutcome::Yielded(trial) => CommandTrialOutcome::Yielded(Trial { capture, ..trial }),
@@ -350,7 +351,7 @@ fn with_capture(outcome: CommandTrialOutcome, capture: Option<Box<Capture>>) -> 
     }
 }
 
-/// Returns true if the changes fit into the run's layer.
+/// Returns true if the layer of the run stays within its limits with these changes.
 fn has_room(run_layer: &RunLayer, layer: &Layer, changes: &[Change]) -> io::Result<bool> {
     if changes.is_empty() {
         return Ok(true);

@@ -1,4 +1,4 @@
-//! Prepares a trial: the command to launch, and its layer.
+//! Prepares a trial: the command that will be started, and the layer that receives its writes.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,9 +17,9 @@ use crate::run_layer::RunLayer;
 use crate::sandbox::{Launch, Layer, mounted_below};
 use crate::tools::Inner;
 
-/// Reason why a command cannot run over a layer.
+/// Reason why a command cannot run as a trial over a layer.
 pub(super) enum NotPrepared {
-    /// This kind of layer cannot be used here. The text gives the reason.
+    /// This kind of layer cannot be made here. The text gives the reason.
     NoLayer(String),
     Changed(Vec<String>),
     Failed(String),
@@ -31,7 +31,8 @@ impl From<Refusal> for NotPrepared {
     }
 }
 
-/// Makes a layer at a path that does not exist yet. Returns the reason as a text if this kind of layer is not possible.
+/// Function that makes a layer at a path that does not exist yet. If this kind of layer is not possible, it returns the
+/// reason as a text.
 pub(super) type MakeLayer = fn(PathBuf, &Inner) -> Result<Layer, String>;
 
 /// A command that is ready to run as a trial.
@@ -87,7 +88,7 @@ fn now(folder: &Path) -> io::Result<Time> {
     Ok((made.ctime(), made.ctime_nsec()))
 }
 
-/// Makes an overlay. Returns the reason as a text if an overlay is not possible.
+/// Makes an overlay. Makes an overlay. Returns the reason as a text if an overlay is not possible.
 pub(super) fn overlay(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
     let workspace = Path::new(inner.workspace.path());
     if let Some(inside) = mounted_below(workspace) {
@@ -102,7 +103,7 @@ pub(super) fn overlay(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
         .map_err(|e| format!("the directory for an overlay cannot be created: {e}"))
 }
 
-/// Makes a copy. Returns the reason as a text if a copy is not possible.
+/// Makes a copy. Copies the workspace. Returns the reason as a text if a copy is not possible.
 pub(super) fn copy(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
     let root = Root::from_handle(inner.workspace.dir()).map_err(|e| e.to_string())?;
     copy_all(&root, Path::new(inner.workspace.path()), &folder).map_err(|e| e.to_string())?;

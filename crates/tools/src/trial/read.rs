@@ -1,7 +1,7 @@
-//! Compares the layer of a trial with the current workspace, and returns the changes.
+//! Compares the layer of a trial with the workspace as it is now, and returns the changes.
 //!
-//! No process of the command is running any more. The command may have written anything into the layer, so only files,
-//! links and folders are read. Must never follow a link. Files are compared by their content.
+//! At this time, no process of the command is running any more. The command may have written anything into the layer,
+//! so only files, links and folders are read. Links are never followed. Files are compared by their content.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -18,7 +18,7 @@ use crate::sandbox::Notes;
 /// Timestamp of the file system, in seconds and nanoseconds.
 pub(super) type Time = (i64, i64);
 
-/// Reason why the changes of a trial do not become a changeset.
+/// Reason why the changes of a trial cannot become a changeset.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
     #[error("the command changed more than {} files, directories and links", limits::CHANGED_PATHS)]
@@ -56,8 +56,8 @@ impl Error {
     }
 }
 
-/// Differences between the layer of a trial and the files below the layer. The `before` of a change is the entry of the
-/// workspace. `before` can equal `after` if the run's layer has a different entry at that path.
+/// Differences between the layer of a trial and the files under this layer. The state `before` of a change is that of
+/// the workspace. `before` and `after` can be equal, if the layer of the run has a different entry at this path.
 #[derive(Default)]
 pub(super) struct TrialDifferences {
     pub changes: Vec<Change>,
@@ -65,14 +65,15 @@ pub(super) struct TrialDifferences {
     pub in_layer: BTreeMap<String, Entry>,
     /// Changed files that have several hard links, before or after the change.
     pub linked: BTreeSet<String>,
-    /// Reasons to ask a person; see `Inspection::ask_because`.
+    /// Codes of the reasons why a person must be asked; see `Inspection::ask_because`.
     pub codes: BTreeSet<&'static str>,
 }
 
-/// Compares the layer of a trial with the files that the command saw at first: the run's layer over the workspace.
+/// Compares the layer of a trial with the files that the command saw when it started: the layer of the run over the
+/// workspace.
 ///
-/// `notes` are the attributes of an overlay. `None` means that the layer is a copy of the whole workspace. `since` is a
-/// time before the command began.
+/// `notes` are the extended attributes in which an overlay stores its marks. If it is `None`, the layer is a copy of
+/// the whole workspace. `since` is a time before the start of the command.
 pub(super) fn read(
     layer: &Root,
     below: Below<'_>,
@@ -96,19 +97,19 @@ pub(super) fn read(
     if reader.meanwhile.is_empty() { Ok(reader.left) } else { Err(Error::Meanwhile(reader.meanwhile)) }
 }
 
-/// Folders under the trial's layer: the layer of the run, and the workspace.
+/// Folders under the layer of a trial: the layer of the run, and the workspace.
 #[derive(Clone, Copy)]
 pub(super) struct Below<'a> {
     pub run_layer: Option<&'a Root>,
     pub workspace: &'a Root,
 }
 
-/// A folder to compare.
+/// A folder of the layer that is compared.
 struct Folder {
     path: Vec<u8>,
     in_layer: bool,
     in_workspace: bool,
-    /// True if the layer hides the workspace's entries in this folder, so that an entry missing from the layer was
+    /// True if the layer hides the workspace's entries in this folder. An entry that is missing in the layer was then
     /// deleted.
     hides: bool,
 }
@@ -184,8 +185,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Examines a name in the layer of the trial. A name with the kernel's mark for a deleted entry is treated as
-    /// absent.
+    /// Reads the entry with this name in the layer of the trial. An entry that is the kernel's mark for a deleted entry
+    /// is treated as absent.
     fn in_layer(&self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<ObservedPath> {
         let Some(stat) = entry::stat(folder, name)? else { return Ok(ObservedPath::Nothing) };
         if self.notes.is_some() && is_whiteout(&stat) {

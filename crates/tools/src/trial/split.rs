@@ -1,7 +1,7 @@
-//! Splits the changes of a trial between the workspace and the run's layer.
+//! Divides the changes of a trial between the workspace and the layer of the run.
 //!
-//! New ignored paths go to the layer, and so do changes of paths that exist only in the layer. All other changes belong
-//! to the workspace and need the approval of a person, even if git ignores the changed file.
+//! Two kinds of changes go to the layer: new paths that git ignores, and changes of paths that exist only in the layer.
+//! All other changes belong to the workspace and need the approval of a person, even if git ignores the changed file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,18 +19,18 @@ pub(super) struct Split {
     pub codes: BTreeSet<&'static str>,
 }
 
-/// Splits the changes of a run that has no layer. All changes belong to the workspace.
+/// Divides the changes of a run that has no layer. All changes belong to the workspace.
 pub(super) fn without_layer(left: &TrialDifferences) -> Split {
     split_by(left, |_| false)
 }
 
-/// Splits the changes of a run with a layer. New ignored paths go to the layer.
+/// Divides the changes of a run that has a layer. New ignored paths go to the layer.
 pub(super) fn with_layer(left: &TrialDifferences, workspace: &Root, run_layer: &RunLayer) -> Split {
     let split = split_by(left, |change| goes_to_layer(change) && !leads_into(workspace, change));
     with_folders(split, workspace, run_layer)
 }
 
-/// Splits the changes of a run whose layer is full. New ignored files become changes of the workspace, which a person
+/// Divides the changes of a run whose layer is full. New ignored files become changes of the workspace, which a person
 /// must approve.
 pub(super) fn with_full_layer(left: &TrialDifferences, workspace: &Root, run_layer: &RunLayer) -> Split {
     let mut split = with_folders(split_by(left, |_| false), workspace, run_layer);
@@ -72,8 +72,9 @@ fn goes_to_layer(change: &Change) -> bool {
     change.before.is_none() && (change.ignored || change.after.is_none())
 }
 
-/// Returns true if the change makes a link to an existing path of the workspace. Such a link must not be in the layer.
-/// Rules about paths apply only to names in the workspace, so no rule would apply to the link.
+/// Returns true if the change makes a link whose target is an existing path of the workspace. Such a link is not
+/// allowed in the layer. The reason: rules about paths apply only to names in the workspace, so no rule would apply to
+/// the link.
 fn leads_into(workspace: &Root, change: &Change) -> bool {
     let Some(Entry::Symlink { target }) = &change.after else { return false };
     let (Some(target), Some(path)) = (bytes_of(target), bytes_of(&change.path)) else { return true };
@@ -102,7 +103,7 @@ fn layer_change(change: &Change, held: Option<&Entry>, after: Option<Entry>) -> 
     (before != after).then(|| Change { path: change.path.clone(), before, after, ignored: true })
 }
 
-/// Returns the missing parent folders of new workspace paths. The returned folders exist only in the layer so far.
+/// Returns the missing parent folders of new paths in the workspace. So far, these folders exist only in the layer.
 fn missing_folders(split: &Split, workspace: &Root, run_layer: &RunLayer) -> Vec<Change> {
     let changed: BTreeMap<&str, &Change> =
         split.workspace.iter().map(|change| (change.path.as_str(), change)).collect();

@@ -18,7 +18,7 @@ pub(super) struct Body {
     pub(super) is_cut: bool,
 }
 
-/// A writer that accepts bytes up to the limit, and fails at the next byte.
+/// A writer that accepts bytes up to the limit and fails after it.
 struct Limited(Body);
 
 impl Write for Limited {

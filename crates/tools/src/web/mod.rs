@@ -1,9 +1,9 @@
 //! `web_fetch`: fetches one web page by GET and returns it as text.
 //!
-//! Must send only the URL and a fixed user agent: no cookies and no credentials. Must use no proxy, and must never
-//! connect to an address that `guard` refuses. A redirect to another host is reported and not followed. A redirect
-//! within the same host is followed only if the approval rules allow the new URL ([`Follow`]). The result is marked as
-//! content from outside.
+//! Only the URL and a constant user agent are sent, never cookies or credentials. No proxy is used, and no connection
+//! is made to an address that `guard` rejects. A redirect to another host is reported to the agent and not followed. A
+//! redirect within the same host is followed only if the approval rules allow the new URL ([`Follow`]). The result is
+//! marked as content from outside.
 
 mod body;
 mod page;
@@ -69,7 +69,7 @@ fn guard(allowed: &[String]) -> Result<Guard, Refusal> {
     Guard::new(allowed).map_err(|error| Refusal::new("internal", error.to_string()))
 }
 
-/// Builds the card for a person. Does not look up the host name, since a DNS query could disclose data.
+/// Builds the card for a person. The host name is not looked up, because a DNS query could disclose data.
 pub(crate) fn look(
     request: &WebFetch,
     allowed: &[String],
@@ -106,7 +106,7 @@ fn refused(error: &guard::Error) -> Refusal {
     Refusal::new(code, error.to_string())
 }
 
-/// Fetches the page. Dropping the future closes the connection.
+/// Fetches the page. Fetches the page. If the future is dropped, the connection is closed.
 pub(crate) async fn run(request: &WebFetch, settings: &Settings) -> Outcome {
     let within = settings.fetch_time;
     match tokio::time::timeout(within, fetch(request, &settings.allow_addresses, &settings.follow)).await {
@@ -210,7 +210,7 @@ async fn answer(target: &Target, response: Response, redirects: usize) -> Result
     Ok(if status.is_success() { Outcome::Done { text, data } } else { Outcome::Failed { text } })
 }
 
-/// Extracts the text outside the async threads, since a large page takes long.
+/// Extracts the text on a thread for blocking work, because a large page takes long.
 async fn read(body: body::Body, media: page::Media) -> Result<Option<quote::Page>, Refusal> {
     tokio::task::spawn_blocking(move || page::read(&body, &media))
         .await

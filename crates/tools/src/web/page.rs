@@ -1,7 +1,7 @@
-//! Converts the bytes of a response to text: determines the media type and the character encoding, and for HTML
+//! Converts the bytes of a response to text: determines the media type and the character encoding. From HTML, it
 //! extracts the text that a reader would see.
 //!
-//! Reads HTML token by token, without building a tree. Time and memory grow only with the length of the page, even if
+//! Reads HTML token by token, without building a tree. Time and memory depend only on the length of the page, even if
 //! its elements are deeply nested or malformed.
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
@@ -10,10 +10,10 @@ use html5gum::{Token, Tokenizer};
 use super::body::Body;
 use super::quote::Page;
 
-/// Media type that a response declares.
+/// Media type that a response states.
 #[derive(Clone, Debug)]
 pub(super) struct Media {
-    /// For example `text/html`, in lower case. Empty if the response declares no media type.
+    /// For example `text/html`, in lower case. Empty if the response states no media type.
     name: String,
     charset: Option<String>,
 }
@@ -49,7 +49,8 @@ impl Media {
     }
 }
 
-/// Returns the text of a page. Returns `None` if the bytes are not text, whatever media type the response declares.
+/// Returns the text of a page. Returns `None` if the bytes are not text, no matter which media type the response
+/// states.
 pub(super) fn read(body: &Body, media: &Media) -> Option<Page> {
     let text = characters(body, media);
     if text.contains('\0') {
@@ -72,7 +73,7 @@ fn characters(Body { bytes, is_cut }: &Body, media: &Media) -> String {
     encoding.decode(bytes).0.into_owned()
 }
 
-/// Number of bytes at the beginning in which a document must declare its encoding (HTML, 13.2.3.2).
+/// Number of bytes at the beginning of a document in which it must declare its encoding (HTML, 13.2.3.2).
 const DECLARED_WITHIN: usize = 1024;
 
 /// Returns the encoding that a document declares: `<meta charset="…">`, `<meta … content="text/html; charset=…">` or
@@ -175,7 +176,7 @@ fn visible(html: &str) -> String {
 #[derive(Default)]
 struct Text {
     out: String,
-    /// The open element that hides its content, and how many elements of this name are open inside each other.
+    /// The open element whose content is hidden, and the number of open elements of the same name inside it.
     hidden: Option<(String, usize)>,
     /// Number of open `pre` elements, in which spaces are kept.
     pre: usize,

@@ -1,4 +1,5 @@
-//! Presents a page to a model as a quotation from outside. A page that is too long is cut, with a note about the cut.
+//! Presents a page to a model as a quotation from outside. A page that is too long is truncated, with a note about
+//! this.
 
 use std::fmt::Write as _;
 
@@ -17,7 +18,7 @@ impl Page {
     }
 }
 
-/// Puts a vertical bar before each line, so that no text of the page can end the quotation.
+/// Puts a vertical bar before each line, so that no text of the page can appear to be outside the quotation.
 pub(super) fn quoted(about: &str, page: &Page) -> String {
     let text = page.text.trim_end();
     if text.is_empty() {

@@ -1,5 +1,5 @@
-//! The findings of a search of a workspace, as data, and their comparison with later findings. Examines a file only to
-//! learn its identity.
+//! The guarded paths and other entries that a search of a workspace has found, as data, and their comparison with those
+//! of an earlier search. A file is examined only to determine its identity.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -17,7 +17,7 @@ pub(crate) struct GuardFindings {
     pub root: Inode,
     /// Guarded files, folders and links. The content of a guarded folder is not listed.
     pub guarded: Vec<Item>,
-    /// Folders of git repositories. Moving a repository would move its guarded paths too.
+    /// Folders of git repositories. If a repository were moved, its guarded paths would move too.
     pub repositories: Vec<Item>,
     /// Folders that could not be opened.
     pub unreadable: Vec<Inode>,
@@ -50,8 +50,8 @@ pub(crate) struct Link {
     pub leads_to: Option<Inode>,
 }
 
-/// Identity of an existing file. Includes the creation time if the file system records this time, because the file
-/// system reuses the inode number of a removed file.
+/// Identity of an existing file. It includes the creation time if the file system records one, because the inode number
+/// of a removed file is used again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Inode {
@@ -66,7 +66,7 @@ pub(super) struct EntryIdentity {
     pub kind: Kind,
 }
 
-/// Kind of a directory entry, as far as the guard distinguishes them.
+/// Kind of a directory entry, as far as the guard needs to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Folder,
@@ -132,7 +132,7 @@ impl Item {
     }
 }
 
-/// Findings of the search before the command, indexed for fast comparison.
+/// Entries that the search before the command found, indexed for a fast comparison.
 pub(super) struct EarlierFindings {
     guarded: BTreeSet<Inode>,
     links: BTreeSet<(Link, Inode)>,

@@ -1,9 +1,10 @@
-//! Prevents commands from writing files that a person's tools run automatically: `.git/config`, hooks, `.envrc` and
-//! similar files, at every level of the workspace ([`guarded`](holdshort_command::guarded)).
+//! Prevents commands from writing guarded paths, that is, files that a person's tools run automatically: `.git/config`,
+//! hooks, `.envrc` and similar files, in every folder of the workspace ([`guarded`](holdshort_command::guarded)).
 //!
-//! Before a command, `look` finds the existing guarded paths, and the view makes them read-only. After the command,
-//! `set_aside` renames the new guarded paths. A guarded path is new if its inode did not exist before the command; a
-//! moved path is not new. Must never follow a link, except to learn its target. Read `walk` for the traversal.
+//! Before a command, `look` searches for existing guarded paths, and the command's view of the file system makes them
+//! read-only. After the command, `set_aside` renames the guarded paths that are new. A guarded path is new if its inode
+//! did not exist before the command. A path that was only moved is not new. A link is followed only to learn its
+//! target. `walk` visits the folders.
 
 mod findings;
 mod walk;
@@ -22,13 +23,13 @@ use walk::Walk;
 
 use crate::limits;
 
-/// A workspace that is guarded while a command runs in it.
+/// A workspace whose guarded paths are protected while a command runs.
 pub(super) struct Guard {
     root: OwnedFd,
     pub found: GuardFindings,
 }
 
-/// Guarded paths that a command created: renamed paths, and paths that could not be renamed.
+/// Guarded paths that a command created: those that were renamed, and those that could not be renamed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetAside {
@@ -73,8 +74,8 @@ impl SetAside {
 }
 
 impl Guard {
-    /// Finds the guarded paths of a workspace. Fails as soon as `is_wanted` returns false, which means that the server
-    /// is gone.
+    /// Searches for the guarded paths of a workspace. Fails as soon as `is_wanted` returns false, which means that the
+    /// server has ended.
     pub(super) fn look(workspace: &Path, is_wanted: &dyn Fn() -> bool) -> io::Result<Self> {
         let root = opened(workspace)?;
         let mut found = GuardFindings { root: Inode::of_handle(root.as_fd())?, ..GuardFindings::default() };
@@ -82,7 +83,8 @@ impl Guard {
         Ok(Self { root, found })
     }
 
-    /// Opens the workspace of an earlier search. Fails if a different folder has replaced the workspace.
+    /// Opens the workspace in which an earlier search was made. Fails if another folder is now at the path of the
+    /// workspace.
     pub(super) fn reopen(workspace: &Path, found: GuardFindings) -> io::Result<Self> {
         let root = opened(workspace)?;
         if Inode::of_handle(root.as_fd())? != found.root {
@@ -114,7 +116,7 @@ impl Guard {
     }
 }
 
-/// Opens the folder of a workspace. Fails if a link has replaced it.
+/// Opens the folder of a workspace. Fails if a link is now at its path.
 fn opened(workspace: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(rustix::fs::open(workspace, flags, Mode::empty())?)

@@ -1,6 +1,6 @@
-//! Visits every folder of a workspace by its handle, so that no path is too long and no link leads out of the
-//! workspace. Decides by names which entries are guarded. After a command, the walk also renames new guarded entries
-//! (*sets them aside*). Must never open a file.
+//! Visits every folder of a workspace through its handle, so that no path is too long and no link leads out of the
+//! workspace. The names of the entries decide which of them are guarded. After a command, the walk also renames new
+//! guarded entries (*sets them aside*). Files are never opened.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -18,7 +18,7 @@ use super::findings::{Channel, EarlierFindings, EntryIdentity, GuardFindings, In
 use crate::changeset::guard::BARE;
 use crate::limits;
 
-/// Folders in which git writes during its normal work for the agent. A command line that names one of these folders
+/// Folders in which git writes when it works normally for the agent. A command line that names one of these folders
 /// needs the approval of a person.
 const OF_GITS_OWN_WORK: [&str; 3] = ["rebase-merge", "rebase-apply", "sequencer"];
 
@@ -30,11 +30,11 @@ const NAMED_AFTER_BRANCHES: [&str; 2] = ["refs", "logs"];
 /// The text is short, and is not the beginning of a guarded name.
 const ASIDE: &str = "set-aside-";
 
-/// Maximum number of folder handles that the walk keeps open. Below that depth the walk returns through `..`, and
-/// checks the inode of the folder that it reaches.
+/// Maximum number of folder handles that the walk keeps open at the same time. In deeper folders, the walk goes back
+/// through `..`, and checks the inode of the folder that it reaches.
 const HANDLES: usize = 128;
 
-/// Number of entries after which the walk checks again that the server still waits.
+/// Number of entries after which the walk checks again that the server is still waiting.
 const LOOK_EVERY: usize = 4096;
 
 /// Maximum number of path components in a guarded name.
@@ -61,11 +61,12 @@ struct Level {
     git: Git,
 }
 
-/// Role of a folder for git.
+/// Meaning of a folder for git.
 #[derive(Clone, Copy)]
 enum Git {
     Nothing,
-    /// Inside a repository. The value is the depth below the repository's folder, which has the depth 0.
+    /// Inside a repository. A folder inside a repository. The value is the depth below the repository's folder, which
+    /// has depth 0.
     Within(usize),
     /// A folder in which files may be named after branches.
     Branches,
@@ -161,7 +162,7 @@ impl<'a> Walk<'a> {
         Ok(level)
     }
 
-    /// Handles an entry whose name is guarded, or that makes its folder a repository.
+    /// Handles an entry whose name is guarded, or whose name makes its folder a repository.
     fn judge(
         &mut self,
         folder: BorrowedFd<'_>,
@@ -202,7 +203,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns true if the current folder and `name` together form a guarded path.
+    /// Returns true if the path of the current folder and `name` together are a guarded path.
     fn is_guarded(&self, name: &OsStr, git: Git) -> bool {
         let depth = match git {
             Git::Within(0) if OF_GITS_OWN_WORK.iter().any(|own| name == *own) => return false,
@@ -250,7 +251,7 @@ impl<'a> Walk<'a> {
         Ok(entries)
     }
 
-    /// Opens a folder. Returns `None` if the folder no longer exists, or if it is unreadable. An unreadable folder is
+    /// Opens a folder. Opens a folder. Returns `None` if it no longer exists or is unreadable. An unreadable folder is
     /// recorded.
     fn open(&mut self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<OwnedFd>> {
         match open(folder, name) {
@@ -277,7 +278,7 @@ enum After {
     Pass,
 }
 
-/// Returns the role of a folder for git, derived from the role of its parent folder.
+/// Returns the meaning of a folder for git, derived from that of its parent folder.
 fn git_of(above: Git, name: &OsStr) -> Git {
     if name.eq_ignore_ascii_case(".git") {
         return Git::Within(0);
@@ -295,8 +296,8 @@ fn open(folder: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<OwnedFd> {
     rustix::fs::openat(folder, name, flags, Mode::empty())
 }
 
-/// Renames a guarded entry to the next free name that begins with [`ASIDE`]. If necessary and permitted, first makes
-/// the folder writable.
+/// Renames a guarded entry to the next free name that begins with [`ASIDE`]. If the folder is not writable, it is made
+/// writable first, if that is permitted.
 fn rename(folder: BorrowedFd<'_>, name: &OsStr, number: &mut u32) -> rustix::io::Result<OsString> {
     let mut may_change_mode = true;
     loop {
