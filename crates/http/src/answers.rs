@@ -1,12 +1,12 @@
-//! Reads `Retry-After` headers, and the causes of requests that failed.
+//! Interprets `Retry-After` headers, and finds the cause of a failed request.
 
 use std::error::Error;
 use std::io;
 use std::time::{Duration, SystemTime};
 
 /// Returns the delay that a `Retry-After` header requests. The value of the header is a number of seconds or an HTTP
-/// date (RFC 9110, 10.2.3). Some servers send a number with a fraction. Returns `None` for any other value. A number
-/// that is too large becomes [`Duration::MAX`], so the caller must limit the delay.
+/// date (RFC 9110, 10.2.3). Some servers send a number with a fraction, which is accepted too. Returns `None` for any
+/// other value. A number that is too large becomes [`Duration::MAX`], so the caller must limit the delay.
 pub fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if value.starts_with(|char: char| char.is_ascii_digit())
@@ -31,7 +31,7 @@ pub fn innermost(error: &reqwest::Error) -> String {
     why
 }
 
-/// Returns the fault of the server's certificate if the request failed because of the certificate.
+/// If the request failed because of the server's certificate, returns what is wrong with the certificate.
 pub fn refused_certificate(error: &reqwest::Error) -> Option<String> {
     let mut source: Option<&(dyn Error + 'static)> = error.source();
     while let Some(error) = source {

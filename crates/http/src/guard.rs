@@ -1,11 +1,12 @@
-//! The address guard. Agents and authors of webhooks choose URLs. A request to such a URL must not reach this machine
-//! or private networks.
+//! The address guard. Checks URLs that agents and authors of webhooks choose. A request to such a URL must not reach
+//! this machine or private networks.
 //!
-//! A host name is looked up once, and all its addresses are checked. The client connects only to these addresses, so a
-//! different second response of the name server has no effect. The client must never use a proxy, follow a redirect or
-//! keep a cookie. The target of a redirect must be looked up and checked like any other URL.
+//! A host name is looked up once, and all addresses that the name server returns are checked. The client then connects
+//! only to these addresses, so a later, different response of the name server has no effect. The client must never use
+//! a proxy, follow a redirect or keep a cookie. If a response is a redirect, its target must be looked up and checked
+//! like any other URL.
 //!
-//! Public ranges are an allow-list: a range that is missing from the tables is refused.
+//! The public address ranges are an allow-list: an address that is in none of the tables is refused.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -14,7 +15,8 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use reqwest::redirect::Policy;
 use reqwest::{ClientBuilder, Url};
 
-/// Maximum number of addresses of one host. A request to a host with more addresses is refused with `address_refused`.
+/// Maximum number of addresses that one host may have. A request to a host with more addresses is rejected with
+/// `address_refused`.
 pub const ADDRESSES: usize = 64;
 
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +37,7 @@ pub enum Error {
     InClear { host: String, address: IpAddr },
 }
 
-/// Rules that decide which addresses a request may be sent to.
+/// Rules that decide to which addresses a request is allowed to be sent.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     /// Ranges that are allowed even if they are not public.
@@ -44,7 +46,7 @@ pub struct Guard {
     is_closed: bool,
 }
 
-/// A URL of which all addresses were checked and allowed.
+/// A URL whose host has only addresses that were checked and are allowed.
 #[derive(Clone, Debug)]
 pub struct Checked {
     url: Url,
@@ -63,20 +65,21 @@ pub fn range(text: &str) -> Result<IpNet, Error> {
 }
 
 impl Guard {
-    /// Creates a guard. `allowed` lists [ranges](range) of addresses that are allowed even if they are not public.
+    /// Creates a guard. `allowed` lists the address [ranges](range) to which requests are allowed even if they are not
+    /// public.
     pub fn new(allowed: &[String]) -> Result<Self, Error> {
         let allowed = allowed.iter().map(|text| range(text)).collect::<Result<_, _>>()?;
         Ok(Self { allowed, is_closed: false })
     }
 
-    /// Returns a guard that refuses all addresses outside the allowed ranges, even public addresses.
+    /// Returns a guard that also refuses the public addresses outside the allowed ranges.
     #[must_use]
     pub fn closed(self) -> Self {
         Self { is_closed: true, ..self }
     }
 
-    /// Returns the kind of the address, such as a private address, if the address is refused. Returns `None` if the
-    /// address is allowed.
+    /// If the address is refused, returns its kind, such as `a private address`. Returns `None` if the address is
+    /// allowed.
     pub fn refuses(&self, address: IpAddr) -> Option<&'static str> {
         // The kernel treats `::ffff:127.0.0.1` as 127.0.0.1.
         if self.allows(address) {
@@ -91,8 +94,8 @@ impl Guard {
         self.allowed.iter().any(|range| range.contains(&address))
     }
 
-    /// Rejects a URL whose host is an IP address that is refused. A host name is only looked up and checked when the
-    /// request is sent.
+    /// Returns an error if the host of a URL is an IP address that is refused. A host name is looked up and checked
+    /// later, when the request is sent.
     pub fn check_literal(&self, url: &Url) -> Result<(), Error> {
         let host = url.host_str().ok_or(Error::NoHost)?;
         let refused = literal(url).and_then(|address| Some((address, self.refuses(address)?)));
@@ -102,9 +105,9 @@ impl Guard {
         }
     }
 
-    /// Rejects an unencrypted URL (`http:`) unless all `addresses` are in the allowed ranges. Public addresses
-    /// outside these ranges are rejected too. Callers that send secrets use this check, because the network can
-    /// read an unencrypted request.
+    /// Returns an error for an unencrypted URL (`http:`), unless all `addresses` are in the allowed ranges. An
+    /// unencrypted URL with a public address outside these ranges is rejected too. Callers that send secrets make this
+    /// check, because everyone on the network can read an unencrypted request.
     pub fn check_in_clear(
         &self,
         url: &Url,
@@ -137,7 +140,7 @@ impl Guard {
         self.check_all(url, host, addresses)
     }
 
-    /// Checks addresses that were already looked up.
+    /// Checks the addresses of a host that the caller has looked up.
     pub fn check_all(&self, url: &Url, host: String, addresses: Vec<SocketAddr>) -> Result<Checked, Error> {
         if addresses.is_empty() || addresses.len() > ADDRESSES {
             return Err(Error::Addresses { host });
@@ -165,7 +168,7 @@ impl Checked {
     }
 
     /// Returns a builder for a client that must be used only for this URL. The client connects only to the checked
-    /// addresses and does not decompress responses.
+    /// addresses, and does not decompress responses.
     pub fn client(&self) -> ClientBuilder {
         crate::client_to(&self.url)
             .resolve_to_addrs(&self.host, &self.addresses)
@@ -187,8 +190,8 @@ const fn v6(a: u16, b: u16, c: u16, bits: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0), bits)
 }
 
-/// Ranges of IPv4 addresses that are not public (IANA's registry of special-purpose addresses). Narrower ranges come
-/// first.
+/// Ranges of IPv4 addresses that are not public (IANA's registry of special-purpose addresses). Narrower ranges are
+/// listed before wider ones.
 const NOT_PUBLIC_V4: [(Ipv4Net, &str); 16] = [
     (v4(0, 0, 0, 0, 8), "an unspecified address"),
     (v4(10, 0, 0, 0, 8), "a private address"),
@@ -211,8 +214,8 @@ const NOT_PUBLIC_V4: [(Ipv4Net, &str); 16] = [
 /// The only range of IPv6 addresses that contains public addresses.
 const GLOBAL_V6: Ipv6Net = v6(0x2000, 0, 0, 3);
 
-/// Ranges of IPv6 addresses that are not public: first the exceptions within [`GLOBAL_V6`], and then ranges outside of
-/// [`GLOBAL_V6`], which are listed for their names.
+/// Ranges of IPv6 addresses that are not public. The exceptions within [`GLOBAL_V6`] come first. The ranges outside of
+/// [`GLOBAL_V6`] follow, and are listed only for their names.
 const NOT_PUBLIC_V6: [(Ipv6Net, &str); 9] = [
     (v6(0x2001, 0xdb8, 0, 32), "an address reserved for documentation"),
     (v6(0x2001, 0, 0, 23), "a reserved address"),
@@ -225,8 +228,8 @@ const NOT_PUBLIC_V6: [(Ipv6Net, &str); 9] = [
     (v6(0xff00, 0, 0, 8), "a multicast address"),
 ];
 
-/// Ranges of IPv6 addresses that embed an IPv4 address, each with the position of the embedded address's lowest bit. A
-/// request to such an address reaches the embedded address.
+/// Ranges of IPv6 addresses that contain an IPv4 address, each with the position of the lowest bit of the IPv4 address.
+/// A request to such an address reaches the IPv4 address in it.
 const HOLDS_V4: [(Ipv6Net, u32); 3] = [
     (v6(0x2002, 0, 0, 16), 80),
     (v6(0x64, 0xff9b, 0, 96), 0),

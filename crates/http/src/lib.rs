@@ -1,4 +1,4 @@
-//! Creates every HTTP client of the project, with one TLS implementation and the root certificates of this machine.
+//! Creates all HTTP clients of the project, with the same TLS implementation and the root certificates of this machine.
 //! Contains the address [guard] for URLs from agents and users, the reader of [secret files](secret_file), and
 //! functions that interpret [responses and errors](answers).
 //!
@@ -11,8 +11,8 @@ pub mod secret_file;
 
 use reqwest::{Client, ClientBuilder, Url};
 
-/// Returns a builder for a client for any URL. The client verifies certificates against the root certificates of this
-/// machine. `build` fails if the machine has no root certificates.
+/// Returns a builder for a client that may be used for any URL. The client verifies certificates against the root
+/// certificates of this machine. `build` fails if the machine has no root certificates.
 #[expect(clippy::disallowed_methods, reason = "the one place")]
 pub fn client() -> ClientBuilder {
     // An error only means that a TLS implementation is already installed.
@@ -20,8 +20,8 @@ pub fn client() -> ClientBuilder {
     Client::builder()
 }
 
-/// Returns a builder for a client for `http` URLs only. The client needs no root certificates, so it works on machines
-/// that have none. Every `https` request fails.
+/// Returns a builder for a client that can use `http` URLs only. The client needs no root certificates, so it works on
+/// machines that have none. Every `https` request fails.
 pub fn plain() -> ClientBuilder {
     client().tls_certs_only([])
 }

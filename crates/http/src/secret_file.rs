@@ -2,8 +2,8 @@
 //! can read.
 //!
 //! A systemd credential (`LoadCredential=`) is a file that belongs to root. An access control list permits the service
-//! to read the file. The mask of this list appears in the file's mode as permissions of the group. These permissions
-//! are accepted, because other users cannot open the folder of the credentials, `CREDENTIALS_DIRECTORY`.
+//! to read the file. The mask of this list appears in the file's mode as permissions of the group. This group
+//! permission is accepted, because other users cannot open the folder of the credentials, `CREDENTIALS_DIRECTORY`.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Reason why a file was not read. The message is meant to be shown after the name of the file.
+/// Reason why a file was not read. The message is written to be shown after the name of the file.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("cannot be read: {0}")]
@@ -33,7 +33,7 @@ pub fn read(path: &Path, most: u64) -> Result<Vec<u8>, Error> {
     if exposes(path, mode) { Err(Error::Exposed { mode }) } else { bounded(file, most) }
 }
 
-/// Returns the text of a secret file without white space at its ends.
+/// Returns the text of a secret file without the white space at its beginning and end.
 pub fn read_text(path: &Path, most: u64) -> Result<String, Error> {
     let text = String::from_utf8(read(path, most)?).map_err(|_| Error::NoText)?;
     let text = text.trim();
@@ -47,7 +47,7 @@ pub fn bounded(file: File, most: u64) -> Result<Vec<u8>, Error> {
     if bytes.len() as u64 > most { Err(Error::Length(most)) } else { Ok(bytes) }
 }
 
-/// Returns true if a file with this mode can be read by other users.
+/// Returns true if a file at this path and with this mode can be read by other users.
 fn exposes(path: &Path, mode: u32) -> bool {
     exposes_in(path, mode, std::env::var_os("CREDENTIALS_DIRECTORY").as_deref())
 }

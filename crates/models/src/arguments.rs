@@ -1,12 +1,13 @@
-//! Arguments of a call as a provider sent them: either a strictly parsed JSON object, or a malformed text.
+//! Arguments of a call, as a provider of models sent them: either a JSON object that was parsed strictly, or a text
+//! that is not valid.
 //!
-//! Arguments are never repaired. A text that two parsers could read differently is malformed.
+//! Invalid arguments are never repaired. A text that two parsers could read differently is invalid.
 
 use holdshort_core::json;
 use holdshort_core::message::Arguments;
 use serde_json::{Map, Value};
 
-/// Parses the provider's text. An empty text means no arguments, because many servers send an empty text for a tool
+/// Parses the text of the arguments. An empty text is read as no arguments, because many servers send it for a tool
 /// without parameters.
 pub(crate) fn of_text(raw: String) -> Arguments {
     if raw.trim().is_empty() {

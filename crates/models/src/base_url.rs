@@ -1,7 +1,8 @@
 //! Normalizes the base URL of an OpenAI-compatible server.
 //!
-//! `https://host`, `https://host/v1`, `https://host/v1/` and the full `https://host/v1/chat/completions` are
-//! equivalent. Any other path stays unchanged, such as `https://host/openai`. A query stays unchanged too.
+//! These forms are equivalent: `https://host`, `https://host/v1`, `https://host/v1/` and the full
+//! `https://host/v1/chat/completions`. Any other path is not changed, for example `https://host/openai`. A query is not
+//! changed either.
 
 use std::net::IpAddr;
 
@@ -13,8 +14,8 @@ const ENDPOINT: &str = "/chat/completions";
 pub(crate) struct BaseUrl(Url);
 
 impl BaseUrl {
-    /// Parses and normalizes a URL. The error describes the problem without the URL, because the URL may contain a
-    /// secret.
+    /// Parses and normalizes a URL. The error describes what is wrong without repeating the URL, because the URL may
+    /// contain a secret.
     pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
         let mut url =
             Url::parse(text.trim()).map_err(|_| "it is not a URL such as http://127.0.0.1:8080/v1")?;
@@ -48,12 +49,12 @@ impl BaseUrl {
         &self.0
     }
 
-    /// Returns the URL. The URL ends with a slash, because the client appends a path to the URL.
+    /// Returns the URL. Returns the URL as text. It ends with a slash, because the client appends a path to it.
     pub(crate) fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// Returns the URL for people, without the query and the trailing slash.
+    /// Returns the URL in a form for people, without the query and the final slash.
     pub(crate) fn display_url(&self) -> String {
         let mut url = self.0.clone();
         url.set_query(None);

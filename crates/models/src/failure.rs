@@ -1,6 +1,7 @@
-//! Converts an error of a provider to a [`Failure`]: a kind that the run can react to, and a message for people.
+//! Converts an error of a model provider to a [`Failure`], which contains a kind that decides how the run reacts, and a
+//! message for people.
 //!
-//! This module does not decide about retries. It removes keys from messages.
+//! This module does not decide whether a request is retried. It removes keys from messages.
 
 use std::error::Error as StdError;
 use std::time::{Duration, SystemTime};
@@ -18,7 +19,7 @@ pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Failure {
     Failure { kind, retry_after_ms: None, message: message.into() }
 }
 
-/// Returns the failure for an error. `provider` is the provider's name, which messages about connection errors contain.
+/// Converts an error to a failure. `provider` is the provider's name, which messages about connection errors contain.
 pub(crate) fn from_error(error: &genai::Error, provider: &str, mask: &Mask) -> Failure {
     let failure = classify(error, provider);
     Failure { message: mask.clean(&failure.message), ..failure }
@@ -48,8 +49,8 @@ fn classify(error: &genai::Error, provider: &str) -> Failure {
     }
 }
 
-/// Classifies an error in the stream of a reply. The library also reports an HTTP error status before the stream as
-/// such an error.
+/// Converts an error that occurred while the reply was streamed. If the HTTP status is an error, the library reports it
+/// as such an error too.
 fn of_stream(error: &(dyn StdError + Send + Sync + 'static), provider: &str) -> Failure {
     if let Some(error) = error.downcast_ref::<genai::Error>() {
         return classify(error, provider);
@@ -104,7 +105,7 @@ fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> Failure {
     Failure { kind, retry_after_ms: retry_after(headers, SystemTime::now()), message }
 }
 
-/// Classifies an error event in the stream of a response with a success status.
+/// Converts an error that the provider sent inside the stream of a response whose status is a success.
 fn of_error_event(body: &Value) -> Failure {
     let text = body.to_string();
     let has = |word| text.contains(word);
@@ -120,8 +121,8 @@ fn of_error_event(body: &Value) -> Failure {
     new(kind, format!("the provider ended its reply with an error: {}", error_message(body).unwrap_or(text)))
 }
 
-/// Returns true if the provider refuses the request because it exceeds the model's context window. Each provider
-/// describes this error differently.
+/// Returns true if the provider rejected the request because it exceeds the context window of the model. Each provider
+/// has its own text for this error.
 fn is_too_long(text: &str) -> bool {
     let text = text.to_lowercase();
     [
@@ -144,7 +145,7 @@ fn is_too_long(text: &str) -> bool {
     .any(|words| text.contains(words))
 }
 
-/// Returns the error message in the body of a response, from one of the fields that providers use for it.
+/// Returns the error message in the body of a response. It can be in one of several fields, depending on the provider.
 fn error_message(body: &Value) -> Option<String> {
     ["/error/message", "/message", "/error", "/detail", "/0/error/message"]
         .into_iter()
@@ -152,8 +153,8 @@ fn error_message(body: &Value) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Returns the requested delay in milliseconds, from the header `Retry-After`, or from the more precise header
-/// `retry-after-ms` that some servers send.
+/// Returns the delay that the provider requests, in milliseconds, either from the header `Retry-After` or from the more
+/// precise header `retry-after-ms`, which some servers send.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<u64> {
     let text = |name| headers.get(name)?.to_str().ok().map(str::trim);
     if let Some(ms) = text("retry-after-ms").and_then(|ms| ms.parse().ok()) {

@@ -1,10 +1,10 @@
-//! Reads a provider's raw stream frames, because the provider library omits or changes some of their information.
+//! Reads the frames of a provider's stream, because the provider library omits or changes some of their data.
 //!
-//! The library reads the stream, and this module also reads each frame. This module records if the reply ended, and
-//! which model replied. For the chat-completions API, this module also records the tool calls, because a call must be
-//! exactly what the provider sent. The library does not ensure this: it fills gaps between the indexes of calls with
-//! copies of a call, and allocates memory for any index. The library also drops calls without an index, and parses
-//! arguments leniently. This module performs no I/O.
+//! The library reads the stream too. This module records whether the reply was completed, and which model replied. For
+//! the chat-completions API, this module also records the tool calls, so that each call is exactly what the provider
+//! sent. The library does not ensure this. If the indexes of calls have gaps, it fills the gaps with copies of a call.
+//! It also allocates memory for any index, however large. The library also drops calls without an index, and accepts
+//! arguments that are not valid JSON. This module reads and writes nothing itself.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -14,12 +14,12 @@ use serde_json::Value;
 
 use crate::arguments;
 
-/// Maximum size, in bytes, of a received reply. A request with a larger reply fails.
+/// Maximum size, in bytes, of a received reply. If the reply is larger, the request fails.
 pub(crate) const MAX_REPLY: usize = 16 * 1024 * 1024;
-/// Maximum number of tool calls in a received reply. A request whose reply has more tool calls fails.
+/// Maximum number of tool calls in a received reply. If the reply has more tool calls, the request fails.
 pub(crate) const MAX_CALLS: usize = 128;
 
-/// Information read from the stream frames of the reply to one model request.
+/// Data from the stream frames of the reply to one model request.
 #[derive(Default)]
 pub(crate) struct Frames(Mutex<FrameSummary>);
 
@@ -34,7 +34,7 @@ pub(crate) struct FrameSummary {
     pub(crate) ended: bool,
     pub(crate) stop: Option<String>,
     pub(crate) model: Option<String>,
-    /// Token usage of the request. `None` unless the request used the chat-completions API.
+    /// Token usage of the request. `None` if the request used another API than the chat-completions API.
     pub(crate) usage: Option<Usage>,
     calls: Vec<PartialCall>,
 }
@@ -60,7 +60,7 @@ impl ChatFrameSink for Frames {
 }
 
 impl FrameSummary {
-    /// Returns a description of the limit that the reply exceeds, if any.
+    /// If the reply exceeds a limit, returns a description of this limit.
     pub(crate) fn excess(&self) -> Option<String> {
         if self.bytes > MAX_REPLY {
             return Some(format!("the reply is larger than {MAX_REPLY} bytes"));
@@ -108,8 +108,8 @@ impl FrameSummary {
         }
     }
 
-    /// Records the model that replied. The four JSON pointers belong, in order, to chat completions and Ollama, to
-    /// Anthropic, to Gemini, and to the Responses API.
+    /// Records the name of the model that replied. The four JSON pointers belong to these APIs, in this order: chat
+    /// completions and Ollama, Anthropic, Gemini, Responses.
     fn take_model(&mut self, frame: &Value) {
         let name = ["/model", "/message/model", "/modelVersion", "/response/model"]
             .into_iter()
@@ -144,8 +144,9 @@ impl FrameSummary {
                 .any(|place| frame.pointer(place).and_then(Value::as_str).is_some_and(|at| !at.is_empty()));
     }
 
-    /// Appends a streamed piece of a tool call to the last call with the same index. A piece with a new name and a new
-    /// id begins a new call, whatever its index is, because some servers use the index 0 for all calls.
+    /// Appends a streamed piece of a tool call to the last call that has the same index. If the piece has a new name
+    /// and a new id, it begins a new call, no matter which index it has, because some servers use the index 0 for all
+    /// calls.
     fn take_call(&mut self, delta: &Value) {
         let text = |place| delta.pointer(place).and_then(Value::as_str).unwrap_or_default();
         let (id, tool) = (text("/id"), text("/function/name"));

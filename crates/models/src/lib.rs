@@ -1,9 +1,9 @@
-//! Models: the trait [`Model`], the providers that implement it, and the rehearsal, which plays a script if no provider
-//! is configured.
+//! Models: the trait [`Model`], the providers that implement it, and the rehearsal model, which replays a script if no
+//! provider is configured.
 //!
-//! A model receives a request and returns a reply or a typed failure. A model never retries, stores nothing, and does
-//! not decide how the run reacts to a failure. A key is sent only to the provider that the key belongs to. Start
-//! reading at [`Source`].
+//! A model receives a request and returns either a reply or a failure with its kind. A model never retries a request,
+//! stores nothing, and does not decide how the run reacts to a failure. An API key is sent only to the provider for
+//! which it is configured. Start reading at [`Source`].
 
 mod arguments;
 mod base_url;
@@ -25,10 +25,10 @@ pub use probe::answers;
 pub use rehearsal::Rehearsal;
 pub use source::{Error, Missing, Settings, Source, from_env, provider_of};
 
-/// A model that replies to requests. Dropping the future of a call closes the connection to the provider.
+/// A model that replies to requests. If the future of a call is dropped, the connection to the provider is closed.
 pub trait Model: Send + Sync + 'static {
-    /// Makes one attempt. `on_text` receives the text of the reply piece by piece while it arrives. This text is only a
-    /// preview: it is invalid if the call fails.
+    /// Makes one attempt. `on_text` receives the text of the reply piece by piece while it arrives. The text is only a
+    /// preview, and must be discarded if the call fails.
     fn call<'a>(
         &'a self,
         request: &'a Request,
@@ -42,12 +42,12 @@ pub trait Model: Send + Sync + 'static {
 /// Description of a model. It never contains a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// Name of the model that is used for requests that do not name a model.
+    /// Name of the model that is used if a request names none.
     pub name: String,
-    /// `openai-compatible`, `openai`, `anthropic`, `gemini`, `ollama` or `rehearsal`.
+    /// Provider: `openai-compatible`, `openai`, `anthropic`, `gemini`, `ollama` or `rehearsal`.
     pub provider: &'static str,
-    /// True for a rehearsal. Every user interface must show that a run is a rehearsal.
+    /// True for a rehearsal, which replays a script instead of calling a model. Every user interface must show this.
     pub rehearsal: bool,
-    /// URL of the server, without the query. `None` for a provider with a fixed address on the internet.
+    /// URL of the server, without the query. `None` for a provider whose address on the internet is always the same.
     pub base_url: Option<String>,
 }

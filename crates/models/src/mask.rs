@@ -1,14 +1,14 @@
-//! Removes secrets and control characters from texts for people, and truncates the texts.
+//! Prepares a text for people: removes secrets and control characters, and truncates it.
 
 /// Maximum length, in bytes, of a failure message.
 pub(crate) const MAX_MESSAGE: usize = 2048;
-/// Maximum number of bytes of a provider's error text that are processed.
+/// Maximum number of bytes of a provider's error text that are read.
 const MAX_INPUT: usize = 64 * 1024;
 const MASKED: &str = "[key]";
-/// Prefixes of the keys of common providers. These prefixes are needed because providers often repeat a wrong key in
-/// their error message.
+/// Prefixes with which the API keys of common providers begin. They are needed because providers often repeat a wrong
+/// key in their error message.
 const PREFIXES: [&str; 7] = ["sk-", "sk_", "AIza", "gsk_", "xai-", "pk-", "r8_"];
-/// Minimum length of a key, in characters. A shorter text with such a prefix is treated as an ordinary word.
+/// Minimum length of a key, in characters. A shorter text with one of these prefixes is taken for an ordinary word.
 const MIN_KEY: usize = 12;
 
 /// Secrets that are removed from texts.
@@ -20,7 +20,7 @@ impl Mask {
         Self(secrets.into_iter().filter(|secret| secret.len() >= 4).collect())
     }
 
-    /// Converts a text to one line without secrets, of at most [`MAX_MESSAGE`] bytes.
+    /// Converts a text to one line of at most [`MAX_MESSAGE`] bytes, without secrets.
     pub(crate) fn clean(&self, text: &str) -> String {
         let mut text = head(text, MAX_INPUT).to_owned();
         for secret in &self.0 {

@@ -1,4 +1,4 @@
-//! Checks that a model server responds at a URL. Sends neither a key nor a request to a model.
+//! Checks that a model server responds at a URL. Neither an API key nor a request to a model is sent.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use holdshort_http::answers::innermost;
 
 use crate::base_url::BaseUrl;
 
-/// Maximum time until the response begins. A server on this machine or in the local network responds immediately.
+/// Maximum time until the server begins to respond. A server on this machine or in the local network responds at once.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Requests the list of models from the server. Any response is a success, even an error status, because most servers
-/// refuse a request without a key. If there is no response, the error describes why.
+/// Requests the list of models from the server. Every response is a success, even one with an error status, because
+/// most servers reject a request without an API key. If there is no response, the error says why.
 pub async fn answers(base_url: &str) -> Result<(), String> {
     let base_url = BaseUrl::parse(base_url)?;
     let mut http = holdshort_http::client_to(base_url.url())

@@ -1,6 +1,7 @@
-//! A provider on the network. A call sends one streamed request and returns one reply or failure.
+//! A model provider that is reached over the network. A call sends one streamed request and returns one reply or
+//! failure.
 //!
-//! A provider never retries a request. A reply is valid only if the provider marked the end of the reply.
+//! A failed request is never retried here. A reply is accepted only if the provider marked its end.
 
 #[cfg(test)]
 mod tests;
@@ -24,13 +25,13 @@ use crate::mask::Mask;
 use crate::source::{self, Error, Settings};
 use crate::{Description, Model, arguments, failure, outgoing, stop};
 
-/// Maximum time to connect to a provider. After this time the request fails.
+/// Maximum time for connecting to a provider. After this time the request fails.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Address of Ollama. The library always uses this address.
+/// Address of Ollama. Address of Ollama, which the library always uses.
 const OLLAMA: &str = "http://localhost:11434";
 
-/// Provider to which requests are sent, with its key.
+/// Provider to which requests are sent, with its API key.
 pub(crate) enum Route {
     /// A server with the chat-completions API.
     Compatible {
@@ -77,7 +78,7 @@ impl Route {
         }
     }
 
-    /// Returns the URL of the server. Returns `None` for a provider with a fixed address on the internet.
+    /// Returns the URL of the server. Returns `None` for a provider whose address on the internet is always the same.
     fn server(&self) -> Option<Url> {
         match self {
             Self::Ollama => Url::parse(OLLAMA).ok(),
@@ -85,8 +86,9 @@ impl Route {
         }
     }
 
-    /// Returns the library's identifier of a model. The library removes a namespace from the name before it sends the
-    /// name. For a compatible server, a namespace is therefore added here, so that the name arrives unchanged.
+    /// Returns the identifier of a model in the library. The library removes a namespace (the part before `::`) from
+    /// the name before it sends the name. For a compatible server, a namespace is added here, so that the server
+    /// receives the name unchanged.
     fn model(&self, name: &str) -> ModelIden {
         match self {
             Self::Compatible { .. } => ModelIden::new(AdapterKind::OpenAI, format!("openai::{name}")),
@@ -116,8 +118,8 @@ impl Provider {
         Self::at(endpoint, route, model, settings)
     }
 
-    /// Creates a provider. If `endpoint` is set, requests are sent to this endpoint: the base URL of a compatible
-    /// server, or a local server in tests.
+    /// Creates a provider. If `endpoint` is set, all requests are sent to it: it is the base URL of a compatible
+    /// server, or a local server in a test.
     fn at(
         endpoint: Option<Endpoint>,
         route: Route,
@@ -263,7 +265,7 @@ impl fmt::Debug for Provider {
     }
 }
 
-/// Builds the reply. Fails if the reply is too large, cut off or empty.
+/// Builds the reply. Returns the reply, or a failure if the reply is too large, incomplete or empty.
 fn reply(text: String, end: StreamEnd, seen: &mut FrameSummary, name: &str) -> Result<Reply, Failure> {
     if let Some(excess) = seen.excess() {
         return Err(failure::new(FailureKind::Unusable, excess));

@@ -1,8 +1,9 @@
-//! The rehearsal model: plays a script instead of calling a provider. Everything else works as with a real model.
+//! The rehearsal model: replays a script instead of calling a provider. Everything else works in the same way as with a
+//! real model.
 //!
-//! The rehearsal stores no position in the script. The number of the agent's replies in the request determines the next
-//! step, so a rehearsal continues after a restart. If the script has no step for a request, the request fails with an
-//! explanation.
+//! The rehearsal does not store its position in the script. The number of the agent's replies in the request determines
+//! the next step of the script, so a rehearsal can continue after a restart. If the script has no step for a request,
+//! the request fails with an explanation.
 
 mod scene;
 
@@ -16,14 +17,14 @@ use serde_json::Value;
 use crate::{Description, Model, arguments, failure};
 use scene::Scene;
 
-/// Default time between two words of a reply, in milliseconds. A step can set a different time.
+/// Default pause between two words of a reply, in milliseconds. A step of the script can set another pause.
 const PAUSE_MS: u64 = 15;
-/// Maximum duration of a reply in milliseconds, no matter how many words it has.
+/// Maximum duration of a reply in milliseconds, even if the reply has many words.
 const MAX_REPLY_MS: u64 = 5_000;
-/// Maximum number of characters of the actual text in the message of a failed expectation.
+/// Maximum number of characters of the received text that the message about a failed expectation quotes.
 const MAX_SHOWN: usize = 600;
 
-/// Model that plays a script.
+/// Model that replays a script.
 #[derive(Clone, Debug)]
 pub struct Rehearsal {
     script: Script,
@@ -119,7 +120,7 @@ fn off_script(message: String) -> Failure {
     failure::new(FailureKind::Script, message)
 }
 
-/// Returns the name of a step for error messages.
+/// Returns the description of a step of the script for error messages.
 fn describe_step(agent: &str, at: usize, step: &Step) -> String {
     let label = step.name.as_ref().map(|name| format!(" (`{name}`)")).unwrap_or_default();
     format!("reply {}{label} in the script for agent `{agent}`", at + 1)
@@ -163,7 +164,8 @@ fn requested(
     Ok(RequestedCall { tool: call.tool.clone(), arguments })
 }
 
-/// Renders the arguments of a call. Every string value is a template. Keys are not templates.
+/// Fills in the templates in the arguments of a call. Each string value is a template. The keys of objects are not
+/// templates.
 fn rendered(value: &Value, render: &impl Fn(&str) -> Result<String, Failure>) -> Result<Value, Failure> {
     Ok(match value {
         Value::String(template) => Value::String(render(template)?),

@@ -1,4 +1,4 @@
-//! Selects the provider from the settings and the environment, once when the process starts.
+//! Selects the provider according to the settings and the environment, once when the process starts.
 //!
 //! | given | reaches |
 //! |---|---|
@@ -8,12 +8,14 @@
 //! | a model `gemini…` | Gemini; key: `GEMINI_API_KEY` or `GOOGLE_API_KEY` |
 //! | a model `ollama::NAME` | Ollama on this machine; no key |
 //!
-//! With a base URL, all model names are sent to its server. `OPENAI_API_KEY_FILE` may name a file that contains the key
-//! instead. The other three keys also have a variable with the suffix `_FILE`.
+//! If a base URL is set, all requests are sent to its server, no matter which model they name. Instead of the variable
+//! with the key, `OPENAI_API_KEY_FILE` may name a file that contains the key. Each of the other three keys also has a
+//! variable with the suffix `_FILE`.
 //!
-//! The model is `--model` or `HOLDSHORT_MODEL`. Without a base URL, `openai::NAME`, `anthropic::NAME`, `gemini::NAME`
-//! and `ollama::NAME` name the provider. The provider is never guessed, and there is no fallback: a key alone selects
-//! no model, and the name of an unknown model is an error. Only a missing model name results in [`Source::Missing`].
+//! `--model` or `HOLDSHORT_MODEL` names the model. If no base URL is set, the name may begin with the provider:
+//! `openai::NAME`, `anthropic::NAME`, `gemini::NAME` or `ollama::NAME`. The provider is never guessed: an API key alone
+//! selects no model, and the name of an unknown model is an error. [`Source::Missing`] is returned only if no model is
+//! named.
 
 use std::fmt;
 use std::path::Path;
@@ -27,19 +29,19 @@ use crate::base_url::BaseUrl;
 use crate::limits::KEY_FILE_BYTES;
 use crate::provider::{Provider, Route};
 
-/// Variables for keys, each with the variable that names a key file.
+/// Environment variables with API keys, each with the variable that names a file with the key.
 const KEYS: [(&str, &str); 4] = [
     ("OPENAI_API_KEY", "OPENAI_API_KEY_FILE"),
     ("ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY_FILE"),
     ("GEMINI_API_KEY", "GEMINI_API_KEY_FILE"),
     ("GOOGLE_API_KEY", "GOOGLE_API_KEY_FILE"),
 ];
-/// Key that is sent to a compatible server if no key was configured, because some servers require a key.
+/// Key that is sent to a compatible server if none is configured, because some servers require one.
 const DUMMY_KEY: &str = "none";
-/// Default maximum time until a reply is complete. Reasoning models may need minutes. After this time the request
-/// fails.
+/// Default maximum time until a reply is complete. A reasoning model may need minutes for a reply. After this time the
+/// request fails.
 const TIMEOUT_MS: u64 = 15 * 60 * 1000;
-/// Default maximum time in which a provider sends nothing. After this time the request fails.
+/// Default maximum time for which a provider may send nothing. After this time the request fails.
 const IDLE_TIMEOUT_MS: u64 = 3 * 60 * 1000;
 
 /// Settings from the command line. These settings override the environment.
@@ -47,9 +49,11 @@ const IDLE_TIMEOUT_MS: u64 = 3 * 60 * 1000;
 pub struct Settings {
     pub model: Option<String>,
     pub base_url: Option<String>,
-    /// Maximum time of a call, from connecting to the last byte of the reply. After this time the call fails.
+    /// Maximum time of a call, from connecting to the provider to the last byte of the reply. After this time the call
+    /// fails.
     pub timeout_ms: u64,
-    /// Maximum time in which the provider sends nothing, before or within its reply. After this time the call fails.
+    /// Maximum time for which the provider may send nothing, before the reply or within it. After this time the call
+    /// fails.
     pub idle_timeout_ms: u64,
 }
 
@@ -74,12 +78,12 @@ impl fmt::Debug for Source {
     }
 }
 
-/// Reason why no provider is configured. The text says how to configure a provider.
+/// Reason why no provider is configured. The error text says how to configure a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// No model, no key and no base URL is set.
     Everything,
-    /// The variable `variable` is set, but no model is named.
+    /// The environment variable `variable` is set, but no model is named.
     Name { variable: &'static str },
 }
 
@@ -120,8 +124,8 @@ pub enum Error {
     Client(String),
 }
 
-/// Reads settings and environment. `env` returns the value of an environment variable. An empty value is treated as
-/// unset.
+/// Reads settings and environment. `env` is a function that returns the value of an environment variable. An empty
+/// value is treated as unset.
 pub fn from_env(settings: &Settings, env: &dyn Fn(&str) -> Option<String>) -> Result<Source, Error> {
     let set =
         |value: Option<String>| value.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
@@ -179,13 +183,14 @@ pub fn from_env(settings: &Settings, env: &dyn Fn(&str) -> Option<String>) -> Re
     Ok(Source::Provider(Arc::new(Provider::new(route, model, settings)?)))
 }
 
-/// Returns the provider for a model name if there is no base URL. The result for an unknown name is Ollama.
+/// Returns the provider that the library chooses for a model name if there is no base URL. For an unknown name, this is
+/// Ollama.
 pub(crate) fn kind(model: &str) -> AdapterKind {
     AdapterKind::from_model(model).unwrap_or(AdapterKind::Ollama)
 }
 
-/// Returns the provider with a fixed address that the name of a model belongs to: `openai`, `anthropic` or `gemini`.
-/// Returns `None` for every other name.
+/// Returns the provider whose models have names like this one: `openai`, `anthropic` or `gemini`. Returns `None` for
+/// every other name.
 pub fn provider_of(model: &str) -> Option<&'static str> {
     match kind(model) {
         AdapterKind::OpenAI | AdapterKind::OpenAIResp => Some("openai"),
@@ -195,8 +200,8 @@ pub fn provider_of(model: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns true if the name has the prefix `ollama::`. This check is needed because the library treats every unknown
-/// name as a model of Ollama.
+/// Returns true if the name has the prefix `ollama::`. The check is needed because the library takes every unknown name
+/// for a model of Ollama.
 fn names_ollama(model: &str) -> bool {
     model.strip_prefix("ollama::").is_some_and(|name| !name.trim().is_empty())
 }

@@ -1,8 +1,9 @@
-//! Values of a request that templates in the steps of a script can use.
+//! Values from a request that the templates in a script can use.
 //!
-//! `task` is the first message of a person. `results.LABEL` is the result of the call with the label LABEL in an
-//! earlier step. `last` is the newest result of a call. `messages` are the person's messages since the agent's previous
-//! reply. A missing value is an error, unless the template tests it with `is defined`.
+//! `task` is the first message of a person. `results.LABEL` is the result of the call that has the label LABEL in an
+//! earlier step of the script. `last` is the newest result of any call. `messages` are the person's messages since the
+//! agent's previous reply. If a template uses a value that is missing, this is an error, unless the template tests the
+//! value with `is defined`.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +34,7 @@ impl<'a> Scene<'a> {
         Self { replies, news, values: values(request, news, steps), environment: environment() }
     }
 
-    /// Returns the index of the script's step that replies to this request.
+    /// Returns the index of the step in the script that replies to this request.
     pub(super) fn step(&self) -> usize {
         self.replies
     }
@@ -69,7 +70,7 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// Returns, for each reply of the requested agent, the calls in the reply. Replies of other agents are skipped.
+/// Returns the calls in each reply of the agent for which the reply is requested. Replies of other agents are skipped.
 fn calls_per_reply(request: &Request) -> impl Iterator<Item = &[Call]> {
     request.messages.iter().filter_map(|message| match message {
         Message::Assistant { agent, calls, .. } if *agent == request.agent => Some(calls.as_slice()),
@@ -97,8 +98,8 @@ fn values(request: &Request, news: &[Message], steps: &[Step]) -> Value {
     )
 }
 
-/// Returns the text of each call's result, by label. A call has the label of the
-/// script's call at the same position.
+/// Returns the text of the results of calls, by the labels of the calls. A call has the label that the call at the same
+/// position in the script has.
 fn results(request: &Request, steps: &[Step]) -> BTreeMap<String, String> {
     let texts: BTreeMap<&str, &str> = request.messages.iter().filter_map(result).collect();
     let mut results = BTreeMap::new();
