@@ -22,8 +22,8 @@ use crate::program_name::{holdshort, with_program_name};
 use crate::shell::quoted;
 
 const CONNECT_TIME: Duration = Duration::from_secs(5);
-/// Time after which the client stops waiting for the response to a request. It is long enough for a request that makes
-/// the server read the whole journal.
+/// Time after which the client stops waiting for the response to a request. The timeout is long enough for a request
+/// that makes the server read the whole journal.
 const REQUEST_TIME: Duration = Duration::from_mins(5);
 /// Time after which the client stops waiting for the response when it reports that a person has seen a card. While the
 /// report is sent, keyboard input is not read.
@@ -157,8 +157,8 @@ fn repeats(problem: &Problem) -> bool {
     }
 }
 
-/// Returns the text that follows the title in the detail of a problem. `None` if the detail does not begin with the
-/// title.
+/// Returns the text that follows the title in the detail of a problem. Returns `None` if the detail does not begin with
+/// the title.
 fn beyond_title(problem: &Problem) -> Option<&str> {
     let (start, rest) = problem.detail.split_at_checked(problem.title.len())?;
     start.eq_ignore_ascii_case(&problem.title).then_some(rest)
@@ -184,8 +184,8 @@ fn describe_resolution(resolution: &Resolution) -> String {
 pub struct Client {
     http: reqwest::Client,
     target: Arc<RwLock<Target>>,
-    /// Arguments with which the client can look up the server's address again. `None` if the server runs in this
-    /// process.
+    /// Arguments with which the client can look up the server's address again. `None` if the client's server runs in
+    /// this process.
     reach: Option<Reach>,
     words: Arc<str>,
 }
@@ -193,7 +193,7 @@ pub struct Client {
 #[derive(Clone, Debug)]
 struct Target {
     base: Url,
-    /// `None` while this terminal is not signed in.
+    /// The token is `None` while this terminal is not signed in.
     token: Option<String>,
     from: From,
 }
@@ -208,8 +208,8 @@ enum From {
 }
 
 impl Client {
-    /// Finds the server that the command-line arguments select. If they select none, finds the server that uses the
-    /// default data folder.
+    /// Finds the server that the command-line arguments select. If the command-line arguments select none, finds the
+    /// server that uses the default data folder.
     pub(crate) fn find(reach: &Reach) -> anyhow::Result<Self> {
         Self::new(target(reach)?, Some(reach.clone()), &render_server_arguments(reach)?)
     }

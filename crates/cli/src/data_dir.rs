@@ -54,7 +54,8 @@ impl DataDir {
         Ok(Self { path: base.join("holdshort") })
     }
 
-    /// Returns the reason why a journal cannot be stored in this folder. `None` if a journal can be stored there.
+    /// Returns the reason why a journal cannot be stored in this folder. Returns `None` if a journal can be stored
+    /// there.
     pub(crate) fn trouble(&self) -> Option<String> {
         // A missing folder is created in its nearest existing parent.
         for path in self.path.ancestors() {
@@ -89,7 +90,7 @@ impl DataDir {
         })
     }
 
-    /// Returns the address of the server that uses this folder. `None` if no server runs.
+    /// Returns the address of the server that uses this folder. Returns `None` if no server runs.
     pub(crate) fn listening(&self) -> Option<String> {
         let text = fs::read_to_string(self.path.join(ADDRESS)).ok()?;
         let address: Address = serde_json::from_str(&text).ok()?;
@@ -137,7 +138,7 @@ impl DataDir {
         Ok(Announced { path, text })
     }
 
-    /// Returns the operator's token. `None` if no server has created a token.
+    /// Returns the operator's token. Returns `None` if no server has created a token.
     pub(crate) fn token(&self) -> anyhow::Result<Option<String>> {
         let path = self.path.join(TOKENS);
         match fs::read_to_string(&path) {

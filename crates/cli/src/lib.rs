@@ -2,8 +2,8 @@
 //! process if they find no running server. Packs can add screens: `pack.rs` defines the trait, and `kit.rs` contains
 //! reusable parts.
 //!
-//! This crate contains no engine logic. It never writes to a journal that a server uses: `rebuild` and `import` first
-//! lock the journal. Start reading at `args.rs` for the arguments, `verbs/` for the actions, `terminal/` for the
+//! This crate contains no engine logic. This crate never writes to a journal that a server uses: `rebuild` and `import`
+//! first lock the journal. Start reading at `args.rs` for the arguments, `verbs/` for the actions, `terminal/` for the
 //! screens.
 
 #![expect(clippy::print_stderr, reason = "messages to people go to standard error")]

@@ -21,16 +21,17 @@ pub(crate) const KEPT_LOGINS_BYTES: u64 = 256 * 1_024;
 /// number is printed.
 pub(crate) const WARNINGS: usize = 5;
 /// Maximum number of recent deliveries of a channel that `holdshort channels` searches for one that was attempted. If
-/// none of them was attempted, the command reports that nothing was sent recently.
+/// none of these deliveries was attempted, the command reports that nothing was sent recently.
 pub(crate) const CHANNEL_DELIVERIES: usize = 20;
 /// Maximum size, in bytes, of a coding agent's settings file. If the file is larger, no hook is installed.
 pub(crate) const SETTINGS_BYTES: u64 = 1_024 * 1_024;
 /// Maximum size, in bytes, of the configuration file or of the installation record of a hook. A larger file is refused.
 pub(crate) const HOOK_FILE_BYTES: u64 = 256 * 1_024;
-/// Maximum time in which a coding agent must print its version. If it takes longer, its hook is not installed.
+/// Maximum time in which a coding agent must print its version. If the coding agent takes longer, its hook is not
+/// installed.
 pub(crate) const VERSION_MS: u64 = 60_000;
-/// Maximum time in which the server must answer when `holdshort hook status` checks a hook. If it takes longer, the
-/// check fails.
+/// Maximum time in which the server must answer when `holdshort hook status` checks a hook. If the server takes longer,
+/// the check fails.
 pub(crate) const HOOK_CHECK_MS: u64 = 10_000;
 /// Maximum size, in bytes, of a response with approved changes. If the response is larger, all files stay unchanged.
 pub(crate) const EXEC_RESPONSE_BYTES: usize = 64 * 1024 * 1024;

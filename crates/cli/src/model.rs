@@ -22,7 +22,7 @@ pub(crate) fn unnamed(model: &ModelArgs) -> Option<String> {
     }
 }
 
-/// Returns the reason why the agents run a scripted rehearsal instead of calling a model. `None` if a model is
+/// Returns the reason why the agents run a scripted rehearsal instead of calling a model. Returns `None` if a model is
 /// configured.
 pub(crate) fn rehearses(model: &ModelArgs) -> Option<String> {
     unnamed(model).or_else(|| match source(model) {

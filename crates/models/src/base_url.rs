@@ -49,7 +49,8 @@ impl BaseUrl {
         &self.0
     }
 
-    /// Returns the URL. Returns the URL as text. It ends with a slash, because the client appends a path to it.
+    /// Returns the URL. Returns the URL as text. The text ends with a slash, because the client appends a path to the
+    /// URL.
     pub(crate) fn as_str(&self) -> &str {
         self.0.as_str()
     }

@@ -1,7 +1,7 @@
 //! Converts an error of a model provider to a [`Failure`], which contains a kind that decides how the run reacts, and a
 //! message for people.
 //!
-//! This module does not decide whether a request is retried. It removes keys from messages.
+//! This module does not decide whether a request is retried. This module removes API keys from messages.
 
 use std::error::Error as StdError;
 use std::time::{Duration, SystemTime};
@@ -145,7 +145,8 @@ fn is_too_long(text: &str) -> bool {
     .any(|words| text.contains(words))
 }
 
-/// Returns the error message in the body of a response. It can be in one of several fields, depending on the provider.
+/// Returns the error message in the body of a response. The message can be in one of several fields, depending on the
+/// provider.
 fn error_message(body: &Value) -> Option<String> {
     ["/error/message", "/message", "/error", "/detail", "/0/error/message"]
         .into_iter()

@@ -3,8 +3,8 @@
 //! The library reads the stream too. This module records whether the reply was completed, and which model replied. For
 //! the chat-completions API, this module also records the tool calls, so that each call is exactly what the provider
 //! sent. The library does not ensure this. If the indexes of calls have gaps, it fills the gaps with copies of a call.
-//! It also allocates memory for any index, however large. The library also drops calls without an index, and accepts
-//! arguments that are not valid JSON. This module reads and writes nothing itself.
+//! The library also allocates memory for any index, however large. The library also drops calls without an index, and
+//! accepts arguments that are not valid JSON. This module reads and writes nothing itself.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -39,7 +39,7 @@ pub trait Model: Send + Sync + 'static {
     fn describe(&self) -> Description;
 }
 
-/// Description of a model. It never contains a key.
+/// Description of a model. The description never contains an API key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
     /// Name of the model that is used if a request names none.

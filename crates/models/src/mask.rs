@@ -5,8 +5,8 @@ pub(crate) const MAX_MESSAGE: usize = 2048;
 /// Maximum number of bytes of a provider's error text that are read.
 const MAX_INPUT: usize = 64 * 1024;
 const MASKED: &str = "[key]";
-/// Prefixes with which the API keys of common providers begin. They are needed because providers often repeat a wrong
-/// key in their error message.
+/// Prefixes with which the API keys of common providers begin. These prefixes are needed because providers often repeat
+/// a wrong key in their error message.
 const PREFIXES: [&str; 7] = ["sk-", "sk_", "AIza", "gsk_", "xai-", "pk-", "r8_"];
 /// Minimum length of a key, in characters. A shorter text with one of these prefixes is taken for an ordinary word.
 const MIN_KEY: usize = 12;

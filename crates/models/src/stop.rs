@@ -3,8 +3,8 @@
 
 use holdshort_core::message::Stop;
 
-/// Stop reasons in lower case. They come from the chat-completions API, Anthropic, Gemini, Ollama, the Responses API,
-/// and servers that are compatible with the chat-completions API.
+/// Stop reasons in lower case. The stop reasons come from the chat-completions API, Anthropic, Gemini, Ollama, the
+/// Responses API, and servers that are compatible with the chat-completions API.
 const WORDS: &[(Stop, &[&str])] = &[
     (Stop::Whole, &["stop", "end_turn", "stop_sequence", "completed", "complete", "eos", "eos_token"]),
     (
@@ -35,8 +35,8 @@ const WORDS: &[(Stop, &[&str])] = &[
     ),
 ];
 
-/// Stop reasons which say that the reply contains tool calls. If a reply has one of them but contains no tool calls,
-/// the calls were lost.
+/// Stop reasons which say that the reply contains tool calls. If a reply has such a stop reason but contains no tool
+/// calls, the calls were lost.
 const CALLED: &[&str] = &["tool_calls", "tool_call", "function_call", "tool_use"];
 
 pub(crate) fn from_reason(word: &str, has_calls: bool) -> Stop {

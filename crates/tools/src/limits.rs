@@ -75,8 +75,8 @@ pub const OUTSIDE_ENTRIES: usize = 10_000;
 /// Maximum entries of a workspace that are searched for guarded files (files that a person's tools run automatically)
 /// before and after a command. If there are more entries, commands that are allowed to write do not run.
 pub const GUARD_ENTRIES: usize = 1_000_000;
-/// Maximum guarded files of a workspace, and maximum sockets and named pipes of a workspace. Each of them needs two
-/// mounts. If there are more, commands that are allowed to write do not run.
+/// Maximum guarded files of a workspace, and maximum sockets and named pipes of a workspace. Each guarded file, socket
+/// or pipe needs two mounts. If there are more, commands that are allowed to write do not run.
 pub const GUARDED_NAMES: usize = 4096;
 /// Maximum paths in the list of guarded paths that were set aside (renamed) after a command. Of further paths, only the
 /// number is listed.
@@ -87,8 +87,8 @@ pub const SET_ASIDE_NUMBERS: u32 = 2_000_000;
 /// Time limit for the search for guarded files before a command. This time is not part of the command's timeout. After
 /// this time, the command does not run.
 pub const LOOK_TIME: Duration = Duration::from_mins(2);
-/// Time limit for setting guarded files aside after a command. If it is exceeded, later commands that are allowed to
-/// write need an approval.
+/// Time limit for setting guarded files aside after a command. If the limit is exceeded, later commands that are
+/// allowed to write need an approval.
 pub const SET_ASIDE_TIME: Duration = Duration::from_mins(5);
 /// Maximum bytes that a command writes to disks in total. If a command writes more, it is stopped.
 pub const WRITE_BYTES: u64 = 16 * 1024 * 1024 * 1024;
@@ -129,8 +129,8 @@ pub const CHANGED_BYTES: u64 = 1024 * 1024 * 1024;
 /// and its result gives the reason.
 pub const CHANGED_PATHS: usize = 100_000;
 /// Maximum files, folders and links in the layer of a run. A command that would exceed this number needs an approval
-/// (`layer_full`). If it is approved, its ignored files are written to the workspace, and the approval is bound to
-/// these files too.
+/// (`layer_full`). If the command is approved, its ignored files are written to the workspace, and the approval is
+/// bound to these files too.
 pub const LAYER_PATHS: usize = 200_000;
 /// Maximum bytes of the layer of a run, which is enough for a build and its tests. A command that would exceed this
 /// size needs an approval (`layer_full`).

@@ -68,7 +68,8 @@ impl Usage {
 }
 
 impl RunLayer {
-    /// Returns the layer that is stored in `folder`. `folder` must not be inside a workspace. It need not exist.
+    /// Returns the layer that is stored in `folder`. `folder` must not be inside a workspace. The folder need not
+    /// exist.
     pub fn new(folder: PathBuf) -> Self {
         Self(folder)
     }

@@ -82,8 +82,8 @@ pub struct Settings {
     /// True if a trial captures standard output and standard error separately, and detects effects that it cannot show.
     /// This is used for the commands of external agents.
     pub capture: bool,
-    /// Layer of the run. If it is `None`, everything that a trial writes to ignored paths becomes a change of the
-    /// workspace.
+    /// Layer of the run. If `run_layer` is `None`, everything that a trial writes to ignored paths becomes a change of
+    /// the workspace.
     pub run_layer: Option<RunLayer>,
     /// Tools that packs add.
     pub toolsets: Vec<&'static dyn Toolset>,
@@ -190,9 +190,10 @@ impl Tools {
         seen.unwrap_or_default()
     }
 
-    /// Runs a call after checking its preconditions again. A call that changes files is not run here. Its proposed
-    /// changes are [committed](Self::commit) instead. `effect` is what the command is allowed to do. Without an effect,
-    /// the command is only allowed to read. `output` receives the output of a running command as a preview.
+    /// Runs a call after checking its preconditions again. A call that changes files is not run here. The changes that
+    /// such a call proposes are [committed](Self::commit) instead. `effect` is what the command is allowed to do.
+    /// Without an effect, the command is only allowed to read. `output` receives the output of a running command as a
+    /// preview.
     ///
     /// Dropping the future stops a command and every process that it started.
     pub async fn run(

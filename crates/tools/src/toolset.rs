@@ -1,7 +1,7 @@
 //! Tools that a pack adds to the built-in tools: their descriptions for models, and the execution of their calls.
 //!
-//! A tool of a pack reads the workspace and returns a result. It never changes a file, starts a process or uses the
-//! network.
+//! A tool of a pack reads the workspace and returns a result. A tool of a pack never changes a file, starts a process
+//! or uses the network.
 
 use std::fmt::Debug;
 
@@ -14,8 +14,8 @@ use crate::workspace::Workspace;
 
 /// Tools of a pack.
 pub trait Toolset: Debug + Send + Sync {
-    /// Returns the descriptions of the tools for models. [`reading_tool`](crate::reading_tool) makes one of them. The
-    /// names must differ from those of built-in tools.
+    /// Returns the descriptions of the tools for models. [`reading_tool`](crate::reading_tool) makes the description of
+    /// one tool. The names must differ from those of built-in tools.
     fn specs(&self) -> Vec<Spec>;
 
     /// Parses the arguments of a call. The parser must not accept more than the schema of the tool. Returns `None` if

@@ -52,7 +52,7 @@ pub enum Access {
     /// Digest of a key's secret, and the expiry of the secret. A change to the key may end the access earlier.
     Key { digest: Digest, until: Option<Timestamp>, since: u64 },
     /// Token of an issuer (an external identity service), and the expiry of the token. `is` contains the roles and
-    /// groups of the token's subject. It is `None` if the subject is not a known person.
+    /// groups of the token's subject. `is` is `None` if the subject is not a known person.
     Issued { id: String, is: Option<RolesAndGroups>, until: Timestamp, since: u64 },
 }
 

@@ -2,9 +2,9 @@
 //!
 //! The journal records only that an interrupt has a callback, not the URL. The URL and the signing secret of the
 //! callback are [stored](crate::secret_store) outside the journal, under the id of the interrupt, before the event that
-//! opens the interrupt. They are deleted after one of three events: the agent was notified, the delivery failed and
-//! cannot be retried, or the run was erased. Before each delivery attempt, the server checks that sending to this URL
-//! is still allowed.
+//! opens the interrupt. The URL and the secret are deleted after one of three events: the agent was notified, the
+//! delivery failed and cannot be retried, or the run was erased. Before each delivery attempt, the server checks that
+//! sending to this URL is still allowed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

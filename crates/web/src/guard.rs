@@ -55,8 +55,8 @@ impl ListenAddress {
         if self.is_tls { "https" } else { "http" }
     }
 
-    /// Returns the names that this address has on this machine. None of them is a public name. The unspecified address
-    /// (`0.0.0.0`, `::`) is not included, because a page from any machine could use it as its host.
+    /// Returns the names that this address has on this machine. None of these names is a public name. The unspecified
+    /// address (`0.0.0.0`, `::`) is not included, because a page from any machine could use it as its host.
     fn hosts(self) -> Vec<String> {
         let port = self.address.port();
         let mut hosts =
@@ -263,8 +263,8 @@ impl Line {
     }
 }
 
-/// Returns true if a request was rejected because the server is busy, stopping or outdated. Such refusals are not
-/// logged as faults.
+/// Returns true if a request was rejected because the server is busy, stopping or outdated. A rejection because the
+/// server is busy, stopping or outdated is not logged as a fault.
 fn is_passing(code: Code) -> bool {
     matches!(
         code,

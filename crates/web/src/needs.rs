@@ -1,5 +1,5 @@
-//! The permission that a route needs. It is declared where the route is defined, and checked when the caller has
-//! authenticated. A route without a declared permission is closed to every caller.
+//! The permission that a route needs. The permission is declared where the route is defined, and checked when the
+//! caller has authenticated. A route without a declared permission is closed to every caller.
 
 use axum::Extension;
 use axum::routing::MethodRouter;

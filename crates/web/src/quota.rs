@@ -63,8 +63,8 @@ pub struct BucketState {
     pub refused: Option<Duration>,
 }
 
-/// State of the bucket against which a request was counted. It is set when the request is counted, and reported in the
-/// response.
+/// State of the bucket against which a request was counted. The state is set when the request is counted, and reported
+/// in the response.
 #[derive(Debug, Default)]
 pub struct Meter(OnceLock<BucketState>);
 

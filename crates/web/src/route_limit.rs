@@ -1,4 +1,5 @@
-//! Rate limit of a route. It is declared where the route is defined, together with the permission that the route needs.
+//! Rate limit of a route. The rate limit is declared where the route is defined, together with the permission that the
+//! route needs.
 //!
 //! If the limit is per address, a request is counted before its handler runs. If the limit is per principal, a request
 //! is counted when the caller authenticates. For a WebSocket,

@@ -65,7 +65,7 @@ pub struct SignIns {
     told: Mutex<VecDeque<(Digest, Timestamp, SignedIn)>>,
 }
 
-/// Values that a browser must bring back from the provider. They are stored in a signed cookie of the browser.
+/// Values that a browser must bring back from the provider. These values are stored in a signed cookie of the browser.
 #[derive(Serialize, Deserialize)]
 struct Pending {
     #[serde(rename = "s")]
@@ -80,7 +80,7 @@ struct Pending {
     expires_at: Timestamp,
 }
 
-/// Sign-in of a terminal that is not complete. It is stored in the signed handle that the terminal sends.
+/// Sign-in of a terminal that is not complete. The sign-in is stored in the signed handle that the terminal sends.
 #[derive(Clone, Serialize, Deserialize)]
 struct PendingDevice {
     #[serde(rename = "c")]

@@ -144,7 +144,7 @@ pub(crate) fn answered(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     lines.flat_map(|line| paint.fold(&line, 6)).collect()
 }
 
-/// Describes the resolution of an interrupt. `None` if the interrupt is open.
+/// Describes the resolution of an interrupt. Returns `None` if the interrupt is open.
 pub(crate) fn resolution(interrupt: &Interrupt, paint: Paint) -> Option<String> {
     let End { outcome, option, by, text, .. } = End::from_interrupt(interrupt, &time::at)?;
     let option = option.map(|label| format!(": {label}")).unwrap_or_default();
@@ -159,7 +159,7 @@ pub(crate) fn outcome(outcome: Outcome) -> String {
     lower(card::outcome(outcome))
 }
 
-/// Describes how to revoke the grant of the decision. `None` if the decision created no grant.
+/// Describes how to revoke the grant of the decision. Returns `None` if the decision created no grant.
 pub(crate) fn revoke_command(interrupt: &Interrupt, words: &str) -> Option<String> {
     let effect = interrupt.resolution.as_ref()?.effect.as_deref()?;
     let name = holdshort();

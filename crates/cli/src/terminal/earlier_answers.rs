@@ -1,5 +1,5 @@
-//! Earlier answers to questions about the same subject. A card lists them below its question, and the key `h` selects
-//! one of them.
+//! Earlier answers to questions about the same subject. A card lists earlier answers below its question, and the key
+//! `h` selects one of the earlier answers.
 
 use holdshort_presentation::card::readable;
 use holdshort_protocol::{Decision, Interrupt, Suggestion, plain};
@@ -48,14 +48,14 @@ fn list_answers(
     out
 }
 
-/// Returns the number of the earlier answer that a line selects: `h` selects the first answer, `h2` the second. `None`
-/// for any other line.
+/// Returns the number of the earlier answer that a line selects: `h` selects the first answer, `h2` the second. Returns
+/// `None` for a line that selects no earlier answer.
 pub(crate) fn parse_answer_number(interrupt: &Interrupt, line: &str) -> Option<usize> {
     let number = line.strip_prefix('h').filter(|_| !interrupt.suggestions_from_history.is_empty())?;
     if number.is_empty() { Some(1) } else { number.parse().ok().filter(|_| number.len() == 1) }
 }
 
-/// Returns the decision that sends an earlier answer. `None` if the question does not accept an answer.
+/// Returns the decision that sends an earlier answer. Returns `None` if the question does not accept an answer.
 pub(crate) fn decision(interrupt: &Interrupt, suggestion: &Suggestion) -> Option<Decision> {
     let offer = interrupt.options.iter().find(|offer| offer.effect == "respond")?;
     let taken = Decision {

@@ -3,7 +3,7 @@
 
 use holdshort_protocol::{Interrupt, Kind, Offer, Origin};
 
-/// Parses the number of an option or a suggestion. `None` if a number would be an answer.
+/// Parses the number of an option or a suggestion. Returns `None` if a number would be an answer.
 pub(super) fn number(interrupt: &Interrupt, word: &str) -> Option<usize> {
     word.parse().ok().filter(|_| !interrupt.takes_a_number())
 }
@@ -59,7 +59,7 @@ pub(super) fn option<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Off
     })
 }
 
-/// Returns the option that free text chooses (contract A31). `None` if free text does not determine an option.
+/// Returns the option that free text chooses (contract A31). Returns `None` if free text does not determine an option.
 pub(super) fn natural(interrupt: &Interrupt) -> Option<&Offer> {
     let by_id = |id: &str| interrupt.offer(id);
     let id = match interrupt.kind {

@@ -254,7 +254,7 @@ impl Projector {
         self.steps.get(step).is_some_and(|step| step.aside)
     }
 
-    /// Returns true if the text of a step is printed while it is streamed. `None` if the step is not known yet.
+    /// Returns true if the text of a step is printed while it is streamed. Returns `None` if the step is not known yet.
     pub(crate) fn is_heard(&self, step: &str) -> Option<bool> {
         self.steps.get(step).map(|step| !step.aside && !step.plans)
     }

@@ -8,7 +8,7 @@ use super::time;
 /// Maximum number of agents and phases that are listed. The last line states how many more there are.
 const LISTED: usize = 8;
 
-/// Returns one line per agent or phase. Empty if there is only one agent or phase.
+/// Returns one line per agent or phase. Returns no lines if there is only one agent or phase.
 pub(super) fn lines(work: &[Work], paint: Paint) -> Vec<String> {
     if work.len() < 2 {
         return Vec::new();

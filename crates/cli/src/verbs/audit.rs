@@ -217,8 +217,8 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<HeadsT
     if is_whole { Ok(kept) } else { Err(usage(format!("{file} contains no complete checkpoint"))) }
 }
 
-/// Returns the head at the end of a line that is not part of a checkpoint. `None` if the line contains no head. Rejects
-/// an incomplete head, because it would otherwise be ignored as text and not be compared.
+/// Returns the head at the end of a line that is not part of a checkpoint. Returns `None` if the line contains no head.
+/// Rejects an incomplete head, because it would otherwise be ignored as text and not be compared.
 fn parse_head_outside_checkpoints(place: &str, line: &str) -> anyhow::Result<Option<HeadNote>> {
     let is_like_one = |word: &str| {
         word.split_once(':').is_some_and(|(events, digits)| {

@@ -100,8 +100,8 @@ fn refuse_unseen(interrupt: &Interrupt, option: &str, edit: &Value) -> anyhow::R
     }
 }
 
-/// Asks the person at the terminal, who has seen the card, to confirm a risky option. `None` if no question is asked. A
-/// script is not asked, because it could not have known the question.
+/// Asks the person at the terminal, who has seen the card, to confirm a risky option. Returns `None` if no question is
+/// asked. A script is not asked, because it could not have known the question.
 async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyhow::Result<Option<bool>> {
     let offer = interrupt.offer(option);
     let asked = offer.and_then(|offer| Some((offer, interrupt.stakes(offer)?)));
@@ -119,8 +119,8 @@ async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyho
     Ok(Some(matches!(line, Line::Text(text) if matches!(&*text.trim().to_lowercase(), "y" | "yes"))))
 }
 
-/// Lists the open calls that a grant would approve, and asks which of them to release. `None` if the typed line is not
-/// a valid reply.
+/// Lists the open calls that a grant would approve, and asks which of them to release. Returns `None` if the typed line
+/// is not a valid reply.
 async fn keep_also(
     interrupt: &Interrupt,
     decision: Decision,

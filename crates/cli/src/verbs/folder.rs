@@ -59,7 +59,7 @@ pub struct Earlier {
     names: BTreeSet<String>,
 }
 
-/// Reads the summary of a folder. `None` if the folder contains no summary of a run.
+/// Reads the summary of a folder. Returns `None` if the folder contains no summary of a run.
 pub fn earlier(folder: &Path) -> io::Result<Option<Earlier>> {
     let file = match File::open(folder.join(SUMMARY)) {
         Ok(file) => file,

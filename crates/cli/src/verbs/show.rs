@@ -69,8 +69,8 @@ pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Returns the run to which an interrupt belongs. `None` for a reviewer, because reviewers are not allowed to read
-/// runs. The card contains everything that a reviewer needs.
+/// Returns the run to which an interrupt belongs. Returns `None` for a reviewer, because reviewers are not allowed to
+/// read runs. The card contains everything that a reviewer needs.
 async fn run_of(client: &Client, interrupt: &Interrupt) -> anyhow::Result<Option<Run>> {
     match client.get(&format!("/v1/runs/{}", interrupt.run)).await {
         Ok(run) => Ok(Some(run)),

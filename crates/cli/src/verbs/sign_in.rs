@@ -59,8 +59,8 @@ pub(super) async fn login(scene: &Scene, person: Option<String>) -> anyhow::Resu
     Ok(Exit::Ok)
 }
 
-/// Returns the remote server at which this terminal is to sign in. `None` for the server of the data folder, because
-/// the token for this server is stored on this machine.
+/// Returns the remote server at which this terminal is to sign in. Returns `None` for the server of the data folder,
+/// because the token for this server is stored on this machine.
 fn elsewhere(scene: &Scene, person: Option<&str>) -> anyhow::Result<Option<Url>> {
     let has_token = std::env::var("HOLDSHORT_TOKEN").is_ok_and(|token| !token.is_empty());
     let Some(named) = scene.reach.server.as_deref().filter(|_| person.is_none() && !has_token) else {

@@ -89,7 +89,7 @@ pub(super) fn freeze_covers_run(frozen: &Frozen, run: &Run, agents: &[String]) -
         && is_of_agent
 }
 
-/// Returns the agents of a workflow. Empty if the agents of the workflow are not known.
+/// Returns the agents of a workflow. Returns an empty list if the agents of the workflow are not known.
 async fn agents_of(client: &Client, workflow: &str) -> Vec<String> {
     let all = workflows(client).await.unwrap_or_default();
     all.into_iter().find(|known| known.name == workflow).map(|known| known.agents).unwrap_or_default()
@@ -209,7 +209,7 @@ fn line(frozen: &Frozen) -> String {
     plain::line(&format!("frozen since {at} by {by}: {what}{reason}")).into_owned()
 }
 
-/// Describes the target of a freeze. `None` if the whole installation is frozen.
+/// Describes the target of a freeze. Returns `None` if the whole installation is frozen.
 fn part(of: &FreezeOf) -> Option<String> {
     let FreezeOf { run, workflow, agent } = of;
     let mut named = [("run", run), ("workflow", workflow), ("agent", agent)].into_iter();

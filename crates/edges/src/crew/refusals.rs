@@ -1,5 +1,5 @@
 //! Refusals in the words of the source system. Clients of the source system show the member `detail` of an error, and
-//! some of them search it for these words (contract D10). Holdshort's details follow these words.
+//! some clients search `detail` for these words (contract D10). Holdshort's details follow these words.
 
 use holdshort_protocol::Code;
 use holdshort_web::problem::Refused;

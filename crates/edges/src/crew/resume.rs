@@ -253,7 +253,7 @@ pub(super) struct DecidingPrincipal<'w> {
     pub(super) id: &'w str,
     /// Display name, e-mail address and user name, if the token states them.
     pub(super) names: Vec<&'w str>,
-    /// True if the caller authenticated with an API key. Such a caller may decide on behalf of a person.
+    /// True if the caller authenticated with an API key. A caller with an API key may decide on behalf of a person.
     pub(super) is_service: bool,
 }
 

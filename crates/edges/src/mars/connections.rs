@@ -30,7 +30,7 @@ struct Attachment {
     /// Number of the newest connection of the task. This connection may already be closed.
     number: u64,
     replace: Option<oneshot::Sender<()>>,
-    /// Completes when the newest connection has closed. `None` after the connection has closed.
+    /// Completes when the newest connection has closed. `None` after the newest connection has closed.
     left: Option<oneshot::Receiver<()>>,
     /// Number of the previous connection, while the previous connection is open. The frames that it still writes also
     /// advance the recorded position of the task.

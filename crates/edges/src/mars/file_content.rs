@@ -102,7 +102,7 @@ pub(super) async fn clear(
 }
 
 /// Returns the content of a file after the last change that a run made to it. While it searches, the request occupies
-/// one of the streams whose number the server limits. It reads at most as many events as a list of runs.
+/// one of the streams whose number the server limits. The request reads at most as many events as a list of runs.
 async fn read(app: &App, path: &str) -> Answer<Vec<u8>> {
     let mut runs = RunListReader::new(app)?;
     let Entry::File { digest, bytes, .. } = find(app, &mut runs, path).await? else {

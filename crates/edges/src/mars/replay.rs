@@ -282,7 +282,8 @@ async fn after(caller: &Caller, run: &Arc<Run>, since: FrameId) -> Answer<BoxStr
 struct Replay {
     telling: RunProjection,
     since: FrameId,
-    /// Number of the event after which the open requests are sent again. `None` once these requests were sent.
+    /// Number of the event after which the open requests are sent again. `None` as soon as the open requests have been
+    /// sent.
     until: Option<u64>,
     /// Ids of the requests that were sent since the client's panel was last cleared.
     shown: BTreeSet<String>,
@@ -334,7 +335,7 @@ pub(super) fn say(caller: &Caller, run: Option<&RunId>, event_type: &'static str
     passing(&caller.app, event_type, run, None, data)
 }
 
-/// Returns a frame that is not in the journal. Such a frame has no id and is not replayed.
+/// Returns a frame that is not in the journal. A frame that is not in the journal has no id and is not replayed.
 fn passing(
     app: &App,
     event_type: &'static str,

@@ -91,8 +91,8 @@ pub(super) struct StartedTask {
     pub(super) is_resumed: bool,
     /// Config keys that have no effect. These keys are reported once, when the task is new.
     pub(super) idle: Vec<UnusedKey>,
-    /// Number of the last event before the task's text was sent to an existing run as a message. `None` if the text was
-    /// not sent as a message.
+    /// Number of the last event before the task's text was sent to an existing run as a message. `None` if the task's
+    /// text was not sent as a message.
     pub(super) joined_after: Option<u64>,
 }
 

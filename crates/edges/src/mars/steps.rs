@@ -66,8 +66,8 @@ pub(super) fn stuck(run: &Run, id: &str, before: &Step, why: &str) -> Option<Fra
     (before.trouble == Trouble::Retried).then(|| exhausted(run, id, before.attempts(), why))
 }
 
-/// Returns the frame which reports that a model provider failed. `wait_ms` is the time until the next attempt. It is
-/// `None` if no attempt follows.
+/// Returns the frame which reports that a model provider failed. `wait_ms` is the time until the next attempt.
+/// `wait_ms` is `None` if no attempt follows.
 pub(super) fn failed(run: &Run, id: &str, wait_ms: Option<u64>, error: &str) -> Option<FrameBody> {
     let attempt = run.steps.get(id)?.failures;
     let Some(ms) = wait_ms else {

@@ -27,8 +27,8 @@ pub enum Committed {
     /// Every path is in its state `after`, and the changes are synced to disk.
     Done,
     /// `paths` are the paths whose state is not the expected one. `done` lists the paths that were changed before the
-    /// conflict was detected. It is usually empty. It can have entries if another process changed paths at the same
-    /// time, or if the commit was resumed.
+    /// conflict was detected. The list `done` is usually empty. `done` can have entries if another process changed
+    /// paths at the same time, or if the commit was resumed.
     Conflict { paths: Vec<String>, done: Vec<String> },
     /// The file system reported an error.
     Failed { text: String, done: Vec<String> },

@@ -78,7 +78,7 @@ impl ExitReason {
 pub(crate) struct EndedCommand {
     pub how: ExitReason,
     pub transcript: Transcript,
-    /// Guarded paths (files that a person's tools run automatically) that the command created. For each of them:
+    /// Guarded paths (files that a person's tools run automatically) that the command created. For each of these paths:
     /// whether it was renamed. `None` if the command is not allowed to write, or is allowed to write guarded paths too.
     pub aside: Option<SetAside>,
     /// Scratch folder of a trial (a temporary folder outside the workspace). `None` if the trial was stopped.

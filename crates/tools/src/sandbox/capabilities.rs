@@ -5,8 +5,8 @@ use std::io;
 
 use rustix::thread::{self, CapabilitySet, CapabilitySets};
 
-/// Capabilities that a command keeps if it runs as root, so that it can handle files of several owners. None of them
-/// has an effect outside the sandbox.
+/// Capabilities that a command keeps if it runs as root, so that it can handle files of several owners. None of these
+/// capabilities has an effect outside the sandbox.
 const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)

@@ -28,7 +28,7 @@ const ENVIRONMENT: [(&str, &str); 6] = [
     ("GIT_CONFIG_VALUE_1", "false"),
 ];
 
-/// Environment variables that a command inherits from the server. None of them ever contains a secret.
+/// Environment variables that a command inherits from the server. None of these variables ever contains a secret.
 const PASSED_ON: [&str; 5] = ["LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME"];
 
 /// A command line that is ready to start, with a new scratch folder.

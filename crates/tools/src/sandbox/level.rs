@@ -33,8 +33,8 @@ impl ProbedLevel {
     }
 }
 
-/// Returns the highest sandbox level that works on this host. It is determined by running a probe command that tries to
-/// escape from the sandbox. Blocks.
+/// Returns the highest sandbox level that works on this host. The level is determined by running a probe command that
+/// tries to escape from the sandbox. Blocks.
 ///
 /// The first call for a program takes some milliseconds; later calls return the stored level. `program` is the
 /// executable that contains the hidden subcommand.

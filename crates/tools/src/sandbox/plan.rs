@@ -1,4 +1,4 @@
-//! The data that the stages of the sandbox need. It is passed from stage to stage as one argument.
+//! The data that the stages of the sandbox need. The data is passed from stage to stage as one argument.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;

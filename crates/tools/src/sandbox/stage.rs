@@ -103,7 +103,7 @@ fn run_guarded(plan: &Plan, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Runs process 1 of the new namespace. When it ends, the kernel kills every other process of the namespace.
+/// Runs process 1 of the new namespace. When process 1 ends, the kernel kills every other process of the namespace.
 fn init(plan: &Plan, text: &str) -> Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     let found = found_in_workspace(plan)?;
@@ -175,7 +175,8 @@ fn confine(plan: &Plan) -> Result<()> {
     Err(because("the shell does not start")(failed))
 }
 
-/// Starts the next stage. It inherits the output, and the standard input, which is the connection to the server.
+/// Starts the next stage. The next stage inherits the output, and the standard input, which is the connection to the
+/// server.
 fn next(stage: &str, plan: &str) -> Result<Child> {
     Command::new(THIS_PROGRAM)
         .args([SUBCOMMAND, stage, plan])

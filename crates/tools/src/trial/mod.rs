@@ -1,7 +1,7 @@
 //! Trials: a command runs over a layer (a folder that receives all its writes), and its changes are then read from the
 //! layer.
 //!
-//! A trial never writes to the workspace. When it is dropped, it leaves no files behind. This module never decides
+//! A trial never writes to the workspace. When a trial is dropped, it leaves no files behind. This module never decides
 //! whether the changes of a trial are accepted. `sandbox::layer` mounts a layer, and `read` reads its changes.
 //! `changeset` commits the changes.
 
@@ -90,7 +90,8 @@ pub struct Trial {
     pub capture: Option<Box<Capture>>,
     layer: Root,
     workspace: Root,
-    /// Scratch folder that holds the layer. It must be dropped after all other fields. `None` if no command ran.
+    /// Scratch folder that holds the layer. The scratch folder must be dropped after all other fields. `None` if no
+    /// command ran.
     _scratch: Option<Scratch>,
 }
 

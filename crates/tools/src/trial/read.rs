@@ -72,8 +72,8 @@ pub(super) struct TrialDifferences {
 /// Compares the layer of a trial with the files that the command saw when it started: the layer of the run over the
 /// workspace.
 ///
-/// `notes` are the extended attributes in which an overlay stores its marks. If it is `None`, the layer is a copy of
-/// the whole workspace. `since` is a time before the start of the command.
+/// `notes` are the extended attributes in which an overlay stores its marks. If `notes` is `None`, the layer is a copy
+/// of the whole workspace. `since` is a time before the start of the command.
 pub(super) fn read(
     layer: &Root,
     below: Below<'_>,

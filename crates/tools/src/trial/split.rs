@@ -72,9 +72,9 @@ fn goes_to_layer(change: &Change) -> bool {
     change.before.is_none() && (change.ignored || change.after.is_none())
 }
 
-/// Returns true if the change makes a link whose target is an existing path of the workspace. Such a link is not
-/// allowed in the layer. The reason: rules about paths apply only to names in the workspace, so no rule would apply to
-/// the link.
+/// Returns true if the change makes a link whose target is an existing path of the workspace. A link to an existing
+/// path of the workspace is not allowed in the layer. The reason: rules about paths apply only to names in the
+/// workspace, so no rule would apply to the link.
 fn leads_into(workspace: &Root, change: &Change) -> bool {
     let Some(Entry::Symlink { target }) = &change.after else { return false };
     let (Some(target), Some(path)) = (bytes_of(target), bytes_of(&change.path)) else { return true };

@@ -133,7 +133,8 @@ impl EncodedEvent {
         words.clone().map_err(Refused)
     }
 
-    /// Returns the number of bytes that the stored event occupies in memory. Its encoded forms are not counted.
+    /// Returns the number of bytes that the stored event occupies in memory. The encoded forms of the event are not
+    /// counted.
     pub(super) fn bytes(&self) -> usize {
         self.sealed.head.len() + self.sealed.content.as_ref().map_or(0, |content| content.bytes.len())
     }

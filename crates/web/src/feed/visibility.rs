@@ -1,5 +1,5 @@
-//! Decides which events a caller is allowed to see. The owner of a run never changes. It is therefore read once and
-//! cached for all followers.
+//! Decides which events a caller is allowed to see. The owner of a run never changes. The owner is therefore read once
+//! and cached for all followers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

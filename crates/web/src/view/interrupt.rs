@@ -144,7 +144,7 @@ pub async fn covered_refusal(
 }
 
 /// Returns the digest that binds a decision link to what the decision is about. The digest is computed from the action
-/// that will run or, if there is no action, from the content of the card. It is the same for every person.
+/// that will run or, if there is no action, from the content of the card. The digest is the same for every person.
 pub async fn subject_digest(app: &App, asked: &InterruptRef) -> Answer<Digest> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     Ok(digest(&interrupt))

@@ -12,8 +12,8 @@ use super::interrupt;
 use crate::app::App;
 use crate::limits::LEFT_INTERRUPTS;
 
-/// Open interrupts that have this person among their approvers. They are read before the removal, because afterwards an
-/// assignment possibly does not name the person any more.
+/// Open interrupts that have this person among their approvers. The interrupts are read before the removal, because
+/// afterwards an assignment possibly does not name the person any more.
 pub struct OpenAssignments {
     asked: Vec<OpenAssignment>,
     is_cut: bool,

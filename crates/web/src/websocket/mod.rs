@@ -1,5 +1,5 @@
 //! A WebSocket of text frames: reads frames, writes frames, and closes the connection. The native API and the edges use
-//! this module. Each of them defines the meaning of its frames.
+//! this module. The native API and each edge define the meaning of their own frames.
 //!
 //! `outbox.rs` queues frames for the client, and `write.rs` writes the frames.
 

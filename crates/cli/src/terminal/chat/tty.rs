@@ -40,7 +40,7 @@ impl Tty {
         set(&quiet);
     }
 
-    /// Discards unread keys. Returns true if one of them was Ctrl-C.
+    /// Discards unread keys. Returns true if one of the discarded keys was Ctrl-C.
     pub(super) fn forget() -> bool {
         let mut has_interrupt = false;
         let mut keys = [0; 1_024];

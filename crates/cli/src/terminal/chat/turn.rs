@@ -140,7 +140,7 @@ impl Chat<'_> {
     }
 
     /// Chooses this option, without a text, for each turn that offers it. If some turns follow an interruption, answers
-    /// only these. Returns true if at least one turn was answered.
+    /// only the turns that follow an interruption. Returns true if at least one turn was answered.
     pub(super) async fn answer_turns(&mut self, option: &str) -> bool {
         let of_interruption = self.turns.iter().any(Turn::is_of_interruption);
         let offers = |turn: &&Turn| {

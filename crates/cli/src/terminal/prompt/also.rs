@@ -1,5 +1,5 @@
-//! Open calls that a grant would approve. They are listed before the grant is created. The person then chooses which of
-//! them the grant approves.
+//! Open calls that a grant would approve. The open calls are listed before the grant is created. The person then
+//! chooses which of them the grant approves.
 
 use holdshort_protocol::{AlsoCovered, Decision, Interrupt, InterruptStatus, Offer, plain};
 
@@ -9,7 +9,7 @@ use crate::client::Client;
 /// Prompt that is printed below the list of open calls.
 pub(crate) const KEYS: &str = "y releases all, n none of them; or type the numbers to release> ";
 
-/// Lists the open calls that a grant would approve. Empty if the grant would approve no open call.
+/// Lists the open calls that a grant would approve. Returns an empty list if the grant would approve no open call.
 pub(crate) fn list(covered: &[AlsoCovered], paint: Paint) -> Vec<String> {
     let Some(count) = Some(covered.len()).filter(|count| *count > 0) else { return Vec::new() };
     let calls = if count == 1 { "1 other open call" } else { &format!("{count} other open calls") };
@@ -21,8 +21,8 @@ pub(crate) fn list(covered: &[AlsoCovered], paint: Paint) -> Vec<String> {
     head.into_iter().chain(lines).collect()
 }
 
-/// Returns the decision, with the calls that the person chose to release. `None` if the line is not a valid reply to
-/// the list.
+/// Returns the decision, with the calls that the person chose to release. Returns `None` if the line is not a valid
+/// reply to the list of open calls.
 pub(crate) fn answered(decision: &Decision, covered: &[AlsoCovered], line: &str) -> Option<Decision> {
     let all = || covered.iter().map(|each| each.interrupt.clone());
     let also = match line.trim().to_lowercase().as_str() {
@@ -47,8 +47,8 @@ pub(crate) fn released(interrupt: &Interrupt) -> Option<String> {
 }
 
 impl Prompt {
-    /// Reads which open calls a grant would approve, and asks the person about them. `None` if there are none, so the
-    /// decision can be sent unchanged.
+    /// Reads which open calls a grant would approve, and asks the person about them. Returns `None` if the grant would
+    /// approve no other open call, so the decision can be sent unchanged.
     pub(crate) async fn ask_also(
         &mut self,
         client: &Client,

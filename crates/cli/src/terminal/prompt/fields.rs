@@ -13,8 +13,8 @@ use crate::limits::{FORM_DEPTH, FORM_PARTS};
 
 #[derive(Clone, Debug, PartialEq)]
 struct Field {
-    /// Names of the members that lead from the root of the answer to the field. Empty if the answer itself is the
-    /// field.
+    /// Names of the members that lead from the root of the answer to the field. The path is empty if the answer itself
+    /// is the field.
     path: Vec<String>,
     says: String,
     blank: Blank,
@@ -171,8 +171,8 @@ impl Filling {
         field.blank != Blank::Needed || self.open_object(field).is_some()
     }
 
-    /// Returns the optional object that the answer omits if the current field is left empty. `None` if a field of this
-    /// object already has a value.
+    /// Returns the optional object that the answer omits if the current field is left empty. Returns `None` if a field
+    /// of this object already has a value.
     fn open_object(&self, field: &Field) -> Option<&Object> {
         let object = self.objects.get(field.within?)?;
         at(&self.answer, &object.path).is_none().then_some(object)

@@ -54,7 +54,7 @@ fn is_null(schema: &Value) -> bool {
     schema.get("type").is_some_and(|kind| kind == "null") || schema.get("const").is_some_and(Value::is_null)
 }
 
-/// Returns the names of the types without null. Empty if the schema names no types.
+/// Returns the names of the types without null. Returns an empty list if the schema names no types.
 pub(super) fn types(schema: &Value) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(one)) => vec![one],
@@ -75,7 +75,8 @@ pub(super) fn has_null(schema: &Value) -> bool {
 }
 
 impl ValueKind {
-    /// Returns the values that a schema accepts. `None` if a value cannot be typed on one line, for example an object.
+    /// Returns the values that a schema accepts. Returns `None` if a value cannot be typed on one line, for example an
+    /// object.
     pub(super) fn from_schema(schema: &Value, whole: &Value, depth: usize) -> Option<Self> {
         let depth = depth.checked_sub(1)?;
         if let Some(value) = schema.get("const") {
@@ -120,7 +121,7 @@ impl ValueKind {
         if several.len() < 2 { several.pop() } else { Some(Self::Either(several)) }
     }
 
-    /// Describes the value that the person has to type. Empty for plain text.
+    /// Describes the value that the person has to type. Returns an empty text if the value is plain text.
     pub(super) fn asks(&self) -> String {
         match self {
             Self::Text | Self::Any => String::new(),

@@ -50,8 +50,8 @@ pub(crate) struct Link {
     pub leads_to: Option<Inode>,
 }
 
-/// Identity of an existing file. It includes the creation time if the file system records one, because the inode number
-/// of a removed file is used again.
+/// Identity of an existing file. The identity includes the creation time if the file system records one, because the
+/// inode number of a removed file is used again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Inode {

@@ -1,5 +1,5 @@
-//! The public keys of an issuer (RFC 7517). The key set is fetched and cached. It is fetched again when it is old or
-//! does not contain a key.
+//! The public keys of an issuer (RFC 7517). The key set is fetched and cached. The key set is fetched again when it is
+//! old or does not contain a key.
 //!
 //! A fetched key set replaces the cached key set as a whole. If the issuer is unreachable or sends an invalid response,
 //! the cached keys stay valid up to a maximum age.

@@ -335,8 +335,8 @@ impl Provider {
         }
     }
 
-    /// Verifies the ID token of a response. `nonce` is a random value that the sign-in of a browser began with. `None`
-    /// in the device flow, which has no nonce.
+    /// Verifies the ID token of a response. `nonce` is a random value that the sign-in of a browser began with. `nonce`
+    /// is `None` in the device flow, which has no nonce.
     async fn signed_in(
         &self,
         said: &ProviderMetadata,
