@@ -515,8 +515,8 @@ pub(crate) fn id(text: &str) -> anyhow::Result<&str> {
     if fits { Ok(text) } else { Err(usage(format!("`{}` is not an id", plain::line(text)))) }
 }
 
-/// Returns the command-line arguments with which another command selects the same server. The text is empty for the
-/// default data folder.
+/// Returns the command-line arguments with which another command selects the same server. The text is empty if the
+/// default data folder is used.
 fn render_server_arguments(reach: &Reach) -> anyhow::Result<String> {
     let server = reach.server.as_deref().map(|url| format!(" --server {}", quoted(url)));
     Ok(format!("{}{}", DataDir::resolve(reach.data.as_deref())?.arguments(), server.unwrap_or_default()))

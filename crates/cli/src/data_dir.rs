@@ -1,8 +1,8 @@
 //! The data folder, as clients read it: the journal, the address of the server, and the operator's token.
 //!
 //! A server writes `server.json` when it starts, and removes this file when it stops. A client uses this file only if
-//! the process that it names is running and has locked the folder. Otherwise the client could send the token to another
-//! program.
+//! the process that it names is running and has locked the folder. If these conditions were not checked, the client
+//! could send the token to another program.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -105,8 +105,8 @@ impl DataDir {
         matches!(tried, Ok(Err(TryLockError::WouldBlock)))
     }
 
-    /// Returns the command-line arguments with which another command selects this folder. The text is empty for the
-    /// default data folder.
+    /// Returns the command-line arguments with which another command selects this folder. The text is empty if the
+    /// folder is the default data folder.
     pub(crate) fn arguments(&self) -> String {
         let is_own = Self::resolve(None).is_ok_and(|own| own.path == self.path);
         if is_own { String::new() } else { format!(" --data {}", self.quoted()) }
@@ -153,8 +153,8 @@ impl DataDir {
     }
 }
 
-/// File with the address of the running server. The file is removed on drop, unless a different server has replaced the
-/// file.
+/// File with the address of the running server. The address file is removed on drop, unless a different server has
+/// replaced it.
 #[derive(Debug)]
 pub(crate) struct Announced {
     path: PathBuf,

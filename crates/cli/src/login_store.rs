@@ -1,5 +1,5 @@
-//! Logins of this terminal: the token for each server, in `servers.json` of the data folder. Only the owner can read
-//! this file. A token is sent only to the server that issued the token.
+//! Logins of this terminal: the token for each server, in `servers.json` of the data folder. Only the owner of the file
+//! `servers.json` can read it. A token is sent only to the server that issued the token.
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};

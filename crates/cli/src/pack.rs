@@ -110,7 +110,7 @@ pub struct Prepared {
     pub config: RunConfig,
     /// Folder for the result files of the run.
     pub output: PathBuf,
-    /// Folders that were created for the run. These folders are removed if the run does not start.
+    /// Folders that were created for the run. If the run does not start, these folders are removed.
     pub made: MadeFolders,
 }
 

@@ -84,8 +84,8 @@ pub(crate) fn render_trial(payload: &Value) -> Option<String> {
     Some(plain::text(&lines.join("\n")).into_owned())
 }
 
-/// Returns a diff in the unified format, without file names. The text is escaped, so that a line of the file cannot
-/// look like several lines of the diff.
+/// Returns a diff in the unified format, without file names. The text of the diff is escaped, so that one line of the
+/// file cannot look like several lines of the diff.
 fn unified(diff: &Diff) -> String {
     let mut lines = Vec::new();
     for hunk in &diff.hunks {

@@ -12,7 +12,8 @@ pub(crate) const MARS_TEXT_BYTES: usize = 4_096;
 pub(crate) const MARS_PHASES: usize = 20;
 /// Maximum number of words in a list in the config of a MARS client. A config with a longer list is refused.
 pub(crate) const MARS_WORDS: usize = 100;
-/// Maximum number of sessions that are scanned for one list of MARS sessions. The list ends there.
+/// Maximum number of sessions that are scanned for one list of MARS sessions. Sessions beyond this number are not
+/// listed.
 pub(crate) const MARS_SESSIONS: usize = 10_000;
 /// Time after which an idle MARS session expires (contract A30).
 pub(crate) const MARS_IDLE_MS: u64 = 24 * 3_600 * 1_000;
@@ -57,19 +58,19 @@ pub(crate) const MARS_LINE_BYTES: usize = 4_096;
 pub(crate) const MARS_TASKS: usize = 10_000;
 /// Maximum number of entries of a MARS history in one response. The newest entries are returned.
 pub(crate) const MARS_HISTORY: usize = 1_000;
-/// Default of `CREW_RUNS_PER_MINUTE`: number of crew runs that one principal may start per minute (contract D6).
-/// Further starts are rejected with `too_many_requests`.
+/// Default of `CREW_RUNS_PER_MINUTE`: number of crew runs that one principal may start per minute (contract D6). A
+/// request to start more runs is rejected with `too_many_requests`.
 pub(crate) const CREW_RUNS: u32 = 5;
-/// Default of `CREW_RESUMES_PER_MINUTE`: number of decisions that one principal may send per minute (contract D5).
-/// Further decisions are rejected with `too_many_requests`.
+/// Default of `CREW_RESUMES_PER_MINUTE`: number of decisions that one principal may send per minute (contract D5). A
+/// request with a further decision is rejected with `too_many_requests`.
 pub(crate) const CREW_RESUMES: u32 = 30;
 /// Maximum time that the response to a synchronous start of a crew waits for the run. After this time the response
 /// contains the current state of the run, and the run continues.
 pub(crate) const CREW_SYNC_TIME: Duration = Duration::from_mins(10);
 /// Number of tasks, reviews or deliveries that a list of the crew edge reads in one query.
 pub(crate) const CREW_LIST: usize = 200;
-/// Maximum number of tasks, reviews or deliveries that are scanned for one list of the crew edge. The list ends there.
-/// A list of tasks or reviews has a `next_cursor`, with which a client can request the rest.
+/// Maximum number of tasks, reviews or deliveries that are scanned for one list of the crew edge. Entries beyond this
+/// number are not listed. A list of tasks or reviews has a `next_cursor`, with which a client can request the rest.
 pub(crate) const CREW_LISTED: usize = 10_000;
 /// Maximum number of characters of the title of a requested review, and of an unknown crew name that an error quotes. A
 /// longer text is truncated.

@@ -33,7 +33,7 @@ impl RunListReader {
     }
 
     /// Returns the current state of a run, even if it has ended. Returns `None` if the limit of events is reached. The
-    /// first run is always loaded, no matter how many events it has.
+    /// first run of a list is always loaded, no matter how many events it has.
     pub(super) async fn any_run(&mut self, app: &App, row: &RunRow) -> Answer<Option<Arc<Run>>> {
         if !take(&mut self.room, row.seq) {
             return Ok(None);

@@ -84,8 +84,8 @@ pub const SET_ASIDE_NAMED: usize = 20;
 /// Maximum names that are tried in a folder when a guarded path is set aside. If all these names are in use, the path
 /// is not renamed, and later commands that are allowed to write need an approval.
 pub const SET_ASIDE_NUMBERS: u32 = 2_000_000;
-/// Time limit for the search for guarded files before a command. This time is not part of the command's timeout. After
-/// this time, the command does not run.
+/// Time limit for the search for guarded files before a command. The time for this search is not part of the command's
+/// timeout. After this time, the command does not run.
 pub const LOOK_TIME: Duration = Duration::from_mins(2);
 /// Time limit for setting guarded files aside after a command. If the limit is exceeded, later commands that are
 /// allowed to write need an approval.
@@ -97,8 +97,8 @@ pub const COUNT_BYTES_EVERY: Duration = Duration::from_millis(200);
 /// Maximum scripts of one command line to whose content an approval is bound. If a line has more scripts, it needs an
 /// approval each time, because no grant for the session is offered.
 pub const SCRIPTS: usize = 32;
-/// Maximum bytes of a script that a card shows. The rest is omitted. The digest on the card is that of the whole
-/// script.
+/// Maximum bytes of a script that a card shows. The rest of the script is omitted. The digest on the card is that of
+/// the whole script.
 pub const SCRIPT_SHOWN_BYTES: usize = 16 * 1024;
 /// Time within which the processes of a stopped command must end. After this time, the server stops waiting for the
 /// processes.
@@ -162,8 +162,8 @@ pub const RLIMIT_PROCESSES: u64 = 8192;
 pub const RLIMIT_FILE_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 /// Maximum open files of a process (`RLIMIT_NOFILE`). Further files cannot be opened.
 pub const RLIMIT_OPEN_FILES: u64 = 4096;
-/// Maximum address space of a process (`RLIMIT_AS`). The limit is high, because runtimes reserve much address space
-/// that they never use. Beyond the limit, allocations fail.
+/// Maximum address space of a process (`RLIMIT_AS`). The limit of the address space is high, because runtimes reserve
+/// much address space that they never use. Beyond the limit, allocations fail.
 pub const RLIMIT_ADDRESS_BYTES: u64 = 64 * 1024 * 1024 * 1024;
 /// Maximum entries of `/etc` that are searched for files that every user may read. If `/etc` has more entries, commands
 /// cannot read the further ones.
@@ -173,10 +173,11 @@ pub const ETC_ENTRIES: usize = 20_000;
 pub const FETCH_TIME: Duration = Duration::from_secs(30);
 /// Time limit for looking up a host and connecting to it. After this time, the call fails with `timed_out`.
 pub const FETCH_CONNECT_TIME: Duration = Duration::from_secs(10);
-/// Maximum bytes of a page, both as received and after decompression. The rest is not read, and a note in the result
-/// reports this.
+/// Maximum bytes of a page, both as received and after decompression. The rest of the page is not read, and a note in
+/// the result reports this.
 pub const FETCH_BODY_BYTES: usize = 4 * 1024 * 1024;
-/// Maximum bytes of a page's text that an agent receives. The rest is replaced by its number of bytes.
+/// Maximum bytes of a page's text that an agent receives. The rest of the page's text is replaced by its number of
+/// bytes.
 pub const FETCH_TEXT_BYTES: usize = 256 * 1024;
 /// Maximum redirects that are followed within one host for one page. With more redirects, the call fails with
 /// `too_many_redirects`.

@@ -1,7 +1,7 @@
 //! Resolves the symbolic links in the paths of a call.
 //!
-//! Only names and link targets are read. Files are never opened. The resolved paths are used to decide whether a call
-//! needs an approval. When the tool runs, it resolves the path again, from the handle of the workspace.
+//! This module reads only names and link targets. Files are never opened. The resolved paths are used to decide whether
+//! a call needs an approval. When the tool runs, it resolves the path again, from the handle of the workspace.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};

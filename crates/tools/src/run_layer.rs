@@ -1,9 +1,9 @@
 //! The layer of a run: the files that the run's commands wrote and that git ignores. The layer is stored outside the
 //! workspace.
 //!
-//! Only the commands of the run see the layer. For them, it is mounted over the workspace. The layer is only a cache:
-//! if it is lost, the next command starts with an empty layer. The layer never contains a file that already existed in
-//! the workspace when the command wrote it.
+//! Only the commands of a run see the layer of the run. For them, it is mounted over the workspace. The layer is only a
+//! cache: if it is lost, the next command starts with an empty layer. The layer never contains a file that already
+//! existed in the workspace when the command wrote it.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Write};

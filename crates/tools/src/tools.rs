@@ -80,7 +80,7 @@ pub struct Settings {
     /// Kinds of layer that a trial may use.
     pub layers: Layers,
     /// True if a trial captures standard output and standard error separately, and detects effects that it cannot show.
-    /// This is used for the commands of external agents.
+    /// Separate capture is used for the commands of external agents.
     pub capture: bool,
     /// Layer of the run. If `run_layer` is `None`, everything that a trial writes to ignored paths becomes a change of
     /// the workspace.
@@ -264,8 +264,8 @@ impl Tools {
         }
     }
 
-    /// Waits until no command that is allowed to write is running in the workspace. Otherwise the committed files could
-    /// be taken for files that the running command created.
+    /// Waits until no command that is allowed to write is running in the workspace. If a commit did not wait, the
+    /// committed files could be taken for files that the running command created.
     pub async fn turn(&self, changeset: &Changeset) -> Option<Turn> {
         let is_guarded = |change: &Change| guarded::guards(change.path.split('/')).is_some();
         if !changeset.changes().iter().any(is_guarded) {

@@ -2,7 +2,7 @@
 //! may write runs, and no file tool writes a guarded path. Without turns, a file that another call makes while a
 //! command runs could be taken for a file of this command, or for a file that existed before the command.
 //!
-//! Other server processes do not know these turns. A turn in a workspace also excludes turns in folders that contain
+//! Turns are not shared with other server processes. A turn in a workspace also excludes turns in folders that contain
 //! this workspace or lie in it.
 
 use std::path::{Path, PathBuf};

@@ -17,9 +17,9 @@ pub struct Undoable {
     pub left: BTreeMap<String, &'static str>,
 }
 
-/// The path has changed since the run.
+/// The path cannot be undone, because it has changed since the run.
 pub const CHANGED: &str = "changed_since";
-/// The path already has the state that the undo would restore.
+/// The path need not be undone, because it already has the state that the undo would restore.
 pub const AS_BEFORE: &str = "as_before";
 /// The folder would be removed, but it contains an entry that the run did not create.
 pub const HOLDS_OTHERS: &str = "holds_others";

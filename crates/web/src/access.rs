@@ -101,8 +101,8 @@ impl KeyUsage {
     }
 }
 
-/// Creates a random secret for a key, and returns the secret with its digest. Only the digest is stored, so the secret
-/// cannot be shown again.
+/// Creates a random secret for a key, and returns the secret with its digest. Only the digest of the secret is stored,
+/// so the secret cannot be shown again.
 pub fn draw() -> Result<(String, Digest), secrets::Error> {
     let secret = format!("{KEY_PREFIX}{}", secrets::draw()?);
     let digest = Digest::of_bytes(secret.as_bytes());

@@ -102,8 +102,8 @@ impl App {
         self.driver.clock().now()
     }
 
-    /// Returns the row of a run. If the run is in memory, the row is computed from it. Otherwise the row is read from
-    /// the store.
+    /// Returns the row of a run. If the run is in memory, the row is computed from it. If the run is not in memory, the
+    /// row is read from the store.
     pub async fn run_row(&self, id: &RunId) -> Answer<RunRow> {
         if let Some(row) = self.driver.current(id).await.and_then(|run| run.row()) {
             return Ok(row);
@@ -111,8 +111,8 @@ impl App {
         self.journal().run(id).await?.ok_or_else(|| Refused::not_found("run"))
     }
 
-    /// Returns the current state of a run. If the run is in memory, this state is returned. Otherwise the run is
-    /// replayed from its events.
+    /// Returns the current state of a run. If the run is in memory, this state is returned. If the run is not in
+    /// memory, it is replayed from its events.
     pub async fn run_now(&self, id: &RunId) -> Result<Arc<Run>, Error> {
         self.driver.now(id).await
     }

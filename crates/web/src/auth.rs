@@ -319,7 +319,8 @@ pub struct ShownInterrupt {
     pub subject: Digest,
 }
 
-/// Person who used a decision link or a channel. This person is allowed to see and decide only one interrupt.
+/// Person who used a decision link or a channel. A person who used a decision link or a channel is allowed to see and
+/// decide only one interrupt.
 pub struct LinkBearer {
     pub app: Arc<App>,
     pub actor: Actor,
@@ -515,7 +516,7 @@ impl Caller {
     }
 
     /// Checks that the caller's permission applies to a run. If the run is in memory, the store is not read. The result
-    /// for a run never changes, so a caller of this function may cache it.
+    /// of this check for a run never changes, so a caller of this function may cache it.
     pub async fn sees(&self, id: &RunId) -> Answer<()> {
         let Some(run) = self.app.driver.glance(id) else { return self.run(id).await.map(drop) };
         let sees = self.reaches_all() || (self.extent == Extent::Own && run.is_begun_by(&self.actor));
@@ -594,7 +595,7 @@ async fn by_token(app: &App, token: &str) -> Answer<Option<(Principal, Access)>>
 }
 
 /// Counts a request or frame of an agent against the rate limit of this agent and the rate limit of all agents
-/// together. These limits do not apply to people.
+/// together. The rate limits of agents do not apply to people.
 fn charge(app: &App, principal: &Principal) -> Answer<()> {
     if principal.is_person() || app.agents.admits(&principal.id, Instant::now()) {
         Ok(())

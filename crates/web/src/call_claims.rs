@@ -42,8 +42,8 @@ struct Connected {
 struct SessionConnections {
     /// Connections by their number. The connection with the highest number is the newest.
     clients: BTreeMap<u64, Arc<Notify>>,
-    /// Calls that were sent in completed HTTP responses. These calls will be run by the clients that received the
-    /// responses, even if a client disconnects.
+    /// Calls that were sent in completed HTTP responses. Calls that were sent in completed HTTP responses will be run
+    /// by the clients that received the responses, even if a client disconnects.
     kept: BTreeSet<InterruptId>,
 }
 
@@ -162,8 +162,8 @@ impl Client {
     }
 
     /// Returns true if the client of this connection must run a call that was waiting to be run before the connection
-    /// opened. This includes a call that was sent in an earlier HTTP response, because the client that received the
-    /// response possibly disconnected.
+    /// opened. This function also returns true for a call that was sent in an earlier HTTP response, because the client
+    /// that received the response possibly disconnected.
     pub async fn accept_earlier_call(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
         if let Some(room) = self.clients.lock().by_session.get_mut(&self.key) {
             room.kept.remove(&handed_out.opened.interrupt);

@@ -51,7 +51,7 @@ pub enum Reach {
     /// All public addresses, and the networks in the setting `allow`.
     #[default]
     Public,
-    /// Only the networks in the setting `allow`.
+    /// Callbacks are sent only to the networks in the setting `allow`.
     Allowed,
     Off,
 }

@@ -1,5 +1,5 @@
-//! Cross-origin access (the Fetch standard, 3.2). Pages of configured origins may call one edge from a browser. All
-//! other routes can be called only by pages of this server.
+//! Cross-origin access (the Fetch standard, 3.2). Pages of configured origins may call one edge from a browser. Routes
+//! that do not belong to the edge can be called only by pages of this server.
 
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,

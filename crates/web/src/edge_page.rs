@@ -2,8 +2,8 @@
 //! page forwards the requests below two paths to the edge, and adds no token to them. Instead, a person signs the
 //! browser in, and the browser then sends a cookie with each request.
 //!
-//! This cookie is the only credential. The cookie is therefore valid only on this edge, only for requests that the page
-//! sends, and only in the role of an operator. `docs/security.md` describes the risks of such a cookie.
+//! The cookie of the page is the only credential. The cookie is therefore valid only on this edge, only for requests
+//! that the page sends, and only in the role of an operator. `docs/security.md` describes the risks of such a cookie.
 
 use axum::http::header::{ORIGIN, REFERER};
 use axum::http::{HeaderMap, HeaderName};

@@ -231,7 +231,7 @@ fn seal(headers: &mut HeaderMap) {
     }
 }
 
-/// Log entry of a request. The entry contains the client and the pattern of the route, but never the path, the query,
+/// Log entry of a request. A log entry contains the client and the pattern of the route, but never the path, the query,
 /// the headers or the body.
 ///
 /// With `access=debug` each request is logged. A request that failed because of a fault in this server is always

@@ -1,5 +1,5 @@
-//! Ids of an interrupt and its run, and checks whether a principal may take part in the interrupt. These ids never
-//! change, so code that has an [`InterruptRef`] need not read the row of the interrupt.
+//! Ids of an interrupt and its run, and checks whether a principal may take part in the interrupt. The ids of an
+//! interrupt and its run never change, so code that has an [`InterruptRef`] need not read the row of the interrupt.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::id::{InterruptId, RunId};

@@ -33,14 +33,14 @@ const TOKEN_CHARS: usize = TOKEN_PREFIX.len() + 64;
 
 pub struct Logins {
     path: PathBuf,
-    /// Name of the cookie. The name contains the port, so that two servers on one host do not overwrite each other's
-    /// cookies.
+    /// Name of the cookie. The name of the cookie contains the port, so that two servers on one host do not overwrite
+    /// each other's cookies.
     cookie: String,
-    /// Name of the cookie for the page of an edge. The name has no prefix such as `__Host-`, because such a cookie
-    /// would have to be valid for all paths.
+    /// Name of the cookie for the page of an edge. The name of the page's cookie has no prefix such as `__Host-`,
+    /// because such a cookie would have to be valid for all paths.
     page_cookie: String,
-    /// True if browsers may send the cookie only over TLS. The name then begins with `__Host-`, so that other hosts of
-    /// the domain cannot set the cookie.
+    /// True if browsers may send the cookie only over TLS. The name of a cookie that is limited to TLS begins with
+    /// `__Host-`, so that other hosts of the domain cannot set it.
     is_secure: bool,
     operator: Digest,
     codes: Mutex<VecDeque<Code>>,
@@ -369,7 +369,8 @@ impl Logins {
         self.kept.subscribe()
     }
 
-    /// Signs out people who were removed, and deletes their codes. The file is written only if a login ends.
+    /// Signs out people who were removed, and deletes their codes. The file with the logins is written only if a login
+    /// ends.
     pub fn purge(&self, known: &System) -> Result<(), Error> {
         lock(&self.codes).retain(|code| !code.is_over(known));
         let is_out = |login: &Login| login.is_over(known);

@@ -40,8 +40,8 @@ impl Needs {
         }
     }
 
-    /// Adds the rate limit that applies to decisions. This limit is for routes on which each request records a
-    /// decision, or records that a person has viewed an interrupt.
+    /// Adds the rate limit that applies to decisions. The rate limit of decisions is for routes on which each request
+    /// records a decision, or records that a person has viewed an interrupt.
     #[must_use]
     pub const fn with_decision_limit(self) -> Self {
         Self { limit: RouteLimit::Decisions, ..self }

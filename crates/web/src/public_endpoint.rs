@@ -99,8 +99,8 @@ impl PublicUrl {
         EdgePage::new(base, paths, (self.origin(), self.hosts()))
     }
 
-    /// Returns the values of the `Host` header that are accepted for this URL. The value with the default port is
-    /// included, because some clients send it.
+    /// Returns the values of the `Host` header that are accepted for this URL. The value with the default port of the
+    /// scheme is included, because some clients send it.
     pub(crate) fn hosts(&self) -> Vec<String> {
         let origin = self.origin();
         let written = origin.split_once("://").map_or("", |(_, host)| host).to_owned();

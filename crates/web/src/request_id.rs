@@ -33,8 +33,8 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 pub(crate) struct RequestId(Arc<str>);
 
 impl RequestId {
-    /// Returns the id that the caller sent, if there is exactly one and it is safe to write into a log. Otherwise
-    /// returns a new id.
+    /// Returns the id that the caller sent, if there is exactly one and it is safe to write into a log. If the caller's
+    /// id is missing or unsafe, returns a new id.
     pub(crate) fn from_headers(headers: &HeaderMap) -> Self {
         let mut values = headers.get_all(HEADER).iter();
         let (first, second) = (values.next(), values.next());

@@ -22,7 +22,7 @@ use crate::quota::Meter;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteLimit {
-    /// Only the limits on the requests of agents and on connections apply.
+    /// The route has no limit of its own: only the limits on the requests of agents and on connections apply.
     None,
     /// Limit of sign-in requests per address.
     SignIns,

@@ -35,8 +35,8 @@ impl Seal {
         BASE64URL_NOPAD.encode(&bytes)
     }
 
-    /// Returns the value that the sealed text contains. Returns `None` if this server did not create `text`. The value
-    /// is parsed only after its HMAC is verified.
+    /// Returns the value that the sealed text contains. Returns `None` if this server did not create `text`. The sealed
+    /// value is parsed only after its HMAC is verified.
     pub fn open<T: DeserializeOwned>(&self, text: &str) -> Option<T> {
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
         let (value, seal) = bytes.split_last_chunk::<SEAL_BYTES>()?;

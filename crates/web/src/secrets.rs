@@ -2,7 +2,7 @@
 //! their owner may read.
 //!
 //! A file that has invalid content or that other users can read is rejected and never replaced. The content of a file
-//! must never be logged or shown.
+//! with secrets must never be logged or shown.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};

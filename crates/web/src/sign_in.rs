@@ -42,7 +42,7 @@ use crate::view;
 
 /// Path at which a browser begins a sign-in.
 pub const BEGIN: &str = "/login/oidc";
-/// Path to which the provider sends the browser back. The path is registered at the provider.
+/// Path to which the provider sends the browser back. The path of the callback is registered at the provider.
 pub const CALLBACK: &str = "/login/oidc/callback";
 /// Prefix of the paths in links that several people receive. The id of an interrupt follows the prefix. A person who
 /// opens such a link signs in, and then decides on a page without scripts.

@@ -1,4 +1,4 @@
-//! Opens a temporary file in `$EDITOR`. Only the owner can read the file.
+//! Opens a temporary file in `$EDITOR`. Only the owner of the temporary file can read it.
 
 use std::io::{Read, Write};
 use std::process::Stdio;

@@ -138,7 +138,7 @@ struct Follower<'a> {
     /// processed.
     known: u64,
     asking: Option<Prompt>,
-    /// Events that arrived while a card is shown. These events are printed after the person's decision.
+    /// Events that arrived while a card is shown. The stored events are printed after the person's decision.
     held: Vec<Event>,
     /// Agents that work on the run, as the server last reported them.
     team: Vec<Work>,

@@ -1,4 +1,4 @@
-//! Finds the option of an interrupt that a typed word means. This module does not send the option; other modules decide
+//! Finds the option of an interrupt that a typed word means. This module only finds the option; other modules decide
 //! whether to send it.
 
 use holdshort_protocol::{Interrupt, Kind, Offer, Origin};

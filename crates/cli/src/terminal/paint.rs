@@ -78,8 +78,8 @@ impl Paint {
     }
 
     /// Returns a fact with its label in front. The lines after the first are indented to the same column. A part that
-    /// is too long for the column, such as a link, is printed on a line of its own. This line is not indented, so that
-    /// a person can copy the part.
+    /// is too long for the column, such as a link, is printed on a line of its own. A part that is printed on a line of
+    /// its own is not indented, so that a person can copy it.
     pub(crate) fn labelled(self, label: &str, text: &str) -> Vec<String> {
         const LABEL: usize = 10;
         let options = Options::new(self.width.saturating_sub(LABEL + 3)).break_words(false);

@@ -40,8 +40,8 @@ struct Step {
     agent: String,
     /// Name of the step: `step work`, or `subtask build (2 of 3)`.
     name: String,
-    /// True if the step assesses a call, routes a task or writes a summary. The text of such a step is for the run
-    /// itself and is not shown to people.
+    /// True if the step assesses a call, routes a task or writes a summary. The text of a step that assesses, routes or
+    /// summarizes is for the run itself and is not shown to people.
     aside: bool,
     /// True if the step writes a plan. The text of the plan is not printed, because the plan has its own card.
     plans: bool,

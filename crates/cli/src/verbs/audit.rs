@@ -1,8 +1,8 @@
 //! `audit verify` and `audit head`: verify that the journal is unchanged, and print its head so that a person can write
 //! it down.
 //!
-//! If a server uses the journal, this server verifies it. Otherwise this process reads the journal, without ever
-//! writing to it.
+//! If a server uses the journal, this server verifies it. If no server uses the journal, this process reads the journal
+//! without ever writing to it.
 
 use std::path::Path;
 

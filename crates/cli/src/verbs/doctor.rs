@@ -102,7 +102,8 @@ async fn would_start(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettin
     }
 }
 
-/// Describes the model. If the URL of the model's server is known, the model is tested. Otherwise `answers` is null.
+/// Describes the model. If the URL of the model's server is known, the model is tested. If the URL is not known,
+/// `answers` is null.
 async fn configured(args: &ModelArgs) -> Value {
     let model = match model::source(args) {
         Ok(Source::Provider(model)) => model.describe(),

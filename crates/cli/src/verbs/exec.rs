@@ -1,11 +1,11 @@
 //! `exec`: writes the changes of an approved command of an external agent. The server has run the command as a trial,
-//! and the changes of the trial were approved. Instead of the command, the coding agent then runs a command line with
-//! `holdshort exec`.
+//! and the changes of the trial were approved. The coding agent then runs a command line with `holdshort exec` instead
+//! of the command.
 //!
-//! This command consumes the approval, writes the approved changes, prints the output of the trial, and exits with the
-//! exit code of the trial. The command itself does not run again. If an error occurs before the approval is consumed,
-//! all files stay unchanged. `exec` writes with the permissions of its caller, so the coding agent's own sandbox still
-//! applies.
+//! `holdshort exec` consumes the approval, writes the approved changes, prints the output of the trial, and exits with
+//! the exit code of the trial. The command itself does not run again. If an error occurs before the approval is
+//! consumed, all files stay unchanged. `exec` writes with the permissions of its caller, so the coding agent's own
+//! sandbox still applies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -241,7 +241,8 @@ impl Server {
     }
 }
 
-/// Returns the response if it is successful. Otherwise returns the reason that the server gave as an error.
+/// Returns the response if it is successful. If the response is not successful, returns the reason that the server gave
+/// as an error.
 async fn checked(response: Response) -> anyhow::Result<Response> {
     if response.status().is_success() {
         return Ok(response);

@@ -1,8 +1,8 @@
 //! The folder for the result files of a run. The folder may also contain result files of an earlier run, and files of
 //! people.
 //!
-//! The summary in the folder lists the result files of its run. Only the files in this list are replaced, and no other
-//! file is overwritten. The report of a completed run is replaced only by the report of another completed run.
+//! The summary in the folder lists the result files of its run. Only the files that the summary lists are replaced, and
+//! no other file is overwritten. The report of a completed run is replaced only by the report of another completed run.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};

@@ -115,9 +115,9 @@ pub(super) async fn freeze(scene: &Scene, of: args::FreezeOf, reason: String) ->
     Ok(Exit::Ok)
 }
 
-/// Returns a warning if no workflow or agent has the name to freeze, because the name is probably misspelled. The name
-/// is frozen anyway: the workflow may be added later, or runs of a workflow that was removed may still wait. No list
-/// contains the names of external agents.
+/// Returns a warning if no workflow or agent has the name to freeze, because the name is probably misspelled. An
+/// unknown name is frozen anyway: the workflow may be added later, or runs of a workflow that was removed may still
+/// wait. No list contains the names of external agents.
 async fn doubt(client: &Client, of: &FreezeOf) -> Option<String> {
     let all = workflows(client).await.ok()?;
     let (name, there) = match of {

@@ -52,7 +52,8 @@ pub(super) struct Follower {
     /// Last activity that was sent to the client.
     told_activity: Option<Activity>,
     pub(super) plan_frames: PlanFrames,
-    /// True if another connection may have closed before it ran its calls. This connection can then run these calls.
+    /// True if another connection may have closed before it ran its calls. If the flag is true, this connection can
+    /// take over these calls.
     may_take_over: bool,
     opening: Vec<OutgoingFrame>,
     commits: Commits,
@@ -190,8 +191,8 @@ impl Follower {
         Ok(())
     }
 
-    /// Queues the open requests that were first sent before the last frame that the client has received. These requests
-    /// are sent after the frames that the client missed.
+    /// Queues the open requests that were first sent before the last frame that the client has received. These open
+    /// requests are sent after the frames that the client missed.
     fn queue_earlier_requests(&mut self, reader: &Reader) {
         let Some(Projector { run, .. }) = &self.teller else { return };
         if !self.came.as_ref().is_some_and(|(id, seq)| *id == run.id && *seq <= run.seq) {

@@ -172,7 +172,7 @@ pub(super) struct SubtaskEnd {
     pub(super) error: Option<String>,
 }
 
-/// Result of a subtask. The result is a JSON object, because all clients expect an object.
+/// Result of a subtask. The result of a subtask is a JSON object, because all clients expect an object.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct SubtaskResult {
     pub(super) content: String,

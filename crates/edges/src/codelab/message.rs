@@ -125,8 +125,8 @@ pub(super) fn parse(text: &[u8]) -> Answer<Value> {
 pub(super) enum PlanFrames {
     /// `plan_approval_required` and `plan_notification`, because the version of the client is unknown.
     Both,
-    /// Only `plan_notification`, for the IDE with the plan panel. This IDE would show the other frame as a second
-    /// message about the same plan (contract B16).
+    /// Only `plan_notification`, for the IDE with the plan panel. The IDE with the plan panel would show the frame
+    /// `plan_approval_required` as a second message about the same plan (contract B16).
     Notification,
 }
 

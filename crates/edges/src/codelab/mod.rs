@@ -1,7 +1,7 @@
 //! The `CodeLab` edge (contracts B1 to B16): serves an IDE over a WebSocket, and a gateway over server-sent events.
 //!
-//! Both kinds of clients send the same messages (`message.rs`) and receive the same frames (`frame.rs`). The name that
-//! a client gives to its session is mapped to a session of Holdshort (`session.rs`). `act.rs` carries out messages, and
+//! An IDE and a gateway send the same messages (`message.rs`) and receive the same frames (`frame.rs`). The name that a
+//! client gives to its session is mapped to a session of Holdshort (`session.rs`). `act.rs` carries out messages, and
 //! `projector.rs` derives frames from the journal alone. A client that reconnects receives either the open requests or,
 //! if the client names the last frame that it received, all later frames (`frame_id.rs`). Agents never run inside an
 //! HTTP request. `web/src/call_claims.rs` chooses the connection that is asked to run a call.

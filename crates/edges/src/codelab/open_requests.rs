@@ -105,8 +105,8 @@ pub(super) fn redelivered(frame: &mut Frame) {
     }
 }
 
-/// Returns the frame of a call. If `asks` is true, the frame asks a person to approve the call. Otherwise the frame
-/// asks the client to run the call at once.
+/// Returns the frame of a call. If `asks` is true, the frame asks a person to approve the call. If `asks` is false, the
+/// frame asks the client to run the call at once.
 fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
     let About::Call(id) = &interrupt.opened.about else { return None };
     let call = run.calls.get(id)?;
@@ -169,8 +169,8 @@ pub(super) fn about_the_call(run: &Run, interrupt: &Interrupt) -> Value {
     about
 }
 
-/// Returns a frame which says that the run has reached a limit. Only a decision resolves the request, never a text
-/// message (contract B4).
+/// Returns a frame which says that the run has reached a limit. Only a decision resolves a request about a limit, never
+/// a text message (contract B4).
 fn limit(interrupt: &Interrupt) -> Frame {
     let id = interrupt.opened.interrupt.as_str();
     let content = format!(

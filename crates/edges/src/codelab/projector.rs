@@ -113,9 +113,9 @@ impl Projector {
         }
     }
 
-    /// Returns a frame with the text of a model's reply if the reply contains calls. The text of a reply without calls
-    /// is stored instead, because only a later event shows whether the text ends the step, is a question, or is
-    /// followed by another turn.
+    /// Returns a frame with the text of a model's reply if the reply contains calls. If the reply contains no calls,
+    /// its text is stored instead, because only a later event shows whether the text ends the step, is a question, or
+    /// is followed by another turn.
     fn replied(&mut self, step: &str, is_all: bool, text: &str) -> Vec<Frame> {
         let is_heard = self.run.steps.get(step).is_some_and(|step| match step.role {
             StepRole::Worker | StepRole::Planner | StepRole::Subtask => true,

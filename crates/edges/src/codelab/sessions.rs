@@ -83,8 +83,8 @@ pub(super) async fn list(Person(caller): Person, Params(page): Params<Page>) -> 
     }
 }
 
-/// Returns the caller's name for a session. This is the name with which the session was opened, provided that the name
-/// still leads to this session. Otherwise the session's id is returned.
+/// Returns the caller's name for a session. Returns the name with which the session was opened, provided that the name
+/// still leads to this session. If the name leads to another session or to none, returns the session's id.
 pub(super) async fn name(caller: &Caller, row: &SessionRow) -> Answer<String> {
     let opened_with =
         view::session::opened_with(&caller.app, &*caller.app.driver.session(&row.session).await?).await?;
@@ -102,8 +102,8 @@ pub(super) async fn name(caller: &Caller, row: &SessionRow) -> Answer<String> {
     Ok(row.session.to_string())
 }
 
-/// Returns the name of a session that an earlier version of Holdshort stored. The name of such a session is stored only
-/// in its runs.
+/// Returns the name of a session that an earlier version of Holdshort stored. The name of a session of an earlier
+/// version is stored only in its runs.
 async fn name_in_its_runs(caller: &Caller, row: &SessionRow) -> Answer<Option<String>> {
     let runs = view::session::newest_runs(&caller.app, &row.session).await?;
     let Some(run) = runs.last() else { return Ok(None) };

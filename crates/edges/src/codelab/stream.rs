@@ -3,7 +3,7 @@
 //! disconnects (lesson 4).
 //!
 //! Errors are sent as a 200 response with an `error` event, because gateways of the source system ignore the body of a
-//! 4xx (contract B15). Only authentication and authorization errors have a 4xx status.
+//! 4xx (contract B15). A response has a 4xx status only if authentication or authorization failed.
 
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -61,9 +61,10 @@ pub(super) fn as_crew(definition: &Definition, settings: &Settings) -> Definitio
     definition
 }
 
-/// Returns the input of a run. If the workflow's schema accepts the client's inputs, these are the input of the run.
-/// Otherwise the member `task` contains the inputs as text, and the member `inputs` contains the inputs unchanged. The
-/// text does not name the data subject (the person whom the task is about), because only an erasure uses this name.
+/// Returns the input of a run. If the workflow's schema accepts the client's inputs, these are the input of the run. If
+/// the schema does not accept them, the member `task` contains the inputs as text, and the member `inputs` contains the
+/// inputs unchanged. The text does not name the data subject (the person whom the task is about), because only an
+/// erasure uses this name.
 pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> Value {
     let sent = Value::Object(inputs);
     let wants_words =

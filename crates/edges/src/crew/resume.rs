@@ -98,7 +98,8 @@ pub(super) async fn resume(
 }
 
 /// Returns the review that the decision is about. The decision may omit the review's id only if the task has had
-/// exactly one review so far. Otherwise a repeated decision could approve a later review that the person has not seen.
+/// exactly one review so far. If this were allowed after several reviews, a repeated decision could approve a later
+/// review that the person has not seen.
 fn find_decided_review(run: &Run, named: Option<&ReviewId>) -> Answer<InterruptId> {
     let Some(last) = task::last_review(run) else { return Err(not_paused(run)) };
     if let Some(named) = named {
@@ -257,8 +258,9 @@ pub(super) struct DecidingPrincipal<'w> {
     pub(super) is_service: bool,
 }
 
-/// Returns the name to record as `on_behalf_of`. The authenticated principal decides (contract E29). Only a service may
-/// name a different person. The placeholder for a person, which clients without user accounts send, is recorded too.
+/// Returns the name to record as `on_behalf_of`. The authenticated principal decides (contract E29). Only a caller that
+/// is a service may name a different person. The placeholder for a person, which clients without user accounts send, is
+/// recorded too.
 pub(super) async fn on_behalf_of(
     app: &App,
     who: &DecidingPrincipal<'_>,

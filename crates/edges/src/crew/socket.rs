@@ -1,7 +1,7 @@
 //! `/ws/tasks/{task_id}`: live progress of a task (lesson 60). Each frame contains one event and the task, in the form
-//! in which `/crew/status` shows the task to this caller. The first frame contains the current state. Heartbeats and
-//! answers to pings keep the connection open for clients that expect them (contract D10). All other frames from the
-//! client are ignored, except that they show that the client is alive.
+//! in which `/crew/status` shows the task to this caller. The first frame contains the current state of the task.
+//! Heartbeats and answers to pings keep the connection open for clients that expect them (contract D10). All other
+//! frames from the client are ignored, except that they show that the client is alive.
 
 use std::pin::pin;
 use std::time::Duration;

@@ -106,7 +106,8 @@ fn questions(with: &Value) -> Option<String> {
 }
 
 /// Returns the title of a request that opens after a step. If the step belongs to a plan, the title has the number of
-/// the step and the first line of its description. Otherwise the title has the name of the step's agent.
+/// the step and the first line of its description. If the step belongs to no plan, the title has the name of the step's
+/// agent.
 fn done_step(run: &Run, opened: &Opened) -> Option<String> {
     let About::AfterStep(step) = &opened.about else { return None };
     let Some(part) = run.part(step) else {
@@ -223,7 +224,7 @@ fn collect_kind_members(run: &Run, opened: &Opened, payload: &Map<String, Value>
 }
 
 /// Returns an object with a member for each category of calls that the session's grants allowed when the request
-/// opened. The value of each member is `true`.
+/// opened. The value of each member of this object is `true`.
 fn permissions(payload: &Map<String, Value>) -> Map<String, Value> {
     let granted = payload.get("granted_categories").and_then(Value::as_array).into_iter().flatten();
     granted.filter_map(Value::as_str).map(|category| (category.to_owned(), true.into())).collect()

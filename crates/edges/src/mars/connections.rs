@@ -27,7 +27,7 @@ struct Attachments {
 }
 
 struct Attachment {
-    /// Number of the newest connection of the task. This connection may already be closed.
+    /// Number of the newest connection of the task. The newest connection may already be closed.
     number: u64,
     replace: Option<oneshot::Sender<()>>,
     /// Completes when the newest connection has closed. `None` after the newest connection has closed.

@@ -111,7 +111,7 @@ impl Edit {
 }
 
 /// Reads the new text of a step. A client may send either only the text, or the whole step in the form that a step has
-/// in a plan. In the second case, all members of the step except its text must be unchanged.
+/// in a plan. If a client sends the whole step, all members except its text must be unchanged.
 fn step(sent: Value, opened: &Opened, planned: Option<&Subtask>, problems: &mut Vec<Problem>) -> Value {
     if non_null_fields(&sent).any(|(key, _)| TEXTS.contains(&key)) {
         return text(sent, problems);
@@ -166,7 +166,8 @@ fn text(sent: Value, problems: &mut Vec<Problem>) -> Value {
     text
 }
 
-/// Returns the path of the list that contains the steps of the plan in `sent`. The list may be nested at any depth.
+/// Returns the path of the list that contains the steps of the plan in `sent`. The list of steps may be nested in the
+/// sent value at any depth.
 fn steps(sent: &Value, at: &str, problems: &mut Vec<Problem>) -> Option<String> {
     if let Some(inner) = decoded(sent) {
         return steps(&inner, at, problems);

@@ -1,7 +1,7 @@
-//! Contents of the files that runs changed (contract A33). The web UI names a file only by its path. The content is
-//! taken from the newest run that changed the file, among the runs whose working directory contains the path. The
-//! content is read from the journal, never from the disk, so a client can read only files that a run has changed. These
-//! routes delete nothing.
+//! Contents of the files that runs changed (contract A33). The web UI names a file only by its path. The returned
+//! content is that of the newest run which changed the file, among the runs whose working directory contains the path.
+//! The content of a file is read from the journal, never from the disk, so a client can read only files that a run has
+//! changed. These routes delete nothing.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -121,8 +121,8 @@ async fn read(app: &App, path: &str) -> Answer<Vec<u8>> {
     stored.ok_or_else(gone)
 }
 
-/// Returns the entry for a file in the changes of the newest run that changed the file. This run may be one that undoes
-/// another run. Only runs whose working directory contains the path are searched.
+/// Returns the entry for a file in the changes of the newest run that changed the file. The newest run that changed the
+/// file may be one that undoes another run. Only runs whose working directory contains the path are searched.
 async fn find(app: &App, runs: &mut RunListReader, path: &str) -> Answer<Entry> {
     for row in app.journal().runs(&RunFilter::default(), None, MARS_FILE_RUNS).await?.items {
         if !is_visible(app, &row).await? {

@@ -32,8 +32,8 @@ impl Frame {
 }
 
 /// Id of a frame: the number of the event in the stream of the run, and the number of the frame among the frames of
-/// this event. Both numbers start at 1. On the wire `17.2` is the second frame of event 17, and `17` is the last frame
-/// of event 17. A client that sends `17` therefore resumes at event 18.
+/// this event. The numbers of events and of frames start at 1. On the wire `17.2` is the second frame of event 17, and
+/// `17` is the last frame of event 17. A client that sends `17` therefore resumes at event 18.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FrameId {
     pub(super) seq: u64,
@@ -90,7 +90,7 @@ impl<'de> Deserialize<'de> for Since {
 /// Frame that a client sends.
 #[derive(Debug, PartialEq)]
 pub(super) enum ClientFrame {
-    /// The first frame of a connection. This frame has no member `type`.
+    /// The first frame of a connection. The first frame of a connection has no member `type`.
     Start(Start),
     Ping,
     Resolve(Resolve),
@@ -157,7 +157,8 @@ const KNOWN: &str =
 pub(super) struct ReceivedFrame {
     /// Value of the frame's member `type`.
     pub(super) kind: Option<String>,
-    /// Value of the frame's member `run_id`. This value is compared later with the run of the connection's task.
+    /// Value of the frame's member `run_id`. The value of `run_id` is compared later with the run of the connection's
+    /// task.
     pub(super) run: Option<Value>,
     /// The parsed frame, or the error for the client.
     pub(super) frame: Answer<ClientFrame>,

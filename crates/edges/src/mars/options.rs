@@ -407,7 +407,7 @@ mod tests {
     }
 
     /// The words that contracts A31 and E34 list for a console choose their options, and similar texts do not. The flag
-    /// is true if the option receives the text.
+    /// in each row is true if the option receives the text.
     #[test]
     fn the_words_of_a_console_mean_what_they_did() {
         let step = || "s".to_owned();

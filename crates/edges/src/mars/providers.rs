@@ -1,7 +1,7 @@
 //! Routes that the web UI requests before its first frame (contract A33): the providers of models and their states, and
-//! the names of the models. The UI sends tasks only if the provider `openai` is valid. In these responses, `openai`
-//! therefore stands for the server's model, no matter which provider it has. The API keys of the server are never sent
-//! to a client, and an API key that a person enters in the UI is not used.
+//! the names of the models. The UI sends tasks only if the provider `openai` is valid. In the responses about
+//! providers, `openai` therefore stands for the server's model, no matter which provider it has. The API keys of the
+//! server are never sent to a client, and an API key that a person enters in the UI is not used.
 
 use axum::Json;
 use holdshort_core::pricing::DEFAULT;

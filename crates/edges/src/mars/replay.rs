@@ -180,8 +180,8 @@ impl RunProjection {
     }
 
     /// Returns the person about whom frames say whether this person is allowed to decide. Returns `None` if the
-    /// permissions cannot be read at the moment. In this case the frames do not say whether the person is allowed to
-    /// decide. The permission is checked again when the person decides.
+    /// permissions cannot be read at the moment. If the permissions cannot be read, the frames do not say whether the
+    /// person is allowed to decide. The permission is checked again when the person decides.
     async fn reader(&mut self) -> Option<Reader> {
         self.caller.as_ref()?.reader().await.ok()
     }

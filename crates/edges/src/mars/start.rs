@@ -89,7 +89,7 @@ pub(super) struct StartedTask {
     pub(super) is_new: bool,
     /// True if this task resumes its session and is attached to a run that a different task started.
     pub(super) is_resumed: bool,
-    /// Config keys that have no effect. These keys are reported once, when the task is new.
+    /// Config keys that have no effect. Config keys without effect are reported once, when the task is new.
     pub(super) idle: Vec<UnusedKey>,
     /// Number of the last event before the task's text was sent to an existing run as a message. `None` if the task's
     /// text was not sent as a message.

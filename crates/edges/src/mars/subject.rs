@@ -1,5 +1,5 @@
-//! Text of what a person decides about: the complete plan, step or call (contract A32). The text is escaped and never
-//! truncated.
+//! Text of what a person decides about: the complete plan, step or call (contract A32). The text about the subject is
+//! escaped and never truncated.
 
 use holdshort_core::interrupt::{About, Kind, Opened};
 use holdshort_protocol::{TrialCard, plain};

@@ -1,10 +1,10 @@
 //! Commits a changeset: changes each path from the state `before` to the state `after`, or changes nothing at all.
 //!
-//! First, every path is compared with its state `before`. If one path differs, nothing is changed. Then the old entries
-//! are removed, the content of a folder before the folder itself. Then folders, files and links are made, a folder
-//! before its content. After a crash during the commit, each path is in one of three states: unchanged, changed, or
-//! removed and not yet made again. A *resumed* commit continues from this state. A commit never follows a link, and
-//! never replaces an entry that differs from the state `before` of its path.
+//! First, every path is compared with its state `before`. If one path differs, nothing is changed. After this check,
+//! the old entries are removed, the content of a folder before the folder itself. After the removal, folders, files and
+//! links are made, a folder before its content. After a crash during the commit, each path is in one of three states:
+//! unchanged, changed, or removed and not yet made again. A *resumed* commit continues from this state. A commit never
+//! follows a link, and never replaces an entry that differs from the state `before` of its path.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -40,7 +40,7 @@ enum State {
     Before,
     After,
     /// The old entry is removed and the new entry is not made yet, or a new folder does not have its final mode yet.
-    /// Only a crash leaves a path in this state.
+    /// Only a crash during a commit leaves a path in this state.
     Between,
     Other,
 }

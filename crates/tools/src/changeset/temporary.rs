@@ -49,7 +49,7 @@ impl<'a> Temporary<'a> {
     }
 
     /// Writes the content, and sets mode and owner. `owner` is the owner of the replaced file. Only root can set the
-    /// owner; for all other users the new file belongs to the user who writes it.
+    /// owner of a file. For all other users, the new file belongs to the user who writes it.
     pub(super) fn fill(&self, bytes: &[u8], mode: u32, owner: Option<(u32, u32)>) -> io::Result<()> {
         (&self.file).write_all(bytes)?;
         if let Some((user, group)) = owner {

@@ -94,7 +94,7 @@ pub(crate) struct EndedCommand {
 pub struct Streams {
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
-    /// True if the command printed more than [`limits::CAPTURED_BYTES`]. The rest is missing.
+    /// True if the command printed more than [`limits::CAPTURED_BYTES`]. If so, the rest of the output is missing.
     pub is_cut: bool,
 }
 

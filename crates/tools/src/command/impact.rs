@@ -1,5 +1,5 @@
 //! Counts the files that a command would reach: the files at the paths that its command line names, and the files below
-//! them. Only names are read, starting at the handle of the workspace, and no link is followed.
+//! them. Only the names of files are read, starting at the handle of the workspace, and no link is followed.
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;

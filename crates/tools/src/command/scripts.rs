@@ -18,8 +18,8 @@ use crate::workspace::Workspace;
 /// The search ends when this number is reached.
 const MOST_BOUND: usize = 4 * limits::SCRIPTS;
 
-/// Maximum number of folders in which the words of one part of a command line are searched as files. These are folders
-/// that the part itself names.
+/// Maximum number of folders in which the words of one part of a command line are searched as files. The searched
+/// folders are those that the part of the command line itself names.
 const MOST_BELOW: usize = 16;
 
 /// Scripts that the inspection of a command line finds.

@@ -1,5 +1,5 @@
-//! The change that a file tool proposes: a changeset with one file and its missing parent folders. This changeset is
-//! committed in the same way as any other.
+//! The change that a file tool proposes: a changeset with one file and its missing parent folders. The changeset of a
+//! file tool is committed in the same way as any other.
 
 use std::collections::BTreeSet;
 use std::fs;

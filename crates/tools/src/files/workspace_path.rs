@@ -1,5 +1,5 @@
-//! Resolves a path that an agent wrote to a path in the workspace. The path is checked, and its links are resolved.
-//! Opens nothing.
+//! Resolves a path that an agent wrote to a path in the workspace. The path that the agent wrote is checked, and its
+//! links are resolved. Opens nothing.
 
 use std::collections::VecDeque;
 use std::io;
@@ -17,8 +17,8 @@ use crate::workspace::Workspace;
 pub(crate) enum Last {
     /// The link is followed, as it is when a file is read. The target must be in the workspace.
     Follow,
-    /// Refuse the path. The path is rejected: a write could replace either the link or its target, and either could
-    /// surprise the person.
+    /// Refuse the path. A path that ends in a link is rejected: a write could replace either the link or its target,
+    /// and either could surprise the person.
     Refuse,
 }
 

@@ -143,8 +143,8 @@ pub(super) fn etc(plan: &Plan) -> Vec<PathBuf> {
     found
 }
 
-/// Returns true if every user may read the path and everything below it. Otherwise adds to `found` those paths below it
-/// that every user may read.
+/// Returns true if every user may read the path and everything below it. If a user may not read everything, adds to
+/// `found` those paths below it that every user may read.
 fn is_public(plan: &Plan, path: &Path, entries_left: &mut usize, found: &mut Vec<PathBuf>) -> bool {
     let Some(left) = entries_left.checked_sub(1) else { return false };
     *entries_left = left;

@@ -1,5 +1,5 @@
-//! Landlock (`landlock(7)`): limits which files a command may use and which processes it may signal. Also prevents TCP
-//! connections if the command has no network namespace that prevents them.
+//! Landlock (`landlock(7)`): limits which files a command may use and which processes it may signal. Landlock also
+//! prevents TCP connections if the command has no network namespace that prevents them.
 
 use std::path::{Path, PathBuf};
 

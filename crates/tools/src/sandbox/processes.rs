@@ -50,9 +50,9 @@ pub(super) fn stop(scope: Scope, child: Pid) {
     }
 }
 
-/// Kills all descendants. Stops all descendants of the current process. This is repeated, because a process may start
-/// another one while it is being killed. The kernel signals all members of a process group in one step, so no member
-/// can start a process in between. No descendant may be in the process group of the current process.
+/// Kills all descendants. Stops all descendants of the current process. The signals are repeated, because a process may
+/// start another one while it is being killed. The kernel signals all members of a process group in one step, so no
+/// member can start a process in between. No descendant may be in the process group of the current process.
 ///
 /// The repetition ends when no descendant is left, because no other process would kill it.
 fn stop_descendants() {

@@ -26,7 +26,7 @@ pub(crate) enum Report {
     /// The command starts after this report. If the command may write, the search for guarded paths is complete.
     Begins,
     /// Number of processes of the command that were still running when its shell ended. This report is sent only if
-    /// such processes exist.
+    /// processes of the command were still running.
     Left { processes: usize },
     /// Guarded paths that the command created: those that were renamed, and those that could not be renamed. This
     /// report is sent after every command that is allowed to write, even if it created no guarded path. If this report

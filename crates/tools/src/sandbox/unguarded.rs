@@ -18,8 +18,8 @@ fn left() -> MutexGuard<'static, BTreeMap<PathBuf, Vec<PathBuf>>> {
     LEFT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Stores the path of the scratch folder of a command. This folder contains the list of guarded paths that existed
-/// before the command.
+/// Stores the path of the scratch folder of a command. The scratch folder contains the list of guarded paths that
+/// existed before the command.
 pub(crate) fn remember(workspace: &Path, folder: PathBuf) {
     left().entry(workspace.to_owned()).or_default().push(folder);
 }

@@ -2,8 +2,8 @@
 //! is doubtful if the command possibly has other effects in the agent's own shell.
 //!
 //! The server cannot tell an external agent later that the sandbox denied an operation, so a doubtful trial is
-//! discarded. This is detected from the output of the command. A denial that the command does not report is missed. A
-//! missed denial is still enforced: the command has done nothing but what the trial shows.
+//! discarded. Other effects are detected from the output of the command. A denial that the command does not report is
+//! missed. A missed denial is still enforced: the command has done nothing but what the trial shows.
 
 use std::fs;
 use std::path::Path;

@@ -161,7 +161,7 @@ fn diff(change: &Change, source: &impl Source) -> Result<Diff, Undrawn> {
 /// Reason why the card shows no diff for a file.
 enum Undrawn {
     NotText,
-    /// The file is too large, or no longer readable.
+    /// The content of the file is too large, or cannot be read any more.
     TooLarge,
 }
 

@@ -2,10 +2,10 @@
 //! `.git/info/exclude`. An ignore file that the call itself would create or change is never used, and git is never run.
 //!
 //! If there is any doubt, a path is *not ignored*. A path in git's index is not ignored. If the index cannot be read,
-//! no path is ignored. This is the case in a worktree or submodule, whose index is in another folder, and for an index
-//! that is split or has an unknown format. A path in a repository inside the workspace is not ignored, because the
-//! index of this repository is not read. Ignore files in folders above the workspace, and the person's global ignore
-//! file, are not read.
+//! no path is ignored. The index cannot be read in a worktree or submodule, whose index is in another folder. An index
+//! that is split or has an unknown format cannot be read either. A path in a repository inside the workspace is not
+//! ignored, because the index of this repository is not read. Ignore files in folders above the workspace, and the
+//! person's global ignore file, are not read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;

@@ -19,7 +19,7 @@ use crate::tools::Inner;
 
 /// Reason why a command cannot run as a trial over a layer.
 pub(super) enum NotPrepared {
-    /// This kind of layer cannot be made here. The text gives the reason.
+    /// A layer of this kind cannot be made here. The text gives the reason why the layer cannot be made.
     NoLayer(String),
     Changed(Vec<String>),
     Failed(String),

@@ -2,8 +2,8 @@
 //!
 //! Only the URL and a constant user agent are sent, never cookies or credentials. No proxy is used, and no connection
 //! is made to an address that `guard` rejects. A redirect to another host is reported to the agent and not followed. A
-//! redirect within the same host is followed only if the approval rules allow the new URL ([`Follow`]). The result is
-//! marked as content from outside.
+//! redirect within the same host is followed only if the approval rules allow the new URL ([`Follow`]). The fetched
+//! page is marked as content from outside.
 
 mod body;
 mod page;

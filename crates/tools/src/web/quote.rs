@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::limits;
 
-/// The text of a page.
+/// The text of a fetched page.
 pub(super) struct Page {
     pub(super) text: String,
     /// True if the body continues after the bytes that were read.

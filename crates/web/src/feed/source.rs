@@ -111,7 +111,7 @@ impl Source {
     }
 
     /// Returns true if the event belongs to the source and the caller is allowed to see the event. The result depends
-    /// on the follower, so each follower makes this check.
+    /// on the follower, so the check is made for each follower.
     pub(super) async fn shows(&self, sight: &Visibility, event: &EncodedEvent) -> Answer<bool> {
         match self {
             Self::Run { .. } => Ok(true),

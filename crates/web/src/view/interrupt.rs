@@ -151,7 +151,7 @@ pub async fn subject_digest(app: &App, asked: &InterruptRef) -> Answer<Digest> {
 }
 
 /// Like [`subject_digest`], for a link that is sent in a mail. Returns `None` if the interrupt is resolved or
-/// [risky](is_risky). In this case no link may be mailed.
+/// [risky](is_risky). If it returns `None`, no link may be mailed.
 pub async fn mailable(app: &App, asked: &InterruptRef) -> Answer<Option<Digest>> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     let may = interrupt.is_open() && !is_risky(interrupt.opened.risk.level);
@@ -206,9 +206,8 @@ fn show_to(
     wire::Interrupt { you, frozen, approval: None, withheld: cover.places.into_iter().collect(), ..shown }
 }
 
-/// Builds an interrupt from its database row and the events to which the row refers. The result is equal to the
-/// interrupt that a replay of the run gives. If the right to decide depends on who started the run, also returns this
-/// actor.
+/// Builds an interrupt from its database row and the events to which the row refers. This interrupt is equal to the one
+/// that a replay of the run gives. If the right to decide depends on who started the run, also returns this actor.
 pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Option<Actor>)> {
     let stream = StreamId::Run(row.run.clone());
     let event = app.event(&stream, row.opened_seq).await?;
@@ -483,8 +482,9 @@ pub fn risk(risk: &interrupt::Risk) -> wire::Risk {
     }
 }
 
-/// Returns the reasons that a judging model (a model that assesses the risk of a call) gave. These reasons are content,
-/// which can be erased. All other reasons are facts, which stay in the journal after an erasure.
+/// Returns the reasons that a judging model (a model that assesses the risk of a call) gave. The reasons that a judging
+/// model gave are content, which can be erased. All other reasons for the risk are facts, which stay in the journal
+/// after an erasure.
 fn judgement(payload: &Value) -> Vec<wire::Reason> {
     let said = payload.pointer("/judgement/reasons").and_then(Value::as_array).into_iter().flatten();
     said.filter_map(Value::as_str)

@@ -1,5 +1,5 @@
 //! Current state of a run or an interrupt, in the form that clients receive. If the run is in memory, its state is
-//! used. Otherwise the state comes from a database row.
+//! used. If the run is not in memory, its state comes from a database row.
 
 use holdshort_core::id::RunId;
 use holdshort_engine::StartedRun;

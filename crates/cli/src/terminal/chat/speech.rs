@@ -1,5 +1,5 @@
-//! Text of an agent, printed line by line as it arrives. Pure. The text of the last event replaces the text that was
-//! streamed before.
+//! Text of an agent, printed line by line as it arrives. Pure. When the last event arrives, its text replaces the text
+//! that was streamed before.
 
 use super::Chat;
 use crate::terminal::paint::Paint;
@@ -70,8 +70,8 @@ impl Speech {
         out
     }
 
-    /// Ends a text that was not completed. If a part of the text was already printed, returns a remark about the missing
-    /// rest.
+    /// Ends a text that was not completed. If a part of the text was already printed, returns a remark about the
+    /// missing rest.
     pub(super) fn cut(&mut self) -> Vec<String> {
         let was_told = self.told > 0;
         self.forget();

@@ -65,8 +65,7 @@ impl Turn {
 }
 
 impl Chat<'_> {
-    /// Returns true if interrupted work waits for the person. Other questions wait for this turn, and their cards are
-    /// shown later.
+    /// Returns true if interrupted work waits for the person. The cards of other questions are shown after this turn.
     pub(super) fn is_interrupted(&self) -> bool {
         !self.interrupting.is_empty() || self.turns.iter().any(Turn::is_of_interruption)
     }

@@ -43,7 +43,8 @@ struct Object {
 pub(super) struct Filling {
     fields: Vec<Field>,
     objects: Vec<Object>,
-    /// Indexes of the fields that still need values, in order. The first index is the current field.
+    /// Indexes of the fields that still need values, in order. The first index in the list is that of the current
+    /// field.
     left: VecDeque<usize>,
     answer: Value,
 }

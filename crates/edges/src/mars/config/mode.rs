@@ -146,7 +146,7 @@ pub(super) const APPROVALS: [(&str, Approval); 8] = [
     ("before_each_step", Approval::BeforeStep),
 ];
 
-/// Additional value of `approval_mode` for a copilot. This value opens no checkpoints at steps.
+/// Additional value of `approval_mode` for a copilot. This value opens no checkpoints at the steps of a phase.
 pub(super) const COPILOT_APPROVAL: (&str, Approval) = ("conversational", Approval::Never);
 
 /// Setting of a mode that decides at which points of the steps of a phase a person is asked.

@@ -33,10 +33,10 @@ pub(super) struct Guard {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetAside {
-    /// The first renamed paths, up to a limit.
+    /// The first guarded paths that were renamed, up to a maximum number.
     pub renamed: Vec<Renamed>,
     pub renamed_count: usize,
-    /// The first paths that could not be renamed, up to a limit.
+    /// The first guarded paths that could not be renamed, up to a maximum number.
     pub left: Vec<String>,
     pub left_count: usize,
     /// Reason why the search of the workspace is incomplete. `None` if it is complete.

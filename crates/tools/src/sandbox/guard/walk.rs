@@ -22,12 +22,12 @@ use crate::limits;
 /// needs the approval of a person.
 const OF_GITS_OWN_WORK: [&str; 3] = ["rebase-merge", "rebase-apply", "sequencer"];
 
-/// Folders in which git names files after branches. In these folders, only names that begin with a dot can be guarded,
-/// because the name of a branch never begins with a dot.
+/// Folders in which git names files after branches. In folders whose files are named after branches, only names that
+/// begin with a dot can be guarded, because the name of a branch never begins with a dot.
 const NAMED_AFTER_BRANCHES: [&str; 2] = ["refs", "logs"];
 
 /// Beginning of the new name of a guarded path that is renamed after a command. The new name is this text and a number.
-/// The text is short, and is not the beginning of a guarded name.
+/// The beginning of the new name is short, and is not the beginning of a guarded name.
 const ASIDE: &str = "set-aside-";
 
 /// Maximum number of folder handles that the walk keeps open at the same time. In deeper folders, the walk goes back

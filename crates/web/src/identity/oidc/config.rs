@@ -26,8 +26,9 @@ pub struct Oidc {
     pub name: Option<String>,
     /// Client id under which this server is registered at the provider.
     pub client_id: String,
-    /// File with the client secret. Only its owner is allowed to read it. An environment variable may contain the
-    /// secret instead. Without a secret, this server is a public client in the sense of OAuth.
+    /// File with the client secret. Only the owner of the file with the client secret is allowed to read it. An
+    /// environment variable may contain the secret instead. Without a secret, this server is a public client in the
+    /// sense of OAuth.
     #[serde(default)]
     pub client_secret_file: Option<PathBuf>,
     /// Requested scopes, in addition to `openid`.

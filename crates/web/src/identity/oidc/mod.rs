@@ -72,7 +72,8 @@ pub struct Device {
 
 /// Result of polling the provider once.
 pub enum Polled {
-    /// The person has not completed the sign-in. The value is the time to wait before each further poll.
+    /// The person has not completed the sign-in. The value is the time that the terminal must wait before each further
+    /// poll.
     Pending(Duration),
     SignedIn(Box<SignedInPerson>),
 }
