@@ -17,9 +17,10 @@ pub(crate) const MARS_WORDS: usize = 100;
 pub(crate) const MARS_SESSIONS: usize = 10_000;
 /// Time after which an idle MARS session expires (contract A30).
 pub(crate) const MARS_IDLE_MS: u64 = 24 * 3_600 * 1_000;
-/// Maximum bytes of `reason` of `switch_agent` in `CodeLab`. A longer reason is rejected with an error at `/reason`.
+/// Maximum number of bytes of `reason` of `switch_agent` in `CodeLab`. A longer reason is rejected with an error at
+/// `/reason`.
 pub(crate) const CODELAB_SWITCH_REASON_BYTES: usize = 4 * 1024;
-/// Maximum characters of a subtask's result in `CodeLab` (contract B7). A longer result is truncated.
+/// Maximum number of characters of a subtask's result in `CodeLab` (contract B7). A longer result is truncated.
 pub(crate) const CODELAB_SUBTASK_RESULT_CHARS: usize = 500;
 /// Default number of entries in a response of the `CodeLab` audit log (contract B9). A client can set `limit` to get
 /// more entries.
@@ -51,7 +52,7 @@ pub(crate) const MARS_FILES: usize = 200;
 /// Number of the newest MARS runs that are searched when a client requests the content of a file. If only older runs
 /// changed the file, it is reported as not found.
 pub(crate) const MARS_FILE_RUNS: usize = 200;
-/// Maximum bytes of a console line of a MARS client. A longer line is split.
+/// Maximum number of bytes of a console line of a MARS client. A longer line is split.
 pub(crate) const MARS_LINE_BYTES: usize = 4_096;
 /// Maximum number of MARS tasks for which the server remembers the last frame that it sent. The oldest task is
 /// forgotten first. If a client reconnects to a forgotten task without a position, it resumes at the current state.

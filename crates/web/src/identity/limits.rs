@@ -4,8 +4,8 @@ use std::time::Duration;
 
 /// Maximum number of bytes of a token. A larger token is refused with `unauthenticated`.
 pub const TOKEN_BYTES: usize = 8 * 1_024;
-/// Maximum bytes of a token's subject (`sub`), including the prefix of its issuer. A token with a longer subject is
-/// refused with `unauthenticated`.
+/// Maximum number of bytes of a token's subject (`sub`), including the prefix of its issuer. A token with a longer
+/// subject is refused with `unauthenticated`.
 pub const SUBJECT_BYTES: usize = 128;
 /// Maximum number of bytes of the display name in a token. A longer name is not shown.
 pub const NAME_BYTES: usize = 128;
