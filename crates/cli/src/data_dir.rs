@@ -1,8 +1,8 @@
 //! The data folder, as clients read it: the journal, the address of the server, and the operator's token.
 //!
 //! A server writes `server.json` when it starts, and removes this file when it stops. A client uses this file only if
-//! the process that it names is running and has locked the folder. If these conditions were not checked, the client
-//! could send the token to another program.
+//! the process that it names is running and has locked the folder. A client that did not check this could send the
+//! token to another program.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};

@@ -48,7 +48,7 @@ pub(crate) struct Plan {
     /// Networks to which callbacks to agents may be sent.
     pub callbacks: Callbacks,
     pub checkpoints: Option<KeepCheckpoints>,
-    /// Time for which the content of ended runs is kept.
+    /// Time for which the content of a run is stored after the end of the run.
     pub keep_content: Option<Duration>,
     /// Settings of the crew edge (`/crew/…`), an API for clients of an earlier system.
     pub crew: Crew,

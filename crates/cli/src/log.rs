@@ -120,8 +120,8 @@ fn panicked(panic: &std::panic::PanicHookInfo<'_>) {
     tracing::error!(place, "a thread of the program panicked");
 }
 
-/// Returns the first part of a log filter that contains no level. `EnvFilter` would take such a part as the name of a
-/// module, and would hide the log of all other modules.
+/// Returns the first part of a log filter that contains no level. `EnvFilter` would take a part without a level as the
+/// name of a module, and would hide the log of all other modules.
 fn without_level(filter: &str) -> Option<&str> {
     let mut parts = filter.split(',').map(str::trim).filter(|part| !part.is_empty());
     let level = |part: &str| part.rsplit_once('=').map_or(part, |(_, level)| level).to_ascii_lowercase();

@@ -33,8 +33,8 @@ pub trait Pack: Debug + Send + Sync {
     /// Workflows of the pack, each with a rehearsal, a sample and a documentation page.
     fn workflows(&self) -> &'static [Shipped];
 
-    /// Function that reads the cases that clients of the crew edge (`/crew/…`) send. At most one pack of a binary has
-    /// such a function.
+    /// Function that reads the cases that clients of the crew edge (`/crew/…`) send. At most one pack of a binary reads
+    /// cases.
     fn read_case(&self) -> Option<ReadCase> {
         None
     }

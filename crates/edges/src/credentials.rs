@@ -53,8 +53,8 @@ impl FromRequestParts<AuthState> for AuthenticatedCaller {
     }
 }
 
-/// Request extension that marks the routes which the page of an edge uses. On these routes, the page's cookie is
-/// accepted.
+/// Request extension that marks the routes which the page of an edge uses. On the routes with this extension, the
+/// cookie of the edge's page is accepted.
 #[derive(Clone, Copy)]
 pub(super) struct PageRoute;
 

@@ -1,5 +1,5 @@
-//! Compatibility edges: the wire formats of other systems (the *source systems*). Each edge serves its routes below its
-//! own base path. A client of a source system therefore needs only a different URL and a token.
+//! Compatibility edges: routes that use the protocols of other systems (the *source systems*). Each edge serves its
+//! routes below its own base path. A client of a source system therefore needs only a different URL and a token.
 //!
 //! An edge translates the names of frames, of request kinds, of options and of states. The frames that an edge sends
 //! are computed from the journal alone, and each client message becomes an input of the core. An edge makes no

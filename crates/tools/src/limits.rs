@@ -167,7 +167,7 @@ pub const RLIMIT_FILE_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 /// Maximum number of open files of a process (`RLIMIT_NOFILE`). Further files cannot be opened.
 pub const RLIMIT_OPEN_FILES: u64 = 4096;
 /// Maximum size of the address space of a process (`RLIMIT_AS`). The limit of the address space is high, because
-/// runtimes reserve much address space that they never use. Beyond the limit, allocations fail.
+/// runtimes reserve much address space that they never use. If a process needs more, its allocations of memory fail.
 pub const RLIMIT_ADDRESS_BYTES: u64 = 64 * 1024 * 1024 * 1024;
 /// Maximum number of entries of `/etc` that are searched for files that every user may read. If `/etc` has more
 /// entries, commands cannot read the further ones.

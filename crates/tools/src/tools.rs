@@ -190,10 +190,10 @@ impl Tools {
         seen.unwrap_or_default()
     }
 
-    /// Runs a call after checking its preconditions again. A call that changes files is not run here. The changes that
-    /// such a call proposes are [committed](Self::commit) instead. `effect` is what the command is allowed to do.
-    /// Without an effect, the command is only allowed to read. `output` receives the output of a running command as a
-    /// preview.
+    /// Runs a call after checking its preconditions again. A call that changes files is not run here. If a call changes
+    /// files, its proposed changes are [committed](Self::commit) instead. `effect` is what the command is allowed to
+    /// do. Without an effect, the command is only allowed to read. `output` receives the output of a running command as
+    /// a preview.
     ///
     /// Dropping the future stops a command and every process that it started.
     pub async fn run(

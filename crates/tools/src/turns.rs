@@ -36,8 +36,8 @@ fn queue() -> MutexGuard<'static, Queue> {
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until this request has its turn. Earlier requests come first. If the future is dropped, the request is
-/// withdrawn.
+/// Waits until this request has its turn. Earlier requests have their turns first. If the future is dropped, the
+/// request is withdrawn.
 pub(crate) async fn wait(workspace: &Path) -> Turn {
     let turn = {
         let mut queue = queue();

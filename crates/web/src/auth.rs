@@ -444,8 +444,8 @@ impl DecisionCaller {
 }
 
 impl Caller {
-    /// Counts a frame that an agent sent over a WebSocket against the rate limits of agents. People have no such
-    /// limits. Must not be called for the first frame, because `authenticate` counts it.
+    /// Counts a frame that an agent sent over a WebSocket against the rate limits of agents. People have no rate limits
+    /// for requests and frames. Must not be called for the first frame, because `authenticate` counts it.
     pub fn charge(&self) -> Answer<()> {
         charge(&self.app, &self.principal)
     }

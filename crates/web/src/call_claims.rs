@@ -3,7 +3,7 @@
 //! A client may run a call only after the journal has recorded that the client has claimed the call
 //! (`interrupt_claimed`). Across all nodes, only one client can claim a call. This module stores the connections of
 //! this node. A call that was not approved by a client is sent to the newest connection of its session. When a
-//! connection closes, the claims of its client are released, so that another client can claim the calls.
+//! connection closes, the claims of its client end, so that another client can claim the calls.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -63,7 +63,7 @@ pub struct Client {
 struct ClientCalls {
     calls: BTreeMap<InterruptId, RunId>,
     told: BTreeSet<InterruptId>,
-    /// Runs in which a client decided on calls over this connection. Approved calls of these runs are sent to this
+    /// Runs in which a client decided on calls over this connection. Approved calls of these runs are sent to the
     /// client later.
     decided_in: BTreeSet<RunId>,
     /// True once the HTTP response is complete. From then on, the client will run the calls in the response, even if it
@@ -95,8 +95,8 @@ impl Clients {
         Ok(*self.node.get_or_init(|| here))
     }
 
-    /// Returns true if the connection of the client that holds a claim is open. A connection to another node is assumed
-    /// to be open while that node is alive.
+    /// Returns true if the connection of the client that has claimed a call is open. A connection to another node is
+    /// assumed to be open while that node is alive.
     async fn is_connected(&self, app: &App, holder: &ClaimHolder) -> Answer<bool> {
         if self.node.get() == Some(&holder.node) {
             let connected = self.lock();

@@ -51,7 +51,7 @@ pub async fn retry(caller: &Caller, id: &DeliveryId) -> Answer<Delivery> {
 }
 
 /// Returns the reason why a delivery has no recipient any more: its channel, its recipient or the recipient's browser
-/// was removed. The engine would drop such a delivery.
+/// was removed. The engine would drop a delivery without a recipient.
 async fn gone(app: &App, row: &Delivery) -> Answer<Option<String>> {
     let name = &row.channel;
     if name == CALLBACKS {

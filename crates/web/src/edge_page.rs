@@ -3,7 +3,8 @@
 //! browser in, and the browser then sends a cookie with each request.
 //!
 //! The cookie of the page is the only credential. The cookie is therefore valid only on this edge, only for requests
-//! that the page sends, and only in the role of an operator. `docs/security.md` describes the risks of such a cookie.
+//! that the page sends, and only in the role of an operator. `docs/security.md` describes the risks of a cookie without
+//! a second credential.
 
 use axum::http::header::{ORIGIN, REFERER};
 use axum::http::{HeaderMap, HeaderName};
@@ -56,8 +57,8 @@ impl EdgePage {
         path.starts_with(self.base)
     }
 
-    /// Returns true if `host` is the host of the page's own server. The page's server may be a trusted proxy, and then
-    /// reports this host for the requests that it forwards.
+    /// Returns true if `host` is the host of the server that serves the page. The page's server may be a trusted proxy,
+    /// and then reports this host for the requests that it forwards.
     pub(crate) fn is_host(&self, host: &str) -> bool {
         self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
     }

@@ -124,8 +124,8 @@ pub struct Login {
     /// link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
-    /// True if the login is for the page of an edge. The cookie of such a login is accepted without a secret, but only
-    /// on this edge.
+    /// True if the login is for the page of an edge. The cookie of a login for the page of an edge is accepted without
+    /// a secret, but only on this edge.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     page: bool,
     pub expires_at: Timestamp,

@@ -12,7 +12,7 @@ pub struct Pace {
     pub headers: Duration,
     /// Time between two pings on a silent stream.
     pub ping: Duration,
-    /// Time between two heartbeat frames, for clients that expect such frames.
+    /// Time between two heartbeat frames, for clients that expect heartbeats.
     pub heartbeat: Duration,
     /// Time limit for a silent WebSocket client. A WebSocket client answers pings automatically, so a silent client has
     /// disconnected.

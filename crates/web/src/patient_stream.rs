@@ -1,6 +1,6 @@
 //! TCP connection to a client. If a client stops reading, its data occupies buffers of the server, so the connection is
-//! closed after a time limit. The client then reconnects with its cursor. A client that reads slowly keeps its
-//! connection.
+//! closed after a time limit. The client then reconnects with its cursor. A client that reads slowly is not
+//! disconnected.
 
 use std::io;
 use std::pin::Pin;

@@ -27,7 +27,8 @@ pub struct PublicEndpoint {
     pub tls: Option<TlsFiles>,
     /// Origins of the pages that may call an edge from a browser, and the path of this edge.
     pub cors: Cors,
-    /// Page of another system that is allowed to use its edge with a cookie. `None` if there is no such page.
+    /// Page of another system that is allowed to use its edge with a cookie. `None` if no page is allowed to use an
+    /// edge with a cookie.
     pub page: Option<EdgePage>,
 }
 

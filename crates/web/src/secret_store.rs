@@ -150,8 +150,8 @@ impl SecretStore {
         Ok(names.iter().filter_map(|name| name.strip_prefix(&*prefix)?.parse().ok()).collect())
     }
 
-    /// Returns the ids of those secrets that are old. The event of an old secret is either in the journal, or was not
-    /// written and never will be.
+    /// Returns the ids of those secrets that are old. The event that refers to an old secret is either in the journal,
+    /// or was not written and never will be.
     pub(crate) async fn settled<I>(&self, app: &App) -> Answer<BTreeSet<I>>
     where
         I: Id + FromStr + Ord + Send + 'static,

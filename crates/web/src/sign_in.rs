@@ -6,8 +6,8 @@
 //! useless. Because the cookie contains all state, every node can complete the sign-in. A completed sign-in is recorded
 //! until it expires, so that it cannot be used twice.
 //!
-//! The person is [accepted](crate::access) in the same way as the subject of any issuer's token. Then the browser is
-//! signed in with a code, or the terminal receives a token.
+//! The person is [accepted](crate::access) in the same way as the subject of any issuer's token. After the person is
+//! accepted, the browser is signed in with a code, or the terminal receives a token.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,7 +45,7 @@ pub const BEGIN: &str = "/login/oidc";
 /// Path to which the provider sends the browser back. The path of the callback is registered at the provider.
 pub const CALLBACK: &str = "/login/oidc/callback";
 /// Prefix of the paths in links that several people receive. The id of an interrupt follows the prefix. A person who
-/// opens such a link signs in, and then decides on a page without scripts.
+/// opens a link with this prefix signs in, and then decides on a page without scripts.
 pub const DECIDE: &str = "/decide/";
 /// Path that also signs the browser out at the provider.
 pub const SIGN_OUT: &str = "/login/oidc/out";
@@ -163,9 +163,9 @@ impl SignIns {
             .ok_or_else(|| Refused::new(Code::NotFound, "no identity provider is configured on this server"))
     }
 
-    /// Returns the `Set-Cookie` value of a sign-in. The cookie is not `SameSite=Strict`, because the browser returns
-    /// from the provider's site and would not send such a cookie. Each sign-in has its own cookie, so that sign-ins in
-    /// two tabs do not interfere.
+    /// Returns the `Set-Cookie` value of a sign-in. The cookie of a sign-in is not `SameSite=Strict`, because the
+    /// browser returns from the provider's site and would not send such a cookie. Each sign-in has its own cookie, so
+    /// that sign-ins in two tabs do not interfere.
     fn set_cookie(&self, state: &str, value: &str, seconds: u64) -> String {
         let digest = Digest::of_bytes(state.as_bytes()).to_string();
         let name = format!("{}_{}", self.cookie, &digest[..STATE_CHARS]);
@@ -376,8 +376,8 @@ impl AuthState {
         Ok(Progress::SignedIn(signed_in))
     }
 
-    /// Returns the URL at which a browser signs out at the provider. If the provider has no such URL, returns the URL
-    /// of this server's login page.
+    /// Returns the URL at which a browser signs out at the provider. If the provider has no URL for signing out,
+    /// returns the URL of this server's login page.
     pub async fn provider_sign_out_url(&self) -> Answer<String> {
         let app = self.app();
         let back = Url::parse(&self.address("/login")).map_err(|_| Refused::from_code(Code::Internal))?;

@@ -1,4 +1,4 @@
-//! Time for which the content of a run is kept after its end.
+//! Time for which the content of a run is stored after the end of the run.
 
 use super::duration;
 

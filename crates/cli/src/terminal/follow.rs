@@ -34,8 +34,8 @@ const HISTORY: u64 = 80;
 /// Pause between two attempts to reach the server.
 pub(super) const AGAIN: Duration = Duration::from_secs(1);
 const TRIES: usize = 10;
-/// Types of the events after which other agents may work. After such an event, the list of working agents is read
-/// again.
+/// Types of the events after which other agents may work. After an event of one of these types, the list of working
+/// agents is read again.
 const SHIFTS: [&str; 5] = ["phase_ended", "step_started", "step_ended", "step_redone", "handed_over"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

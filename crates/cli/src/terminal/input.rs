@@ -34,8 +34,8 @@ pub(crate) enum Line {
 #[derive(Debug)]
 struct Terminal {
     fd: OwnedFd,
-    /// Number of times that `Input::forget` was called. The lock of the number is held while a line is read.
-    /// `Input::forget` therefore discards either the whole line or nothing.
+    /// Number of times that `Input::forget` was called. This number is locked while a line is read. `Input::forget`
+    /// therefore discards either the whole line or nothing.
     age: Mutex<u64>,
 }
 

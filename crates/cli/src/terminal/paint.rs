@@ -8,8 +8,8 @@ const WIDEST: usize = 110;
 const NARROWEST: usize = 20;
 const WIDTH_UNKNOWN: usize = 80;
 
-/// Placeholder for a space at which a line must not be broken. This character is neither in escaped text nor in our own
-/// text.
+/// Placeholder for a space at which a line must not be broken. This placeholder is neither in escaped text nor in our
+/// own text.
 const BOUND: char = '\u{e000}';
 
 /// Prevents line breaks inside text in backticks, so that a command can be copied.

@@ -25,10 +25,10 @@ pub(crate) struct Projector {
     words: String,
     calls: BTreeMap<String, Call>,
     steps: BTreeMap<String, Step>,
-    /// For each phase that has not ended: the id of the step of the phase that started last.
+    /// Id of the step that started last, for each phase that has not ended.
     last: BTreeMap<String, String>,
-    /// Interrupts that were decided in this terminal. When these interrupts are resolved, no line is printed, because
-    /// the person already knows the decision.
+    /// Interrupts that were decided in this terminal. When an interrupt that was decided in this terminal is resolved,
+    /// no line is printed, because the person already knows the decision.
     own: BTreeSet<String>,
     asked: BTreeMap<String, OpenInterrupt>,
     said: String,

@@ -48,8 +48,8 @@ enum Stage {
     /// A decision was printed for confirmation. Enter or `yes` sends the decision, and `no` discards it. A risky
     /// decision is sent only after `yes`.
     Confirm(Decision),
-    /// The decision creates a grant, and waits to be sent. The person was shown which other open calls the grant would
-    /// approve.
+    /// The decision would create a grant, and has not been sent yet. The person was shown which other open calls the
+    /// grant would approve.
     Also(Decision),
     /// The next line is the reason for a freeze.
     Freeze,
@@ -205,8 +205,8 @@ impl Prompt {
     }
 
     /// Parses a line that was typed in a conversation. The answer to a question is sent without confirmation. In a
-    /// script, every decision with a text that releases no work is also sent without confirmation: the script's next
-    /// line was written before the decision could be shown.
+    /// script, a decision that has a text but starts no work is also sent without confirmation: the script's next line
+    /// was written before the decision could be shown.
     pub fn read_conversation_line(&mut self, line: &str, in_script: bool, paint: Paint) -> Reaction {
         self.in_script = in_script;
         let was_choosing = self.is_choosing();

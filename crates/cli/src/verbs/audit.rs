@@ -167,8 +167,8 @@ fn at_most(file: &str, heads: &[HeadNote]) -> anyhow::Result<()> {
     }
 }
 
-/// Reads the newest checkpoints in a file, and the heads that stand between the checkpoints. The person must name the
-/// accepted keys: an attacker who can write the journal can also sign checkpoints with a new key.
+/// Reads the newest checkpoints in a file, and the heads (event count and hash) that stand between the checkpoints. The
+/// person must name the accepted keys: an attacker who can write the journal can also sign checkpoints with a new key.
 fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<HeadsToCompare> {
     if keys.is_empty() {
         let told = "`audit checkpoint` printed the key with the checkpoint, and the event \

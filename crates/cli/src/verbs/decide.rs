@@ -80,9 +80,9 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
     Ok(Exit::Ok)
 }
 
-/// Rejects a decision that releases parts which the card does not show, unless the person passes `--unseen`. The check
+/// Rejects a decision that approves parts which the card does not show, unless the person passes `--unseen`. The check
 /// is also made if the interrupt does not list the option, because the given name may be another name of an option that
-/// releases work.
+/// approves work.
 fn refuse_unseen(interrupt: &Interrupt, option: &str, edit: &Value) -> anyhow::Result<()> {
     let is_open = interrupt.status == InterruptStatus::Open;
     let unseen = match interrupt.offer(option) {
@@ -119,8 +119,8 @@ async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyho
     Ok(Some(matches!(line, Line::Text(text) if matches!(&*text.trim().to_lowercase(), "y" | "yes"))))
 }
 
-/// Lists the open calls that a grant would approve, and asks which of them to release. Returns `None` if the typed line
-/// is not a valid reply.
+/// Lists the open calls that a grant would approve, and asks which of them to approve now. Returns `None` if the typed
+/// line is not a valid reply.
 async fn keep_also(
     interrupt: &Interrupt,
     decision: Decision,

@@ -88,7 +88,7 @@ fn has_broken_hook(report: &Value) -> bool {
 }
 
 /// Reads everything that `serve` reads before it starts. Errors of the certificate and of the model are not returned
-/// here, because they have their own lines in the report.
+/// here, because the report has separate lines for them.
 async fn would_start(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettings) -> anyhow::Result<()> {
     log::filter("warn")?;
     let plan = serve::plan(scene, data_dir, settled)?;

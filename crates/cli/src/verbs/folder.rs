@@ -34,7 +34,7 @@ pub fn find_unmanaged_files(folder: &Path, names: &[&'static str]) -> io::Result
 }
 
 /// Removes those result files of an earlier run that the new run will not write. Only files with the given names are
-/// removed, because anyone could write other names into a summary.
+/// removed, because a summary can list any name.
 pub fn clear(folder: &Path, names: &[&'static str], kept: &[String]) -> anyhow::Result<()> {
     let earlier = earlier(folder)?.unwrap_or_default().names;
     for name in names.iter().filter(|name| earlier.contains(**name) && !kept.iter().any(|it| it == *name)) {
@@ -83,7 +83,7 @@ pub fn earlier(folder: &Path) -> io::Result<Option<Earlier>> {
 }
 
 /// Returns the folder for the result files of a run. An incomplete run must not replace the report of a completed run.
-/// If the folder contains such a report, the files of an incomplete run go into a subfolder.
+/// If the folder contains the report of a completed run, the files of an incomplete run go into a subfolder.
 pub fn for_run(folder: &Path, run: &str, is_completed: bool) -> io::Result<PathBuf> {
     let is_kept = |earlier: &Earlier| earlier.is_completed && earlier.run != run;
     let aside = !is_completed && earlier(folder)?.as_ref().is_some_and(is_kept);

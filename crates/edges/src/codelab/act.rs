@@ -264,7 +264,7 @@ fn edited(run: &Run, interrupt: &InterruptId, edit: Value) -> Value {
 }
 
 /// Returns the user's reason if an error text reports that the user rejected a call. When a user rejects a call in the
-/// IDE, the IDE sends such an error text instead of a decision.
+/// IDE, the IDE sends an error text about the rejection instead of a decision.
 pub(super) fn rejection(error: &str) -> Option<&str> {
     let why = error.trim().strip_prefix("User rejected")?;
     if why.is_empty() { Some(why) } else { why.strip_prefix(':').map(str::trim) }

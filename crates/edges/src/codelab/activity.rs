@@ -36,7 +36,7 @@ impl Activity {
         }
     }
 
-    /// Returns the sentence that describes the activity to people.
+    /// Returns the sentence that tells people what the run is doing.
     pub(super) fn sentence(self) -> &'static str {
         match self {
             Self::GoesOn(status) | Self::Rests(status) => match status {

@@ -49,11 +49,11 @@ pub(super) struct Follower {
     is_behind: bool,
     /// True if a `done` frame must be sent as soon as the run waits for a person, is paused or has ended.
     is_owed: bool,
-    /// Last activity that was sent to the client.
+    /// Last activity of the run that was sent to the client.
     told_activity: Option<Activity>,
     pub(super) plan_frames: PlanFrames,
-    /// True if another connection may have closed before it ran its calls. If the flag is true, this connection can
-    /// take over these calls.
+    /// True if another connection may have closed before its client ran the calls that it was asked to run. If the flag
+    /// is true, this connection can take over these calls.
     may_take_over: bool,
     opening: Vec<OutgoingFrame>,
     commits: Commits,
@@ -407,8 +407,8 @@ impl Follower {
         Ok(())
     }
 
-    /// Returns the current activity and stores it as the last activity that was sent. Returns `None` before the
-    /// session's first run.
+    /// Returns the current activity of the run, and stores it as the last activity that was sent. Returns `None` before
+    /// the session's first run.
     async fn activity_now(&mut self) -> Answer<Option<Activity>> {
         let Some(teller) = &self.teller else { return Ok(None) };
         self.told_activity = Some(Activity::from_run(&self.session, &teller.run).await?);

@@ -1,4 +1,4 @@
-//! Ids on the wire. Each id is derived from an id of Holdshort, so no mapping is stored.
+//! Ids in the form that clients receive. Each id is derived from an id of Holdshort, so no mapping is stored.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{InterruptId, RunId};
@@ -19,8 +19,8 @@ fn plan_of(parts: &[&str]) -> String {
     format!("plan_{}", &digest[..8])
 }
 
-/// Returns the id of a call on the wire. The id includes the run's id: calls are numbered within their run, but the ids
-/// on the wire must be unique in the session (lesson 3).
+/// Returns the id of a call in the form that clients receive. The id includes the run's id: calls are numbered within
+/// their run, but the ids that clients receive must be unique in the session (lesson 3).
 pub(super) fn call(run: &RunId, call: &str) -> String {
     format!("{run}-{call}")
 }

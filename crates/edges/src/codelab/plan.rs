@@ -1,5 +1,5 @@
-//! Plans on the wire: conversion of subtasks between Holdshort's form and the client's form, and the progress of a plan
-//! in its run.
+//! Plans in the form that clients receive: conversion of subtasks between Holdshort's form and the client's form, and
+//! the progress of a plan in its run.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
@@ -19,9 +19,9 @@ pub(super) fn phase(interrupt: &Interrupt) -> Option<&str> {
     }
 }
 
-/// Returns the id on the wire of the plan that a planning phase produced. The id is derived from the last interrupt in
-/// which a plan of the phase was approved or, if no plan was approved, from the last interrupt about a plan of the
-/// phase. If there was no interrupt, the id is derived from the run.
+/// Returns the id, in the form that clients receive, of the plan that a planning phase produced. The id is derived from
+/// the last interrupt in which a plan of the phase was approved or, if no plan was approved, from the last interrupt
+/// about a plan of the phase. If there was no interrupt, the id is derived from the run.
 pub(super) fn id(run: &Run, planning: &str) -> String {
     let approved = |each: &Interrupt| {
         each.resolution.as_ref().is_some_and(|resolution| resolution.outcome == Outcome::Approved)
@@ -54,8 +54,8 @@ pub(super) fn subtasks(run: &Run, planning: Option<&str>, plan: &Plan) -> Vec<Su
     plan.subtasks.iter().map(subtask).collect()
 }
 
-/// Texts that agents and clients write if they have no estimate. Without this list, the IDE would show such a text as
-/// an estimate (contract B16).
+/// Texts that agents and clients write if they have no estimate. Without this list, the IDE would show a text such as
+/// "unknown" as an estimate (contract B16).
 const NO_ESTIMATE: [&str; 4] = ["", "unknown", "n/a", "-"];
 
 /// Returns the estimated duration of a subtask, or `None` if the text contains no estimate.
@@ -118,8 +118,8 @@ pub(super) fn lines(subtasks: &[Subtask]) -> String {
     subtasks.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the wire status of a subtask. If the run has ended, an unfinished subtask is `failed` if it had started, and
-/// `skipped` otherwise.
+/// Returns the status of a subtask in the form that clients receive. If the run has ended, an unfinished subtask is
+/// `failed` if it had started, and `skipped` otherwise.
 pub(super) fn status(progress: Progress) -> &'static str {
     match progress {
         Progress::Pending => "pending",

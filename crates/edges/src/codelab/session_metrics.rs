@@ -123,7 +123,8 @@ impl Request {
     }
 }
 
-/// Returns the request that ended with this event. `pending` contains the start of each step's pending request.
+/// Returns the request that ended with this event. `pending` contains, for each step, the time at which its unanswered
+/// model request started.
 fn ended(run: &Run, event: &Event, pending: &mut BTreeMap<String, Timestamp>) -> Option<Request> {
     let event::Fact::Run(fact) = &event.fact else { return None };
     let failed = |error: String| Err(error);

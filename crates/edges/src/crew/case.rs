@@ -15,8 +15,8 @@ use super::Settings;
 pub const CASE: &str = "case";
 pub const AS_OF: &str = "as_of";
 
-/// Function of a domain pack that reads a case. Its arguments are the folder of the case, the case's name in the task's
-/// inputs, and all inputs. Returns the inputs with which the task starts.
+/// Function of a domain pack that reads a case. The arguments of the function are the folder of the case, the case's
+/// name in the task's inputs, and all inputs. Returns the inputs with which the task starts.
 pub type ReadCase = fn(&Path, &str, Map<String, Value>) -> Result<Map<String, Value>, CaseError>;
 
 /// Error for a case that cannot be used.

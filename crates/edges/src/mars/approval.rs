@@ -309,7 +309,8 @@ pub(super) fn received(run: &Run, interrupt: &Interrupt) -> Value {
     })
 }
 
-/// Returns the status of the resolution in the MARS wire format. All kinds of requests use the values of contract A12.
+/// Returns the status of the resolution in the MARS wire format. All kinds of requests have the status values of
+/// contract A12.
 fn status(offer: Option<&Offer>, resolution: &Resolution, released: bool) -> &'static str {
     match (resolution.outcome, &resolution.cause) {
         (Outcome::Expired, _) if released => "timeout_auto_approved",

@@ -82,7 +82,7 @@ impl TaskConnections {
     }
 
     /// Gives the task back, unless a newer connection has taken it over. Frames of this connection that are recorded
-    /// later do not advance the recorded position of the task.
+    /// after it gave the task back do not advance the recorded position of the task.
     pub(super) fn leave(&self, task: &TaskId, hold: &mut Hold) {
         if let Some(held) = self.lock().by_task.get_mut(task) {
             if held.number == hold.number {

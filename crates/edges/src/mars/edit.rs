@@ -32,7 +32,8 @@ const TEXTS: [&str; 4] = ["text", "content", "input", "instructions"];
 #[derive(Default)]
 pub(super) struct Edit {
     pub(super) value: Value,
-    /// Path of a value in the native edit, and the path of this value in the client's frame, if the two differ.
+    /// Path of a value in the edit of the native API, and the path of this value in the client's frame, if the two
+    /// differ.
     moved: Option<(&'static str, String)>,
 }
 
@@ -96,7 +97,7 @@ impl Edit {
         }
     }
 
-    /// Converts a path in the native edit to the path of the same value in the client's frame.
+    /// Converts the path of a value in the edit of the native API to the path of this value in the client's frame.
     pub(super) fn pointer(&self, native: &str) -> Option<String> {
         let Some((from, to, rest)) =
             self.moved.as_ref().and_then(|(from, to)| Some((*from, to, native.strip_prefix(from)?)))
@@ -195,8 +196,8 @@ fn plan_key<'a>(sent: &'a Value, at: &str, problems: &mut Vec<Problem>) -> Optio
     Some(holder)
 }
 
-/// Rejects keys of a step that exist neither in the MARS wire format nor in the native form. The types of the values
-/// are checked later, together with the plan.
+/// Rejects a key of a step that exists neither in the MARS format nor in the format of the native API. The types of the
+/// values are checked later, together with the plan.
 fn reject_unknown_keys(step: &Value, at: &str, problems: &mut Vec<Problem>) {
     let mut names: Vec<(&str, &str)> = Vec::new();
     for (key, value) in non_null_fields(step) {

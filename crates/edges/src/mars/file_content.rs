@@ -101,8 +101,9 @@ pub(super) async fn clear(
     Err(Refused::new(Code::NotFound, why))
 }
 
-/// Returns the content of a file after the last change that a run made to it. While it searches, the request occupies
-/// one of the streams whose number the server limits. The request reads at most as many events as a list of runs.
+/// Returns the content of a file after the last change that a run made to it. While the journal is searched for the
+/// file, the request occupies one of the streams whose number the server limits. The request reads at most as many
+/// events as a list of runs.
 async fn read(app: &App, path: &str) -> Answer<Vec<u8>> {
     let mut runs = RunListReader::new(app)?;
     let Entry::File { digest, bytes, .. } = find(app, &mut runs, path).await? else {

@@ -1,6 +1,6 @@
-//! Graph of a run, with the status of each node (contracts A28, A29): the subtasks of the plan that the run executes,
-//! or, without such a plan, the steps that have started. The web UI shows the tabs of a run only if it has received a
-//! graph.
+//! Graph of a run, with the status of each node (contracts A28, A29). The nodes are the subtasks of the plan that the
+//! run executes. If there is no plan, the nodes are the steps that have started. The web UI shows the tabs of a run
+//! only if it has received a graph.
 
 use std::collections::BTreeMap;
 

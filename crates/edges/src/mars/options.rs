@@ -15,10 +15,10 @@ struct OptionName(&'static str, &'static str, &'static [&'static str]);
 const SUBMIT: &str = "submit";
 const EXIT: &str = "exit";
 
-/// Alias that stands for every text that is not one of the known words (contract A31). If a client sends such a text,
-/// the option with this alias is chosen and receives the text. An option that approves work never has this alias,
-/// because the MARS wire format has no way to ask the person for a confirmation (contract E34). No client can send this
-/// alias itself as a word.
+/// Alias that stands for every text that is not one of the known words (contract A31). If a client sends a text that is
+/// not a known word, the option with this alias is chosen and receives the text. An option that approves work never has
+/// this alias, because the MARS wire format has no way to ask the person for a confirmation (contract E34). No client
+/// can send this alias itself as a word.
 const OWN_WORDS: &str = "(any other text)";
 /// Alias for an empty `resolution`, which the source system's console sends when its input ends.
 const NOTHING: &str = "";
@@ -167,8 +167,8 @@ fn table_for(opened: &Opened) -> &'static [OptionName] {
     }
 }
 
-/// Returns true if the request asks the person about satisfaction with the result. Such a request is a person's turn
-/// that does not offer the option `exit`.
+/// Returns true if the request asks the person about satisfaction with the result. A request about satisfaction is a
+/// person's turn that does not offer the option `exit`.
 pub(super) fn asks_satisfaction(opened: &Opened) -> bool {
     opened.kind == Kind::Turn
         && opened.about != About::Interruption
@@ -182,19 +182,20 @@ pub(super) fn is_of_an_agent(opened: &Opened) -> bool {
     opened.kind == Kind::ToolApproval && opened.risk.reasons.iter().any(|reason| added(reason.source))
 }
 
-/// Returns the wire name of an option. `id` is Holdshort's id of the option.
+/// Returns the name of an option in the MARS wire format. `id` is Holdshort's id of the option.
 pub(super) fn name<'a>(opened: &Opened, id: &'a str) -> &'a str {
     table_for(opened).iter().find(|word| word.0 == id).map_or(id, |word| word.1)
 }
 
-/// Returns the wire names of the offered options, in display order.
+/// Returns the names of the offered options in the MARS wire format, in display order.
 pub(super) fn names(opened: &Opened) -> Vec<&str> {
     drawn(opened).map(|offer| name(opened, &offer.id)).collect()
 }
 
-/// Returns the wire names of the options that the client draws as buttons. `is_wordless` is true if the client's
-/// buttons send no text, as in the copilot's view (contract A33). In this case, options that need a text are omitted,
-/// unless the client shows a text field for the request. If all options would be omitted, all are returned.
+/// Returns the names, in the MARS wire format, of the options that the client draws as buttons. `is_wordless` is true
+/// if the client's buttons send no text, as in the copilot's view (contract A33). In this case, options that need a
+/// text are omitted, unless the client shows a text field for the request. If all options would be omitted, all are
+/// returned.
 pub(super) fn buttons(opened: &Opened, is_wordless: bool) -> Vec<&str> {
     let is_wordless = is_wordless && !takes_text(opened);
     let can_press = |offer: &&Offer| !is_wordless || !(offer.needs_text || offer.needs_edit);
@@ -220,8 +221,9 @@ pub(super) struct ChosenOption<'o> {
     pub(super) is_own_words: bool,
 }
 
-/// Returns the option that a client chose, if the request offers this option. `said` is the option's wire name,
-/// Holdshort's id, an alias, or free text. A word that names an option of any request is never treated as free text.
+/// Returns the option that a client chose, if the request offers this option. `said` is the option's name in the MARS
+/// wire format, Holdshort's id of the option, an alias, or free text. A word that names an option of any request is
+/// never treated as free text.
 pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<ChosenOption<'o>> {
     let said = canonical(said);
     let offered = |id: &str| opened.options.iter().find(|offer| offer.id == id);
@@ -326,7 +328,7 @@ mod tests {
         .unwrap()
     }
 
-    /// No word has two meanings, and every option can be chosen by its wire name.
+    /// No word has two meanings, and every option can be chosen by its name in the MARS wire format.
     #[test]
     fn each_word_has_one_meaning() {
         let about = || About::Call("call_1".to_owned());

@@ -83,7 +83,7 @@ impl PastFrames {
     }
 }
 
-/// The newest items, each with its size in bytes. The newest item is always kept, even if it exceeds the limit of
+/// The newest items, each with its size in bytes. The newest item is never dropped, even if it exceeds the limit of
 /// bytes.
 struct Newest<T> {
     items: VecDeque<(T, usize)>,

@@ -311,7 +311,7 @@ fn started(run: &Run, workflow: &str) -> FrameBody {
     ("workflow_started", told)
 }
 
-/// Returns the mode that the run's config names. An undo has no config and always has one and the same mode.
+/// Returns the mode that the run's config names. A run that undoes changes has no config, and always has the same mode.
 pub(super) fn mode(run: &Run) -> String {
     let is_undo = run.definition.name == undo::WORKFLOW;
     if is_undo { undo::WORKFLOW.to_owned() } else { config::mode_of(&config::from_run(run)) }

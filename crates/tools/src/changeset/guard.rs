@@ -2,8 +2,8 @@
 //! the configuration of a repository whose folder is not called `.git`, and a link that leads out of the workspace.
 //!
 //! Examines the changesets of all tools, together with the workspace that they would change. This module reads names
-//! and the targets of links, and never the content of a file. If a change has such a finding, it needs the approval of
-//! a person. Guarded names are not findings here, because the core recognizes guarded names itself
+//! and the targets of links, and never the content of a file. If a change has a finding, it needs the approval of a
+//! person. Guarded names are not findings here, because the core recognizes guarded names itself
 //! ([`holdshort_command::guarded`]).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

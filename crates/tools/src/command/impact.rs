@@ -172,7 +172,7 @@ fn expanded(workspace: &Workspace, path: &[String], more: &mut bool) -> Vec<Vec<
     places
 }
 
-/// Matches a name with a pattern in which `*` stands for any characters, and `?` for one character.
+/// Compares a name with a pattern in which `*` stands for any characters, and `?` for one character.
 fn is_like(name: &str, pattern: &str) -> bool {
     let (name, pattern): (Vec<char>, Vec<char>) = (name.chars().collect(), pattern.chars().collect());
     let (mut n, mut p) = (0, 0);

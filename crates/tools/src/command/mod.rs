@@ -335,7 +335,7 @@ fn without(path: &str, workspace: &Path) -> String {
     path.split(':').filter(outside).collect::<Vec<_>>().join(":")
 }
 
-/// Number of processors that one process may keep busy until its timeout.
+/// Number of processors that one process may use fully until its timeout.
 const CPUS_PER_PROCESS: u64 = 16;
 
 impl EndedCommand {

@@ -1,6 +1,6 @@
 //! Binds the approval of a command to the files of the workspace that the command line runs, and to the folders in
-//! which it runs. If such a file or folder changes, the approval is not valid. The card shows these files. A file that
-//! is named only inside a script is not found.
+//! which it runs. If a file or folder changes to which the approval is bound, the approval is not valid. The card shows
+//! these files. A file that is named only inside a script is not found.
 
 use std::fs;
 use std::path::Path;

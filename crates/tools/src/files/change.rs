@@ -49,7 +49,8 @@ impl Planned {
         Precondition { path: self.place.to_string(), sha256: self.before.as_ref().map(|found| found.digest) }
     }
 
-    /// Returns true if the file has other hard links. When the file is replaced, these links keep the old content.
+    /// Returns true if the file has other hard links. When the file is replaced, its other hard links still lead to the
+    /// old content.
     pub(crate) fn has_other_names(&self) -> bool {
         self.before.as_ref().is_some_and(|found| found.links > 1)
     }

@@ -19,7 +19,7 @@ const OLDEST: ABI = ABI::V3;
 
 /// Devices that every program may use.
 pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
-/// Folder of shared memory. A command can use it only if the command has its own view of the file system.
+/// Folder of shared memory. A command can use the folder only if the command has a view of the file system of its own.
 pub(super) const SHARED_MEMORY: &str = "/dev/shm";
 /// Files in `/proc` that language runtimes read. Without a view of its own, a command sees the `/proc` of the host, so
 /// it may read only these files and not the data about processes of other users.

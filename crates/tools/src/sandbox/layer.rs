@@ -20,9 +20,9 @@ use super::report::Report;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Layer {
-    /// An overlay (`overlayfs`): the folder holds only the differences from the workspace.
+    /// An overlay (`overlayfs`): the folder contains only the differences from the workspace.
     Overlay { folder: PathBuf },
-    /// A copy: the folder holds the whole workspace.
+    /// A copy: the folder contains the whole workspace.
     Copy { folder: PathBuf },
 }
 
@@ -79,7 +79,7 @@ impl Layer {
         Ok(layer)
     }
 
-    /// Returns the folder that receives the command's writes. In a copy, this folder holds the whole workspace.
+    /// Returns the folder that receives the command's writes. In a copy, this folder contains the whole workspace.
     pub(crate) fn content(&self) -> PathBuf {
         match self {
             Self::Overlay { folder } => folder.join(UPPER),

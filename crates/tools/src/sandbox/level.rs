@@ -12,8 +12,8 @@ use holdshort_core::tool::SandboxLevel;
 use super::launch;
 use crate::limits::{PROBE_AGAIN, PROBES};
 
-/// Known sandbox level for a program and a network setting. `None` until the first probe has ended. A running probe
-/// holds the lock.
+/// Known sandbox level for a program and a network setting. `None` until the first probe has ended. While a probe is
+/// running, it has locked the level.
 type Slot = Arc<Mutex<Option<ProbedLevel>>>;
 
 /// Known sandbox levels, by program and network setting.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layer::Layer;
 
-/// Path of the command's temporary folder, if the command has its own view of the file system.
+/// Path of the command's temporary folder, if the command has a view of the file system of its own.
 pub(super) const PRIVATE_IN_VIEW: &str = "/tmp";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

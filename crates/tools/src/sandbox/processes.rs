@@ -54,7 +54,7 @@ pub(super) fn stop(scope: Scope, child: Pid) {
 /// start another one while it is being killed. The kernel signals all members of a process group in one step, so no
 /// member can start a process in between. No descendant may be in the process group of the current process.
 ///
-/// The repetition ends when no descendant is left, because no other process would kill it.
+/// The signals are repeated until no descendant is left, because no other process would kill it.
 fn stop_descendants() {
     let own = getpgrp();
     loop {

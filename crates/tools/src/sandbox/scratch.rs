@@ -146,7 +146,7 @@ pub(super) fn is_unguarded(list: &Path) -> bool {
     }
 }
 
-/// Returns true if the folder belongs to this user and no process holds its lock. If a folder has no lock file, it
+/// Returns true if the folder belongs to this user and no process has locked it. If a folder has no lock file, it
 /// belongs to another program, or is just being created.
 fn is_left(folder: &Path) -> bool {
     let ours = || {

@@ -79,8 +79,8 @@ fn look(plan: &Plan) -> Result<Guard> {
     Ok(guard)
 }
 
-/// Returns true if the server still holds its end of the connection. The server never sends data, so if the connection
-/// is readable, the server has closed it.
+/// Returns true if the server has not closed its end of the connection. The server never sends data, so if the
+/// connection is readable, the server has closed it.
 fn server_waits() -> bool {
     let line = io::stdin();
     let mut watched = [PollFd::new(line.as_fd(), PollFlags::POLLIN)];

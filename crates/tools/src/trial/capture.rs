@@ -1,5 +1,5 @@
 //! Data that a trial captures for an external agent: both output streams, and the reasons to doubt the trial. A trial
-//! is doubtful if the command possibly has other effects in the agent's own shell.
+//! is doubtful if the command, run in the agent's own shell, possibly has other effects than in the trial.
 //!
 //! The server cannot tell an external agent later that the sandbox denied an operation, so a doubtful trial is
 //! discarded. Other effects are detected from the output of the command. A denial that the command does not report is
@@ -54,8 +54,8 @@ impl Capture {
         Self { streams, environment, left, outside: find_outside(private) }
     }
 
-    /// Returns the reason why the command possibly has other effects in the agent's own shell, so that the trial is
-    /// doubtful. The text completes a sentence such as "not tried: …".
+    /// Returns the reason why the command, run in the agent's own shell, possibly has other effects than in the trial.
+    /// The text completes a sentence such as "not tried: …".
     pub fn why_doubtful(&self, exit_code: Option<i32>) -> Option<String> {
         if self.streams.is_cut {
             return Some(format!("it printed more than {} KiB", limits::CAPTURED_BYTES / 1024));

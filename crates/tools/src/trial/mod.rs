@@ -62,8 +62,8 @@ pub enum CommandTrialOutcome {
     /// The command was stopped by a limit, by its timeout or by a person, or its changes exceed the limits. The
     /// workspace was not changed.
     Stopped { text: String, data: Value },
-    /// A precondition does not hold any more, or another process changed these paths while the command ran. The
-    /// workspace was not changed.
+    /// A precondition is not met any more, or another process changed these paths while the command ran. The workspace
+    /// was not changed.
     Changed { paths: Vec<String> },
     /// A trial is not possible on this host or in this workspace. No process ran. Cards show the reason `why` after the
     /// words "it could not be tried before you decide:".
@@ -90,8 +90,8 @@ pub struct Trial {
     pub capture: Option<Box<Capture>>,
     layer: Root,
     workspace: Root,
-    /// Scratch folder that holds the layer. The scratch folder must be dropped after all other fields. `None` if no
-    /// command ran.
+    /// Scratch folder in which the layer is stored. The scratch folder must be dropped after all other fields. `None`
+    /// if no command ran.
     _scratch: Option<Scratch>,
 }
 

@@ -63,8 +63,8 @@ impl Recent {
         Some(held.events.range(first..).take(limit).cloned().collect())
     }
 
-    /// Returns the next events of a run. Returns `None` if there are no such events, or if one of them has already been
-    /// removed from the shared events.
+    /// Returns the next events of a run. Returns `None` if the run has no later events, or if one of them has already
+    /// been removed from the shared events.
     pub(super) fn after_in_run(
         &self,
         run: &RunId,

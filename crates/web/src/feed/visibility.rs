@@ -112,10 +112,10 @@ impl Visibility {
     }
 }
 
-/// Agent that owns a run. `None` for a run that only operators are allowed to see.
+/// Agent that owns a run. `None` if only operators are allowed to see the run.
 type Owner = Option<Arc<Actor>>;
 
-/// Cache of the agents that own runs.
+/// Cache that contains, for each run, the agent that owns the run.
 #[derive(Default)]
 pub struct Owners(Mutex<HashMap<RunId, Arc<OnceCell<Owner>>>>);
 

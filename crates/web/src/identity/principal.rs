@@ -14,8 +14,8 @@ pub struct Principal {
     pub id: String,
     /// Display name, if the credentials contain one. No decision of the server depends on this name.
     pub name: Option<String>,
-    /// Other names of the principal in its token, such as an e-mail address or a user name. A client may use such a
-    /// name to name the principal. No permission depends on these names.
+    /// Other names of the principal in its token, such as an e-mail address or a user name. A client may use an alias
+    /// to name the principal. No permission depends on these names.
     pub aliases: BTreeSet<String>,
     /// Roles of the principal. Without a role, the principal has no permissions.
     pub roles: BTreeSet<Role>,

@@ -151,7 +151,7 @@ pub async fn subject_digest(app: &App, asked: &InterruptRef) -> Answer<Digest> {
 }
 
 /// Like [`subject_digest`], for a link that is sent in a mail. Returns `None` if the interrupt is resolved or
-/// [risky](is_risky). If it returns `None`, no link may be mailed.
+/// [risky](is_risky). If `None` is returned, no link may be mailed.
 pub async fn mailable(app: &App, asked: &InterruptRef) -> Answer<Option<Digest>> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     let may = interrupt.is_open() && !is_risky(interrupt.opened.risk.level);

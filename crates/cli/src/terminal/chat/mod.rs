@@ -127,7 +127,7 @@ struct Chat<'a> {
     /// Runs that the person interrupted here, each with the sequence number of an event. A run is removed from this map
     /// when the events up to this number have arrived.
     interrupting: BTreeMap<String, u64>,
-    /// Lines that a person typed before it is known which turn they belong to.
+    /// Lines that a person typed and of which it is not known yet which turn they answer.
     held: VecDeque<Typed>,
     /// Cards that were removed since the person last entered a line. For each card: the times at which the card
     /// appeared and disappeared.

@@ -1,5 +1,5 @@
-//! Commands of a conversation, which begin with `/`. A command that begins with `/` is never sent to the agent. An
-//! unknown command is reported.
+//! Commands of a conversation, which begin with `/`. A command that begins with `/` is never sent to the agent. A
+//! command with `/` that does not exist is reported.
 
 use holdshort_protocol::{
     Event, Grant, GrantScope, Interrupt, Kind, List, Plan, Run, Session, SessionState, UndoChanges, plain,

@@ -21,7 +21,7 @@ pub(crate) fn list(covered: &[AlsoCovered], paint: Paint) -> Vec<String> {
     head.into_iter().chain(lines).collect()
 }
 
-/// Returns the decision, with the calls that the person chose to release. Returns `None` if the line is not a valid
+/// Returns the decision, with the calls that the person chose to approve too. Returns `None` if the line is not a valid
 /// reply to the list of open calls.
 pub(crate) fn answered(decision: &Decision, covered: &[AlsoCovered], line: &str) -> Option<Decision> {
     let all = || covered.iter().map(|each| each.interrupt.clone());
@@ -41,7 +41,7 @@ pub(crate) fn answered(decision: &Decision, covered: &[AlsoCovered], line: &str)
     Some(Decision { also, also_shown: all().collect(), ..decision.clone() })
 }
 
-/// Describes how many other calls the grant of the decision released.
+/// Describes how many other calls the grant of the decision approved.
 pub(crate) fn released(interrupt: &Interrupt) -> Option<String> {
     interrupt.resolution.as_ref()?.also_words()
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Cap, Paint, Prompt, Reaction, Stage, filling, naming, quote};
 
 impl Prompt {
-    /// Returns true if a decision is sent only after `yes` and not after Enter, because it releases risky work, or
+    /// Returns true if a decision is sent only after `yes` and not after Enter, because it lets risky work start, or
     /// skips or cancels the request.
     pub(super) fn needs_explicit_yes(&self, decision: &Decision) -> bool {
         let offer = self.interrupt.offer(&decision.option).filter(|_| !self.in_script);
@@ -70,7 +70,8 @@ impl Prompt {
     }
 
     /// Returns the reason why a person must confirm this option, or `None` if no confirmation is needed. An option must
-    /// be confirmed if it is final, if it releases risky work, or if it releases something that the card has not shown.
+    /// be confirmed in three cases: it is final, it lets risky work start, or it approves something that the card has
+    /// not shown.
     pub(super) fn asks_again(&self, option: &str) -> Option<String> {
         self.asks_again_with(option, &Value::Null)
     }

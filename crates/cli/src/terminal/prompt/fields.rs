@@ -207,7 +207,7 @@ impl Filling {
         Filled::Whole(self.answer.clone())
     }
 
-    /// Adds to the answer those objects that the schema requires but of which no field has a value.
+    /// Adds to the answer those objects that the schema requires and whose fields all have no value.
     fn settle(&mut self) {
         for object in &self.objects {
             let parent = &object.path[..object.path.len().saturating_sub(1)];

@@ -243,7 +243,7 @@ pub(in super::super) fn all() -> impl Iterator<Item = (String, &'static str)> {
     MODES.iter().map(|(name, what, _)| (client_name(name), *what))
 }
 
-/// Returns the phases that the config chooses. Also returns true if `hitl_variant` applies to the mode.
+/// Returns the phases that the config chooses. Also returns a flag that is true if `hitl_variant` applies to the mode.
 pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Chosen>, bool) {
     let variant = reader.one_of("hitl_variant", &VARIANTS);
     if let (Some(_), Some(item)) = (reader.item("mode"), reader.item("preset")) {

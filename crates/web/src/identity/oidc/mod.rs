@@ -295,7 +295,7 @@ impl Provider {
     }
 
     /// Returns the URL at which a browser signs out at the provider (RP-Initiated Logout 1.0). Returns `None` if the
-    /// provider has no such URL.
+    /// provider has no URL for signing out.
     pub async fn sign_out(&self, back: &Url) -> Option<Url> {
         let mut url = self.metadata().await.ok()?.end_session.clone()?;
         url.query_pairs_mut()
