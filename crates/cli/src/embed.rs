@@ -149,9 +149,9 @@ pub(crate) fn store_of_environment() -> Option<String> {
     std::env::var("HOLDSHORT_STORE").ok().filter(|url| !url.is_empty())
 }
 
-/// Returns an error if the environment names a journal outside the data folder and the server would run in this
-/// process. Such a server would write into the data folder, and people who read the named journal would not see the
-/// run.
+/// Returns an error if the server would run in this process, although an environment variable names a journal outside
+/// the data folder. A server in this process would write into the data folder, and people who read the named journal
+/// would not see the run.
 pub(crate) fn in_the_folder() -> anyhow::Result<()> {
     match store_of_environment() {
         Some(_) => Err(no_server(format!(

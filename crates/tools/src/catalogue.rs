@@ -208,7 +208,7 @@ fn ask(name: &str) -> Spec {
     )
 }
 
-/// Returns the tools with which an agent starts phases: one tool for each type of phase, a second name for the
+/// Returns the tools with which an agent starts phases. There is one tool for each type of phase, a second name for the
 /// checkpoint tool (contract A25), and a tool that runs several phases one after the other.
 fn phase_tools() -> Vec<Spec> {
     let mut specs: Vec<Spec> = PhaseTool::NAMES

@@ -178,7 +178,7 @@ impl RunLayer {
 
     /// Applies changes to the layer: the entries at the changed paths are replaced. A path that now exists in the
     /// workspace is skipped, because the layer would hide the workspace's entry. If an error occurs, the whole layer is
-    /// removed: an incomplete cache can mislead a command, and an empty one cannot. Blocks.
+    /// removed: an incomplete cache can mislead a command, but an empty cache cannot. Blocks.
     pub(crate) fn commit(
         &self,
         workspace: &Path,

@@ -92,8 +92,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Returns settings without network access, non-public addresses and redirects, with the default limits, and with
-    /// `HOME` and `PATH` of this process.
+    /// Returns settings that allow no network access, no non-public addresses and no redirects. The limits are the
+    /// default limits, and `HOME` and `PATH` are those of this process.
     pub fn new(sandbox_program: PathBuf, data_dir: PathBuf) -> Self {
         Self {
             network: false,
@@ -277,8 +277,8 @@ impl Tools {
     /// Changes every path of a changeset from the state `before` to the state `after`. If any path is not in the state
     /// `before`, nothing is changed.
     ///
-    /// `body` returns the bytes of a file by its digest. `resumed` is true if this commit was started before a crash,
-    /// so that some paths are possibly in the state `after` already. To undo a changeset, commit its inverse. Blocks.
+    /// `body` returns the bytes of a file by its digest. `resumed` is true if this commit was started before a crash.
+    /// Some paths may then already be in the state `after`. To undo a changeset, commit its inverse. Blocks.
     pub fn commit(
         &self,
         changeset: &Changeset,

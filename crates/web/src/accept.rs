@@ -1,5 +1,5 @@
-//! The headers `Accept` and `Accept-Encoding` (RFC 9110, 12.5): decides whether a response is HTML or data, and whether
-//! it is compressed.
+//! The headers `Accept` and `Accept-Encoding` (RFC 9110, 12.5). They decide whether a response is HTML or data, and
+//! whether it is compressed.
 
 use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, ACCEPT_ENCODING, HeaderName};

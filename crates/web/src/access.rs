@@ -209,8 +209,8 @@ pub(crate) async fn ended(app: &App, access: &Access) {
     }
 }
 
-/// Waits until `is_so` returns true for the state of the installation after the event with the number `since` or a
-/// later event.
+/// Waits until `is_so` returns true for a published state of the installation. States before the event with the number
+/// `since` are not examined.
 async fn changes(app: &App, since: u64, is_so: impl Fn(&System) -> bool) {
     let mut standing = app.standing.clone();
     // The state may still be older than the change that authenticated the caller.

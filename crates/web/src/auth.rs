@@ -1,6 +1,6 @@
 //! Extractors that authenticate a caller and check that one of the caller's roles has the permission of the route.
 //!
-//! A handler receives its state only from such an extractor, so a handler without an extractor has no access to data.
+//! A handler receives its state only from such an extractor. Without an extractor, it has no access to data.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -205,8 +205,8 @@ impl AuthState {
     }
 
     /// Checks that a person who has not signed in is allowed to decide on one interrupt. `let_in_by` is the person who
-    /// created the login link with which the deciding person signed in, if this was another person. `since` is the time
-    /// at which the decision link was created.
+    /// created the login link with which the deciding person signed in. It is `None` if the deciding person created the
+    /// link. `since` is the time at which the decision link was created.
     async fn authorize_decider(
         &self,
         (person, let_in_by): (String, Option<String>),
@@ -262,7 +262,7 @@ impl AuthState {
         self.0.allowances.count_decision(&actor.id, None)
     }
 
-    /// Returns the URL at which a person signs in to the page that is allowed to use its edge with a cookie.
+    /// Returns the sign-in URL of the page that is allowed to use its edge with a cookie.
     pub fn page_sign_in(&self) -> Option<String> {
         self.0.page.as_ref().map(EdgePage::sign_in_url)
     }

@@ -161,7 +161,7 @@ impl Client {
         self.clients.lock().by_session.get(&self.key).is_some_and(|room| room.kept.contains(handed_out))
     }
 
-    /// Returns true if the client of this connection must run a call that was waiting to be run before the connection
+    /// Returns true if the client of this connection must run a call that was ready to run before the connection
     /// opened. This function also returns true for a call that was sent in an earlier HTTP response, because the client
     /// that received the response possibly disconnected.
     pub async fn accept_earlier_call(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
@@ -265,8 +265,8 @@ impl Drop for Client {
     }
 }
 
-/// Releases the claims that the client of a closed connection has on calls of a run: on calls that were sent to it, and
-/// on approved calls that were still to be sent.
+/// Releases the claims of a client whose connection has closed: its claims on calls that were sent to it, and on
+/// approved calls that were still to be sent.
 async fn release_claims(caller: &Caller, run: &RunId, holder: &ClaimHolder, kept: &BTreeSet<InterruptId>) {
     for _ in 0..LET_GO_ATTEMPTS {
         let mut failed = None;

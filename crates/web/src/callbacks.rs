@@ -1,10 +1,10 @@
 //! Callbacks: URLs to which the server sends the decision on an external agent's interrupt.
 //!
 //! The journal records only that an interrupt has a callback, not the URL. The URL and the signing secret of the
-//! callback are [stored](crate::secret_store) outside the journal, under the id of the interrupt, before the event that
-//! opens the interrupt. The URL and the secret are deleted after one of three events: the agent was notified, the
-//! delivery failed and cannot be retried, or the run was erased. Before each delivery attempt, the server checks that
-//! sending to this URL is still allowed.
+//! callback are [stored](crate::secret_store) outside the journal under the id of the interrupt. They are stored before
+//! the event that opens the interrupt. The URL and the secret are deleted after one of three events: the agent was
+//! notified, the delivery failed and cannot be retried, or the run was erased. Before each delivery attempt, the server
+//! checks that sending to this URL is still allowed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -286,8 +286,8 @@ impl Callbacks {
     }
 
     /// Returns true if the server crashed after it had stored the callback and before it opened the interrupt. If the
-    /// journal is in a database, returns false for a file in the directory, because the file may belong to a journal
-    /// that is used again later.
+    /// journal is in a database, returns false for a file in the directory. The file may belong to another journal,
+    /// which may be used again.
     async fn is_left_behind(&self, app: &App, id: &InterruptId) -> Answer<bool> {
         let stored: Option<Stored> = self.kept.find(app, id.as_str()).await?;
         Ok(stored.is_some_and(|stored| app.now().ms_since(stored.at) > KEPT_UNKNOWN_MS))

@@ -1,5 +1,5 @@
-//! Quotas of connections for unauthenticated clients, for agents and for people, so that a flood of connections from
-//! one group does not keep the others out.
+//! Quotas of connections for three groups: unauthenticated clients, agents, people. If one group opens very many
+//! connections, the other groups can still connect.
 //!
 //! All unauthenticated connections share one quota. A new unauthenticated connection beyond the quota closes the oldest
 //! unauthenticated connection. A client keeps its connection if it authenticates in time. Connections of agents share a

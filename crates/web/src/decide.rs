@@ -1,7 +1,12 @@
-//! Decides on interrupts, for the API, the pages and the edges. The checks are made in this order: the interrupt is
-//! unknown (404), the caller's role is not allowed to decide (403), the same decision was already made (200), the
-//! interrupt has expired (410), the interrupt is already resolved (409), the version is stale (409), the option or the
-//! edit is invalid (422).
+//! Decides on interrupts, for the API, the pages and the edges. The first check that applies decides the response:
+//!
+//! - The interrupt is unknown (404).
+//! - The caller's role is not allowed to decide (403).
+//! - The same decision was already made (200).
+//! - The interrupt has expired (410).
+//! - The interrupt is already resolved (409).
+//! - The version is stale (409).
+//! - The option or the edit is invalid (422).
 
 use holdshort_core::actor::Actor;
 use holdshort_core::id::InterruptId;

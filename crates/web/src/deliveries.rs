@@ -50,7 +50,7 @@ pub async fn retry(caller: &Caller, id: &DeliveryId) -> Answer<Delivery> {
     Ok(row)
 }
 
-/// Returns the reason why a delivery has no recipient any more: its channel, its recipient or the recipient's browser
+/// Returns the reason why a delivery has no recipient any more. Its channel, its recipient or the recipient's browser
 /// was removed. The engine would drop a delivery without a recipient.
 async fn gone(app: &App, row: &Delivery) -> Answer<Option<String>> {
     let name = &row.channel;

@@ -191,7 +191,7 @@ fn check(names: &ServerNames, request: &Request, forwarded: Forwarded<'_>, may_c
     Ok(())
 }
 
-/// Returns true if a request that may change data was sent either by a page of this server or by a client that is not a
+/// Returns true if a request that may change data was sent by a page of this server, or by a client that is not a
 /// browser. Browsers send `Origin`, `Sec-Fetch-Site`, or both.
 fn is_from_here(headers: &HeaderMap, names: &ServerNames) -> bool {
     let site = headers.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes);

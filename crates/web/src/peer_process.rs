@@ -48,8 +48,8 @@ pub fn check_headers(headers: &HeaderMap) -> Result<(), Unproved> {
     if is_proxied { Err(Unproved::Proxied) } else { Ok(()) }
 }
 
-/// Checks that the other end of the connection belongs to the user of this process, and that each process of this user
-/// that has the socket open sees the same files. The connection must stay open during this check. Blocks.
+/// Checks two conditions: the other end of the connection belongs to the user of this process, and each process of this
+/// user that has the socket open sees the same files. The connection must stay open during this check. Blocks.
 pub fn prove(ends: Ends) -> Result<(), Unproved> {
     let (peer, local) = (canonical(ends.peer), canonical(ends.local));
     if !peer.ip().is_loopback() || !local.ip().is_loopback() {

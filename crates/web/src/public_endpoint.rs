@@ -164,9 +164,9 @@ impl Proxies {
         Forwarded { client: self.client(peer, headers), host: last(FORWARDED_HOST), scheme }
     }
 
-    /// Returns the address of the client. Each proxy appends the address from which it received the request, so the
-    /// client is the last address that is not one of the trusted proxies. All earlier addresses were sent by the client
-    /// and are possibly forged.
+    /// Returns the address of the client. Each proxy appends the address from which it received the request. The client
+    /// is therefore the last address that is not one of the trusted proxies. All earlier addresses were sent by the
+    /// client and are possibly forged.
     fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer;
         for text in values(headers, &FORWARDED_FOR).into_iter().rev() {

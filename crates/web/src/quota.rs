@@ -94,7 +94,7 @@ impl Allowances {
 }
 
 /// Returns the key under which the requests from an address are counted. All IPv6 addresses of a /64 network are
-/// counted under the same key, because this network usually belongs to one client.
+/// counted under one key, because such a network usually belongs to one client.
 fn address_key(client: IpAddr) -> String {
     match client.to_canonical() {
         IpAddr::V4(address) => address.to_string(),

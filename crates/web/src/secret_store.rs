@@ -2,7 +2,8 @@
 //! each secret is stored.
 //!
 //! Each secret is a file in a subdirectory of the data folder that only its owner may read. If several nodes share a
-//! database, the secrets are in the database, together with the nodes' tokens, because every node must be able to send.
+//! database, the secrets are in the database, together with the nodes' tokens, because any node may have to send with
+//! them.
 //!
 //! A secret is written before the event that refers to its id, and deleted after the event that ends its use. A secret
 //! that a crash left behind is [deleted later](sweep_periodically).
@@ -151,7 +152,7 @@ impl SecretStore {
     }
 
     /// Returns the ids of those secrets that are old. The event that refers to an old secret is either in the journal,
-    /// or was not written and never will be.
+    /// or it will never be written.
     pub(crate) async fn settled<I>(&self, app: &App) -> Answer<BTreeSet<I>>
     where
         I: Id + FromStr + Ord + Send + 'static,

@@ -2,9 +2,9 @@
 //! secrets of webhooks are stored outside the journal.
 //!
 //! The URLs and secrets are in a file of the data folder that only its owner may read. If several nodes share a
-//! database, they are in the database, together with the nodes' tokens, because every node must be able to send. The
-//! URL and the secret of a webhook are written before its event. If the journal does not contain the webhook, they are
-//! deleted.
+//! database, the URLs and secrets are in the database, together with the nodes' tokens, because any node may have to
+//! send. The URL and the secret of a webhook are written before its event. If the journal does not contain the webhook,
+//! they are deleted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -43,9 +43,9 @@ pub(crate) struct AddressArgs {
     pub tls_key: Option<PathBuf>,
 }
 
-/// Parses the duration of a lease (the time for which a node owns its runs without a sign of life) into milliseconds. A
-/// shorter lease would expire while its node is only busy. A longer lease would delay the takeover of the runs of a
-/// stopped node.
+/// Parses the duration of a lease into milliseconds. The lease is the time after which other nodes take over the runs
+/// of a node that sends no sign of life. A shorter lease would expire while its node is only busy. A longer lease would
+/// delay the takeover of the runs of a stopped node.
 pub(crate) fn lease(text: &str) -> Result<u64, String> {
     match duration(text)? {
         ms @ 2_000..=600_000 => Ok(ms),

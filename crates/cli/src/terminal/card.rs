@@ -88,7 +88,7 @@ const fn setting(judged: Option<&InspectedCall>) -> Setting<'_> {
 }
 
 /// Lists the options. The suggested answers are numbered first, and the options after them. If the answer itself can be
-/// a number, a person selects an option by its name and a suggested answer by `#1`.
+/// a number, a person types the name of an option, and `#1` for the first suggested answer.
 pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let interrupt = &LookAlikes::written(interrupt);
     let mut out = earlier_answers::lines(interrupt, paint);

@@ -466,7 +466,7 @@ impl OpenInterrupt {
     }
 }
 
-/// Returns the position in the plan as the name of a step of a plan, and the id as the name of any other step.
+/// Returns the name of a step: its position in the plan if it belongs to a plan, otherwise its id.
 fn name_of_step(started: &Value) -> String {
     let string = |pointer: &str| started.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let number = |pointer: &str| started.pointer(pointer).and_then(Value::as_u64);

@@ -1,8 +1,8 @@
 //! State machine without I/O that converts typed lines into a decision.
 //!
 //! A decision is *shown back* when it is printed again, so that the person can confirm it before it is sent. A decision
-//! is sent only if one of two conditions holds: its option was chosen by number or name, or the decision was shown back
-//! and confirmed. After a decision was shown back, `yes` confirms this decision and never selects an option.
+//! is sent in two cases: its option was chosen by number or name, or the decision was shown back and confirmed. After a
+//! decision was shown back, `yes` confirms this decision and never selects an option.
 
 use std::time::Instant;
 
@@ -205,8 +205,8 @@ impl Prompt {
     }
 
     /// Parses a line that was typed in a conversation. The answer to a question is sent without confirmation. In a
-    /// script, a decision that has a text but starts no work is also sent without confirmation: the script's next line
-    /// was written before the decision could be shown.
+    /// script, a decision that starts no work is sent without confirmation even if it has a text: the script's next
+    /// line was written before the decision could be shown.
     pub fn read_conversation_line(&mut self, line: &str, in_script: bool, paint: Paint) -> Reaction {
         self.in_script = in_script;
         let was_choosing = self.is_choosing();

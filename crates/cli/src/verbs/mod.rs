@@ -136,8 +136,8 @@ fn init(packs: Packs, workflow: &str, to: Option<&Path>) -> anyhow::Result<Exit>
 }
 
 /// Returns an error if `--server` is given to a verb that uses no server. `demo`, `serve` and `init` ignore
-/// `HOLDSHORT_SERVER`. Verbs that open a journal themselves also reject `HOLDSHORT_SERVER`, because the person expects
-/// that they use the journal of this server.
+/// `HOLDSHORT_SERVER`. Verbs that open a journal themselves also reject `HOLDSHORT_SERVER`, because the person would
+/// expect the journal of this server.
 fn refuse_server(scene: &Scene, verb: &Verb) -> anyhow::Result<()> {
     let (verb, is_of_journal) = match verb {
         Verb::Demo { .. } => ("demo", false),

@@ -104,7 +104,8 @@ async fn follow_on(scene: &Scene, client: &Client, run: Run, mut known: Vec<Plan
     anyhow::bail!("the event stream ended unexpectedly")
 }
 
-/// Prints only what has changed: one line for each subtask whose status has changed, or the whole graph if it is new.
+/// Prints only what has changed. If a graph is new, prints it as a whole, otherwise one line for each subtask whose
+/// status has changed.
 fn changed(scene: &Scene, known: &[Plan], now: &[Plan]) -> anyhow::Result<()> {
     if scene.json {
         return show(scene, now);

@@ -268,7 +268,8 @@ fn input(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Value> {
 }
 
 /// Returns an error if the workflow belongs to a pack and the option that starts it is missing. The general message
-/// about a missing `--workspace` would be wrong here, because the option of the pack sets the folder and the input.
+/// about a missing `--workspace` would be wrong for such a workflow, because the option of the pack sets the folder and
+/// the input.
 fn described(packs: Packs, workflow: &str) -> anyhow::Result<()> {
     packs
         .for_workflow(workflow)

@@ -2,7 +2,7 @@
 //! follower starts either from the current state or after the frame that the client received last.
 //!
 //! A commit to the followed run, to its session or to the installation wakes the follower. Frames are derived only from
-//! the run's own stream, so no frame is missed or sent twice, whichever node wrote the event.
+//! the events of the run. For this reason, no frame is missed or sent twice, no matter which node wrote the event.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -499,7 +499,7 @@ impl Follower {
         Ok(true)
     }
 
-    /// Returns the interrupt that asks a client to run the call, if this connection is the one that must run it. The
+    /// If this connection is the one that must run the call, returns the interrupt that asks a client to run it. The
     /// call may have ended since the last read, so this function first reads to the newest event or to the end of the
     /// call.
     async fn claim_call(&mut self, call: &str) -> Answer<Option<InterruptId>> {
@@ -518,8 +518,8 @@ impl Follower {
         Some((run, run.handed_out(ids::call_of(&run.id, call)?)?))
     }
 
-    /// Returns the frames that ask to run those calls that no connection is responsible for, because the responsible
-    /// connection closed or because there was none yet.
+    /// Returns the frames that ask to run the calls for which no connection is responsible: the responsible connection
+    /// has closed, or there was none yet.
     async fn take_over_calls(&mut self) -> Answer<Vec<OutgoingFrame>> {
         let Some(run) = self.session.last().await? else { return Ok(Vec::new()) };
         let mut ours = Vec::new();

@@ -88,8 +88,8 @@ pub(super) enum Frame {
         agent: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// If the frame asks a client to run a call: `approved: true` if a person has approved the call, and
-        /// `redelivered: true` if a client was asked to run the call before. If the frame is an approval request:
+        /// If the frame asks a client to run a call, it contains `approved: true` if a person has approved the call,
+        /// and `redelivered: true` if a client was asked to run the call before. If the frame is an approval request:
         /// `assignment`, absent if any single operator may decide.
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,

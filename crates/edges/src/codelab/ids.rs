@@ -19,8 +19,8 @@ fn plan_of(parts: &[&str]) -> String {
     format!("plan_{}", &digest[..8])
 }
 
-/// Returns the id of a call in the form that clients receive. The id includes the run's id: calls are numbered within
-/// their run, but the ids that clients receive must be unique in the session (lesson 3).
+/// Returns the id of a call in the form that clients receive. The id includes the run's id, because calls are numbered
+/// within their run, but the ids that clients receive must be unique in the session (lesson 3).
 pub(super) fn call(run: &RunId, call: &str) -> String {
     format!("{run}-{call}")
 }

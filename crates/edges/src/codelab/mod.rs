@@ -2,9 +2,9 @@
 //!
 //! An IDE and a gateway send the same messages (`message.rs`) and receive the same frames (`frame.rs`). The name that a
 //! client gives to its session is mapped to a session of Holdshort (`session.rs`). `act.rs` carries out messages, and
-//! `projector.rs` derives frames from the journal alone. A client that reconnects receives either the open requests or,
-//! if the client names the last frame that it received, all later frames (`frame_id.rs`). Agents never run inside an
-//! HTTP request. `web/src/call_claims.rs` chooses the connection that is asked to run a call.
+//! `projector.rs` derives frames from the journal alone. If a client that reconnects names the last frame that it
+//! received, it receives all later frames (`frame_id.rs`). Otherwise it receives the open requests. Agents never run
+//! inside an HTTP request. `web/src/call_claims.rs` chooses the connection that is asked to run a call.
 //!
 //! Text is never parsed as a decision: only `plan_decision` and `hitl_decision` decide. There is one exception: the
 //! error text with which the IDE reports that its user rejected a call (`act::rejection`).

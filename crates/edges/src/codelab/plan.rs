@@ -20,8 +20,8 @@ pub(super) fn phase(interrupt: &Interrupt) -> Option<&str> {
 }
 
 /// Returns the id, in the form that clients receive, of the plan that a planning phase produced. The id is derived from
-/// the last interrupt in which a plan of the phase was approved or, if no plan was approved, from the last interrupt
-/// about a plan of the phase. If there was no interrupt, the id is derived from the run.
+/// the last interrupt in which a plan of the phase was approved. If no plan was approved, it is derived from the last
+/// interrupt about a plan of the phase. If there was no interrupt, the id is derived from the run.
 pub(super) fn id(run: &Run, planning: &str) -> String {
     let approved = |each: &Interrupt| {
         each.resolution.as_ref().is_some_and(|resolution| resolution.outcome == Outcome::Approved)

@@ -18,8 +18,8 @@ use super::{ids, names, open_requests, plan};
 use crate::assignment;
 
 /// `GET /sessions/{id}/pending-approvals`: calls that wait for a person's decision, and calls that a client was asked
-/// to run and has not reported a result for. Plans, limits and questions are in separate lists: the IDE shows no calls
-/// at all if this list contains a request of a different kind.
+/// to run and has not reported a result for. Plans, limits and questions are in separate lists: if this list contained
+/// them, the IDE would show no calls at all.
 pub(super) async fn pending_approvals(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let session = find_session(caller, name).await?;
     let run = session.last().await?;

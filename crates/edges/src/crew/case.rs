@@ -1,5 +1,5 @@
-//! The case of a task: a folder directly inside the folder `CREW_CASES`. A domain pack reads the files of the case, and
-//! replaces the names of people in the task's inputs with numbers.
+//! The case of a task: a folder directly inside the folder `CREW_CASES`. A domain pack (an extension for one domain)
+//! reads the files of the case, and replaces the names of people in the task's inputs with numbers.
 
 use std::fs;
 use std::path::{Component, Path};

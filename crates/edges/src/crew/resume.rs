@@ -223,8 +223,8 @@ async fn describe_progress(app: &App, id: &RunId) -> Answer<String> {
     })
 }
 
-/// Converts an error to the client's terms: the names of fields, and the message about a decision that differs from the
-/// recorded decision.
+/// Converts an error to the terms of the client, that is, the names of fields, and the message about a decision that
+/// differs from the recorded decision.
 fn translate_error(mut refused: Refused, task: &RunId, state: task::State, review: &ReviewId) -> Refused {
     if refused.code() == Code::AlreadyResolved {
         let decided = refused.0.resolution.as_ref().map(|resolution| match resolution.outcome {

@@ -1,5 +1,5 @@
-//! `POST /crew/run`: starts a crew. With `async_execution`, the response is sent at once, otherwise as soon as the run
-//! has ended or waits for a person.
+//! `POST /crew/run`: starts a crew. With `async_execution`, the response is sent at once. Without it, the response is
+//! sent as soon as the run has ended or waits for a person.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! Environment variables of the source document (contract D5), read once when the server starts. The variable
-//! `KEY_FILE` can name a file that contains the value of a variable `KEY`, because Docker and Kubernetes mount secrets
-//! as files.
+//! Environment variables of the source document (contract D5), read once when the server starts. If a variable is
+//! called `KEY`, the variable `KEY_FILE` can name a file that contains the value, because Docker and Kubernetes mount
+//! secrets as files.
 
 use std::fs::{self, File};
 use std::io::Read;

@@ -19,8 +19,7 @@ use crate::limits::{MARS_PROMPT_CHARS, MARS_SAID_CHARS};
 ///
 /// For a question, `message` is the question. For every other request, Holdshort writes `message`, and
 /// `context.agent_says` contains the agent's text. `description` contains the message and the full text of what the
-/// person decides about, because the client shows the description first and other members only on demand (contract
-/// A32).
+/// person decides about. The client shows the description first, and other members only on demand (contract A32).
 pub(super) fn requested(run: &Run, opened: &Opened, with: &Value) -> Value {
     let display = config::display_of(&config::from_run(run));
     let asked = heading(run, opened, with);

@@ -81,8 +81,8 @@ impl TaskConnections {
         Hold { number, replaced, before, leaves: Some(leaves) }
     }
 
-    /// Gives the task back, unless a newer connection has taken it over. Frames of this connection that are recorded
-    /// after it gave the task back do not advance the recorded position of the task.
+    /// Gives the task back, unless a newer connection has taken it over. After this connection has given the task back,
+    /// frames that it records do not advance the recorded position of the task.
     pub(super) fn leave(&self, task: &TaskId, hold: &mut Hold) {
         if let Some(held) = self.lock().by_task.get_mut(task) {
             if held.number == hold.number {

@@ -111,8 +111,8 @@ impl Edit {
     }
 }
 
-/// Reads the new text of a step. A client may send either only the text, or the whole step in the form that a step has
-/// in a plan. If a client sends the whole step, all members except its text must be unchanged.
+/// Reads the new text of a step. A client may send either only the text, or the whole step with all its members. If a
+/// client sends the whole step, all members except its text must be unchanged.
 fn step(sent: Value, opened: &Opened, planned: Option<&Subtask>, problems: &mut Vec<Problem>) -> Value {
     if non_null_fields(&sent).any(|(key, _)| TEXTS.contains(&key)) {
         return text(sent, problems);

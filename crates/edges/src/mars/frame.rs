@@ -32,8 +32,8 @@ impl Frame {
 }
 
 /// Id of a frame: the number of the event in the stream of the run, and the number of the frame among the frames of
-/// this event. The numbers of events and of frames start at 1. In a frame's text, the id `17.2` is the second frame of
-/// event 17, and `17` is the last frame of event 17. A client that sends `17` therefore resumes at event 18.
+/// this event. The numbers of events and of frames start at 1. For example, the id `17.2` is that of the second frame
+/// of event 17, and `17` is that of the last frame of event 17. A client that sends `17` therefore resumes at event 18.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FrameId {
     pub(super) seq: u64,

@@ -93,8 +93,8 @@ struct Newest<T> {
 
 impl<T> Newest<T> {
     /// Adds an item and drops the oldest items beyond the limits. Returns true if an item was dropped because of the
-    /// limit of bytes. Items that were dropped because of `most` make no difference, because the client asked for at
-    /// most this number of items.
+    /// limit of bytes. Items that were dropped because of `most` are not counted as missing, because the client asked
+    /// for at most this number of items.
     fn add(&mut self, item: T, size: usize) -> bool {
         self.items.push_back((item, size));
         self.bytes += size;

@@ -338,8 +338,8 @@ fn said_or(said: &str, other: impl FnOnce() -> String) -> String {
     if said.trim().is_empty() { other() } else { said.to_owned() }
 }
 
-/// Returns the frames that report the end of a run. If a step has failed and a person has not yet decided about the
-/// failure, the step ends as failed with the run.
+/// Returns the frames that report the end of a run. If a step has failed and no decision about the failure was made
+/// before the run ended, the step is reported as failed.
 fn over(run: &Run, event_type: &'static str, told: Value) -> Vec<FrameBody> {
     let why = told.get("error").and_then(Value::as_str).unwrap_or_default();
     let mut said = steps::cut_off(run, why);

@@ -122,8 +122,8 @@ pub(super) async fn models(guest: AuthenticatedCaller, _: Params<NoQuery>) -> An
     Ok(Json(json!({ "available_models": models, "global_defaults": {}, "workflow_defaults": {} })))
 }
 
-/// `POST /api/credentials/test`: refused. The UI shows results only from a successful response, so the response
-/// succeeds and each provider has the rejection as its result.
+/// `POST /api/credentials/test`: refused. The UI shows results only from a successful response. The response is
+/// therefore successful, and the result for each provider is the rejection.
 pub(super) async fn test_keys(
     guest: AuthenticatedCaller,
     _: Params<NoQuery>,

@@ -1,6 +1,6 @@
-//! Sign-in of the web UI (contract A33). A person pastes the link that `holdshort login` prints into a form, which this
-//! server serves at an address of the web UI. The browser then receives a cookie that is valid for the web UI. The
-//! routes of the sign-in exist only if the server was started with `--edge-origin`.
+//! Sign-in of the web UI (contract A33). A person pastes the link that `holdshort login` prints into a form. This
+//! server serves the form at an address of the web UI. The browser then receives a cookie that is valid for the web UI.
+//! The routes of the sign-in exist only if the server was started with `--edge-origin`.
 
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY, SET_COOKIE};

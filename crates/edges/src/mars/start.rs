@@ -225,7 +225,7 @@ async fn front(app: &App, session: Option<&SessionId>) -> Answer<FrontRun> {
     Ok(FrontRun::Ended(TakesFront { agent: None, after }))
 }
 
-/// Sends the task's text as a message to a waiting run, and records this run as the run of the task. Without this, the
+/// Sends the task's text as a message to a waiting run, and records this run as the run of the task. Otherwise the
 /// first message after a reload of the web UI would start a second run beside the waiting run. Returns `None` if the
 /// waiting run has ended in the meantime.
 async fn join(caller: &Caller, run: &Run, text: &str, key: &IdempotencyKey) -> Answer<Option<StartedTask>> {

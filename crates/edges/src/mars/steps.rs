@@ -118,7 +118,7 @@ fn step_frame(run: &Run, id: &str, event_type: &'static str, more: &[Value]) -> 
     (event_type, told)
 }
 
-/// Returns the id of the graph node of a step: the id of the step's subtask, or the id of the step if it has no
+/// Returns the id of the node of a step in the graph: the id of the step's subtask, or the id of the step if it has no
 /// subtask.
 pub(super) fn node_of<'r>(run: &'r Run, id: &'r str) -> &'r str {
     run.steps.get(id).and_then(|step| step.subtask.as_deref()).unwrap_or(id)

@@ -159,8 +159,8 @@ pub(super) async fn node_files(
     Ok(past.answer(json!({ "node_id": node, "files": in_folder(&past.run, files) })))
 }
 
-/// Returns the files with paths that begin with the task's folder. The client requests a file's content only by this
-/// path, so the path must be the same for every run (`file_content.rs`).
+/// Returns the files with paths that begin with the task's folder. The client requests the content of a file only by
+/// this path, which does not name a run, so the path must be the same for every run (`file_content.rs`).
 fn in_folder(run: &Run, mut files: Vec<Value>) -> Vec<Value> {
     let folder = work_dir(run);
     for file in files.iter_mut().filter(|_| !folder.is_empty()) {

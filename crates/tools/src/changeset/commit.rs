@@ -45,8 +45,8 @@ enum State {
     Other,
 }
 
-/// Returns the paths that prevent the commit: paths that are not in the state `before` any more, paths whose parent
-/// folder is missing, and unexpected entries in a folder that is to be removed. Changes nothing.
+/// Returns the paths that prevent the commit: paths that have changed since the state `before`, paths whose parent
+/// folder is missing, and unexpected entries in a folder that would be removed. Changes nothing.
 pub(crate) fn conflicts(root: &Root, changeset: &Changeset) -> io::Result<Vec<String>> {
     let changes = changeset.changes();
     let body = |_| Err(io::ErrorKind::Unsupported.into());

@@ -86,7 +86,7 @@ fn lock(file: impl AsFd) -> Option<bool> {
 }
 
 /// Returns true if the temporary file still has its name. Before this process locked the file, another process may have
-/// taken it for a file left by a crash and deleted it.
+/// deleted it, because an unlocked temporary file looks like one that a crash left.
 fn is_ours(file: &File) -> bool {
     lock(file) != Some(false) && rustix::fs::fstat(file).is_ok_and(|found| found.st_nlink > 0)
 }

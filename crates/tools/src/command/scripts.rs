@@ -112,8 +112,8 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
     found
 }
 
-/// Binds the approval to the existing files that one part of a command line possibly runs, and to the folders in which
-/// this part possibly runs.
+/// Binds the approval to the existing files that one part of a command line may run, and to the folders in which it may
+/// run.
 fn look_up(
     workspace: &Workspace,
     folder: &[String],
@@ -208,8 +208,7 @@ fn inside(workspace: &Workspace, folder: &[String], path: &str) -> Option<String
     (!plain.is_empty()).then(|| plain.join("/"))
 }
 
-/// Returns true if a path first leads out of the workspace by its names, and then leads back into it through a link or
-/// `..`.
+/// Returns true if a path leads out of the workspace by its names, and back into the workspace through a link or `..`.
 fn leads_inside(workspace: &Workspace, folder: &[String], path: &str) -> bool {
     let root = Path::new(workspace.path());
     let folder = folder.iter().fold(root.to_owned(), |path, name| path.join(name));

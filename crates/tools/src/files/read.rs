@@ -119,11 +119,12 @@ fn state(workspace: &Workspace, path: &str) -> Option<Digest> {
     }
 }
 
-/// Returns the identity of the folder at a path. The identity consists of inode number and creation time, because the
-/// file system uses the inode number of a removed folder again. Returns `None` if the folder does not exist.
+/// Returns the identity of the folder at a path. The identity consists of the inode number and the creation time,
+/// because the file system gives the inode number of a removed folder to a new one. Returns `None` if the folder does
+/// not exist.
 ///
 /// The identity of a workspace also changes when guarded paths in it could not be set aside (renamed). A call that was
-/// allowed before, but has not started, is then checked again and needs the approval of a person.
+/// allowed before this change and has not started is then checked again, and needs the approval of a person.
 pub(crate) fn identity(workspace: &Workspace, path: &str) -> Option<Digest> {
     let place = match WorkspacePath::resolve(workspace, path, Last::Refuse) {
         Ok(place) if place.kind == Kind::Absent => return None,

@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::request::SearchCodebase;
 use crate::workspace::Workspace;
 
-/// Number of bytes at the beginning of a file from which it is decided whether the file is text or binary data.
+/// Number of bytes at the beginning of a file that are examined to decide whether the file is text or binary data.
 const BINARY_PROBE_BYTES: usize = 8192;
 
 /// A validated search: the pattern, and the file or folder where the search starts.

@@ -17,8 +17,8 @@ use crate::workspace::Workspace;
 pub(crate) enum Last {
     /// The link is followed, as it is when a file is read. The target must be in the workspace.
     Follow,
-    /// Refuse the path. A path that ends in a link is rejected: a write could replace either the link or its target,
-    /// and either could surprise the person.
+    /// Refuse the path. A path that ends in a link is rejected, because a write could replace either the link or its
+    /// target, and the person could not know which.
     Refuse,
 }
 

@@ -21,8 +21,8 @@ const OLDEST: ABI = ABI::V3;
 pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /// Folder of shared memory. A command can use the folder only if the command has a view of the file system of its own.
 pub(super) const SHARED_MEMORY: &str = "/dev/shm";
-/// Files in `/proc` that language runtimes read. Without a view of its own, a command sees the `/proc` of the host, so
-/// it may read only these files and not the data about processes of other users.
+/// Files in `/proc` that language runtimes read. Without a file system view of its own, a command sees the `/proc` of
+/// the host. It may then read only these files, so that it cannot read data about processes of other users.
 const HOST_PROC: [&str; 6] =
     ["/proc/cpuinfo", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime", "/proc/version"];
 

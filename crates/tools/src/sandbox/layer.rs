@@ -31,8 +31,8 @@ pub(crate) enum Layer {
 const OPTIONS: &str = "redirect_dir=nofollow,metacopy=off,index=off,volatile";
 
 /// Extended attributes in which an overlay stores its marks (for deleted entries and hidden folders). `Trusted`
-/// attributes are safer, because the owner of a file in the workspace cannot set them, but they require the rights of
-/// the first user namespace. Without these rights, `User` attributes are used.
+/// attributes are safer, because the owner of a file in the workspace cannot set them. They require the rights of the
+/// first user namespace. Without these rights, `User` attributes are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notes {
     Trusted,

@@ -95,9 +95,8 @@ pub(super) fn take_on(plan: &Plan) -> io::Result<()> {
     Ok(())
 }
 
-/// Denies system calls with numbers of the x32 interface. A kernel may accept these numbers as second numbers of the
-/// same calls, and the other filters do not recognize them. Instructions (`seccomp(2)`): load the number, compare it,
-/// return.
+/// Denies system calls with numbers of the x32 interface. A kernel may accept x32 numbers for the same calls, and the
+/// other filters do not recognize these numbers. Instructions (`seccomp(2)`): load the number, compare it, return.
 #[cfg(target_arch = "x86_64")]
 const OTHER_NUMBERS: [sock_filter; 4] = [
     sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 },

@@ -1,6 +1,6 @@
 //! Stores in memory which workspaces contain dangerous files: a command created a guarded path, such as a Git hook that
-//! a person's tools would run, and the path could not be renamed (*set aside*). Every later call that is allowed to
-//! write in a workspace with such a path needs the approval of a person.
+//! a person's tools would run, and the path could not be renamed (*set aside*). If a workspace contains such a path,
+//! every later call that is allowed to write in it needs the approval of a person.
 //!
 //! After a restart, the server finds the same workspaces through the scratch folders that remain. This module never
 //! changes a workspace.

@@ -43,9 +43,9 @@ impl WrittenBytes {
         self.last.values().map(|count| count.bytes).fold(self.lost, u64::saturating_add)
     }
 
-    /// Replaces the counts of all processes by the counts in `now`. When a process has ended and another process reads
-    /// its exit status, the kernel adds the bytes to those of the other process. If no ancestor received the bytes of
-    /// an ended process, these bytes are added to `lost`.
+    /// Replaces the counts of all processes by the counts in `now`. When a process has ended and its parent reads its
+    /// exit status, the kernel adds the bytes of the ended process to those of the parent. If no ancestor received the
+    /// bytes of an ended process, these bytes are added to `lost`.
     fn take(&mut self, now: BTreeMap<Pid, Count>, own: Pid) {
         let before = std::mem::replace(&mut self.last, now);
         let mut grown: BTreeMap<Pid, u64> = self

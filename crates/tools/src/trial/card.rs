@@ -195,8 +195,8 @@ fn is_of_git(path: &str) -> bool {
     path.split('/').any(|name| name.eq_ignore_ascii_case(".git"))
 }
 
-/// Returns true if `git` describes the change in words: the path is below `.git`, and the file does not control the git
-/// of a person.
+/// Returns true if the member `git` of the card describes the change in words: the path is below `.git`, and the file
+/// does not control the git of a person.
 fn is_told_in_words(change: &Change) -> bool {
     is_of_git(&change.path) && guarded::guards(change.path.split('/')).is_none()
 }

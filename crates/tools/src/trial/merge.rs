@@ -1,7 +1,7 @@
 //! Computes a merge: the differences between the layer of a run and the workspace.
 //!
-//! A path is skipped if the workspace has a folder and the layer has a file or a link there, because a merge deletes
-//! nothing.
+//! If the workspace has a folder at a path and the layer has a file or a link there, the path is skipped, because a
+//! merge deletes nothing.
 
 use std::collections::BTreeSet;
 use std::io;

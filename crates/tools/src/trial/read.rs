@@ -69,8 +69,8 @@ pub(super) struct TrialDifferences {
     pub codes: BTreeSet<&'static str>,
 }
 
-/// Compares the layer of a trial with the files that the command saw when it started: the layer of the run over the
-/// workspace.
+/// Compares the layer of a trial with the files that the command saw when it started: the workspace, with the layer of
+/// the run mounted over it.
 ///
 /// `notes` are the extended attributes in which an overlay stores its marks. If `notes` is `None`, the layer is a copy
 /// of the whole workspace. `since` is a time before the start of the command.

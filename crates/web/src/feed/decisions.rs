@@ -1,7 +1,6 @@
 //! The feed of an external agent: how the agent's interrupts were resolved, oldest first.
 //!
-//! Each item is the current state of an interrupt, with the position of the event that resolved the interrupt as its
-//! cursor.
+//! Each item is the current state of an interrupt. Its cursor is the position of the event that resolved the interrupt.
 
 use futures::stream::{BoxStream, StreamExt};
 use holdshort_core::id::InterruptId;

@@ -58,8 +58,8 @@ fn stream(start: Bytes, caller: Caller, feed: BoxStream<'static, Item>) -> Answe
     Ok((headers, Body::from_stream(frames)).into_response())
 }
 
-/// Body of a stream. The connection asks the body for more only when it can send more bytes, so a client that reads
-/// slowly causes less work. If a client takes no bytes at all for some time, its connection is closed. No state is
+/// Body of a stream. The connection asks the body for more only when it can send more bytes. A client that reads slowly
+/// therefore causes less work. If a client takes no bytes at all for some time, its connection is closed. No state is
 /// stored, because the next connection of the client reads from the journal.
 struct Frames {
     start: Option<Bytes>,

@@ -38,8 +38,8 @@ impl Visibility {
         }
     }
 
-    /// Returns true if the event is about an interrupt that is assigned to the caller, or that was assigned to the
-    /// caller until this event changed the assignment. Returns false if the event is about no interrupt.
+    /// Returns true in two cases: the event is about an interrupt that is assigned to the caller, or the event ends the
+    /// assignment of an interrupt to the caller. Returns false if the event is about no interrupt.
     pub(super) async fn sees_assigned(&self, event: &EncodedEvent) -> Answer<bool> {
         let Some(id) = event.interrupt() else { return Ok(false) };
         // Boxed, since the future is large.

@@ -47,8 +47,7 @@ impl Reader {
         interrupt.cover_event(self.sees, &self.system.people, event, seq);
     }
 
-    /// Returns the other open interrupts that would be approved by the grant, if the reader chose the option of this
-    /// interrupt that creates a grant.
+    /// Returns the other open interrupts that the grant would approve if the reader chose the option with the grant.
     pub(super) fn also_covered(
         &self,
         run: &Run,

@@ -1,5 +1,5 @@
-//! Interrupts, in the form that clients receive. A view (this form) is built either from a run in memory, or from a
-//! database row and the events to which the row refers.
+//! Interrupts, in the form that clients receive. A view is this form of an interrupt. It is built either from a run in
+//! memory, or from a database row and the events to which the row refers.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -65,7 +65,7 @@ pub fn from_run(run: &Run, id: &InterruptId, reader: &Reader) -> Option<wire::In
     Some(shown)
 }
 
-/// Adds the other open interrupts that would be approved by the grant of this interrupt, as far as the reader is
+/// Adds the other open interrupts that the grant of this interrupt would also approve, provided that the reader is
 /// allowed to see them.
 pub(super) async fn add_covered(
     app: &App,

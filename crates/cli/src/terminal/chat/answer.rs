@@ -1,5 +1,5 @@
-//! Lines that a person types while a card is shown: the card's prompt parses them, and the resulting decision is sent,
-//! confirmed or rejected.
+//! Lines that a person types while a card is shown. The card's prompt parses a line, and the resulting decision is
+//! sent, confirmed or rejected.
 
 use holdshort_protocol::Decision;
 

@@ -1,8 +1,8 @@
 //! Keyboard input of a conversation, and the output that is printed above the line that a person is typing.
 //!
 //! At a terminal, a thread runs the line editor, and output appears above the edited line. Without a terminal, a line
-//! is read only when it is needed, so that a script's line never answers a question that came before it. This module
-//! makes no decisions: each input has the time at which its first key was pressed, and the conversation interprets the
+//! is read only when it is needed. A line of a script therefore never answers an earlier question. This module makes no
+//! decisions. It adds to each input the time at which its first key was pressed, and the conversation interprets the
 //! input.
 
 use std::borrow::Cow;
@@ -400,7 +400,7 @@ impl Validator for Whole {
     }
 }
 
-/// Handles the first key of a line: records the time, starts a new line in place of a line that was removed from the
+/// Handles the first key of a line: records the time, puts a new line in place of a line that was removed from the
 /// screen, and accepts a key that selects an option.
 struct Watch(Arc<Keys>);
 

@@ -2,10 +2,10 @@
 //! printed above the input line.
 //!
 //! The journal is the source of everything that the conversation shows. A session may be open in several clients, and
-//! leaving the conversation changes nothing. `keyboard.rs` handles the terminal, `open_card.rs` the current card,
-//! `answer.rs` the decisions on cards, `speech.rs` the text of agents, `turn.rs` the person's turns, `ctrl_c.rs`
-//! Ctrl-C, `slash.rs` the commands with `/`. Text that a person began to type before a card was shown never decides on
-//! this card.
+//! leaving the conversation changes nothing. Each of the other files has one part of the conversation: `keyboard.rs`
+//! the terminal, `open_card.rs` the current card, `answer.rs` the decisions on cards, `speech.rs` the text of agents,
+//! `turn.rs` the person's turns, `ctrl_c.rs` Ctrl-C, `slash.rs` the commands with `/`. Text that a person began to type
+//! before a card was shown never decides on this card.
 
 mod answer;
 mod ctrl_c;

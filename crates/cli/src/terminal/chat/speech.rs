@@ -84,8 +84,8 @@ impl Speech {
         self.told = 0;
     }
 
-    /// Returns where a line that has no line break but fills the width of the terminal ends, and where the next line
-    /// begins.
+    /// If a line without a line break fills the width of the terminal, returns where this line ends and where the next
+    /// line begins.
     fn full(&self) -> Option<(usize, usize)> {
         let room = self.paint.width.saturating_sub(16).max(20);
         let rest = &self.text[self.told..];

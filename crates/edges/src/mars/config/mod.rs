@@ -1,5 +1,5 @@
-//! Converts the `config` of a client's first frame to a workflow, by typed changes to a base workflow (contracts A9 to
-//! A16).
+//! Converts the `config` in a client's first frame to a workflow: a base workflow is changed as the config says
+//! (contracts A9 to A16).
 //!
 //! No key is silently ignored. If a key is unknown, the config is rejected with an error that names the key. If a key
 //! has no effect, the client receives the reason (`unused_keys.rs`). `raw_config.rs` reads values, `mode.rs` chooses

@@ -152,7 +152,7 @@ pub(super) const COPILOT_APPROVAL: (&str, Approval) = ("conversational", Approva
 /// Setting of a mode that decides at which points of the steps of a phase a person is asked.
 #[derive(Clone, Copy)]
 pub(super) enum Asks {
-    /// The mode decides. A person is always asked at these points, and `approval_mode` is ignored, because the web UI's
+    /// The mode decides. A person is always asked at these points. `approval_mode` is ignored, because the web UI's
     /// form sends `approvalMode` with every mode (contract A32).
     Always(Approval),
     /// `approval_mode` decides. A person is asked at these points unless `approval_mode` has a value.

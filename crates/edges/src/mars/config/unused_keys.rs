@@ -51,8 +51,8 @@ const ROWS: [(&str, ValueType, &str); 12] = [
     ("ocr_output_dir", ValueType::Text, PAPERS),
 ];
 
-/// Key that is rejected instead of reported as unused, so that no client believes that it decides what happens when a
-/// request expires.
+/// Key that is rejected instead of reported as unused. Otherwise a client could believe that the key decides what
+/// happens when a request expires.
 const NEVER_IDLE: &str = "default_on_timeout";
 
 /// Returns the keys that have no effect. `definition` contains only the agents that are used. Unknown keys are added to

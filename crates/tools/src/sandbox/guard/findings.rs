@@ -1,5 +1,5 @@
-//! The guarded paths and other entries that a search of a workspace has found, as data, and their comparison with those
-//! of an earlier search. A file is examined only to determine its identity.
+//! Data about the guarded paths and other entries that a search of a workspace has found, and the comparison with an
+//! earlier search. A file is examined only to determine its identity.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -51,7 +51,7 @@ pub(crate) struct Link {
 }
 
 /// Identity of an existing file. The identity includes the creation time if the file system records one, because the
-/// inode number of a removed file is used again.
+/// file system gives the inode number of a removed file to a new file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Inode {

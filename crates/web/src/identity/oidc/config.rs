@@ -75,7 +75,7 @@ impl Oidc {
         self.name.clone().or_else(host).unwrap_or_else(|| self.issuer.clone())
     }
 
-    /// Returns the configuration of an issuer, with which the ID tokens of the provider are verified in the same way as
+    /// Returns the provider's configuration as that of an issuer, so that its ID tokens are verified in the same way as
     /// the tokens of any issuer.
     pub(super) fn tokens(&self, jwks_url: &str) -> Jwt {
         Jwt {
