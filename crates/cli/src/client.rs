@@ -251,8 +251,8 @@ impl Client {
         self.target().base.as_str().trim_end_matches('/').to_owned()
     }
 
-    /// Returns the command-line arguments with which another command selects the same server. The returned text starts
-    /// with a space.
+    /// Returns the command-line arguments with which another command selects the same server. The returned arguments
+    /// begin with a space.
     pub(crate) fn server_arguments(&self) -> &str {
         &self.words
     }

@@ -63,5 +63,5 @@ pub(crate) const HOOK_FILE_READ_BYTES: u64 = 1_024 * 1_024;
 /// denied.
 pub(crate) const HOOK_STATE_BYTES: u64 = 4 * 1_024 * 1_024;
 /// Maximum number of requests, of decisions and of written files in the state of a coding agent's session. The oldest
-/// are removed first, and a person may then be asked again about the same call.
+/// entries are removed first, and a person may then be asked again about the same call.
 pub(crate) const HOOK_CALLS: usize = 500;

@@ -19,7 +19,7 @@ use tracing_subscriber::EnvFilter;
 use crate::exit::usage;
 use crate::plural::count;
 
-/// Maximum number of lines that wait to be written. The number is large enough for many lines at once. This maximum
+/// Maximum number of lines that wait to be written. The number is large enough for many log lines at once. This maximum
 /// also bounds the memory that waiting lines use while the output is blocked.
 const WAITING: usize = 4_096;
 /// Maximum time to wait for the log when the process ends.

@@ -1,5 +1,5 @@
-//! A new file that only its owner can read. If the file already exists, creating it fails. If the file is not finished,
-//! it is deleted on drop.
+//! A new file that only its owner can read. If the file already exists, creating it fails. If the new file is not
+//! finished, it is deleted on drop.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Write};

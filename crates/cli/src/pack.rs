@@ -39,7 +39,7 @@ pub trait Pack: Debug + Send + Sync {
         None
     }
 
-    /// Texts for help, lists and errors.
+    /// Texts that describe the pack in the help, in lists and in errors.
     fn texts(&self) -> PackTexts;
 
     /// Options that the pack adds to the command `run`. Their ids must differ from the ids of all other options of

@@ -1,7 +1,7 @@
 //! Name of this program, as messages print it in commands.
 //!
-//! The name is `holdshort` if a shell would start this program when a person types `holdshort`. If a shell would not,
-//! the name is the path with which the program was started, such as `target/debug/holdshort`.
+//! The name is `holdshort` if a shell would start this program when a person types `holdshort`. If a shell would start
+//! another program, the name is the path with which this program was started, such as `target/debug/holdshort`.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

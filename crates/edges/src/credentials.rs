@@ -76,8 +76,8 @@ fn tokens(headers: &HeaderMap, query: Option<String>) -> Vec<String> {
     bearers.chain(texts(INTERNAL_AUTH)).chain(query).collect()
 }
 
-/// Returns the error for a request that has no token or several tokens. `sign_in`: URL at which a person can sign in
-/// instead.
+/// Returns the error for a request that has no token or several tokens. `sign_in` is the URL at which a person can sign
+/// in instead.
 fn no_token(sign_in: Option<String>) -> Refused {
     let rule = "send one token, only once: in `Authorization: Bearer`, `X-Internal-Auth` or `?token=`";
     let sign_in = sign_in.map(|url| format!("; in a browser, sign in at {url}"));

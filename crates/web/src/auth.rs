@@ -176,8 +176,8 @@ impl AuthState {
         Ok(LinkBearer { once, option: claim.option, ..holder })
     }
 
-    /// Authenticates a person by their address at a channel, such as `U0123` at `slack`. The person is allowed to
-    /// decide only if the content has not changed since the channel showed it. The caller of this function must first
+    /// Authenticates a person by their address at a channel, such as `U0123` at `slack`. The person's decision is
+    /// accepted only if the content has not changed since the channel showed it. The caller of this function must first
     /// verify the channel's signature, because the address comes from the channel.
     pub async fn by_address(
         &self,
@@ -332,7 +332,7 @@ pub struct LinkBearer {
     pub option: Option<String>,
 }
 
-/// Credentials of a request. A cookie alone is not accepted, and neither is a query parameter.
+/// Credentials of a request. A cookie alone is not accepted, and credentials in a query parameter are not accepted.
 /// [`AuthState::authenticate_page`] is the exception: it accepts a cookie alone, on one edge.
 pub enum Credentials<'a> {
     /// Token of the data folder, secret of a key, or token of an issuer.

@@ -63,8 +63,8 @@ pub struct Client {
 struct ClientCalls {
     calls: BTreeMap<InterruptId, RunId>,
     told: BTreeSet<InterruptId>,
-    /// Runs in which a client decided on calls over this connection. Approved calls of these runs are sent to the
-    /// client later.
+    /// Runs in which a client decided on calls over this connection. If the client approved a call of these runs, the
+    /// call is sent to the client later.
     decided_in: BTreeSet<RunId>,
     /// True once the HTTP response is complete. From then on, the client will run the calls in the response, even if it
     /// disconnects.

@@ -48,7 +48,7 @@ const ERASED: &str = "the run that made the request was erased";
 /// Addresses to which callbacks are allowed to be sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// All public addresses, and the networks in the setting `allow`.
+    /// Callbacks are sent to all public addresses, and to the networks in the setting `allow`.
     #[default]
     Public,
     /// Callbacks are sent only to the networks in the setting `allow`.

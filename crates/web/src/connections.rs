@@ -68,7 +68,7 @@ pub struct Ends {
 /// connection is no longer counted.
 pub struct Connection {
     number: u64,
-    /// Addresses of the two ends of the connection. The peer is a client or a proxy.
+    /// Addresses of the two ends of the connection. The peer is either a client or a proxy.
     pub ends: Ends,
     all: Arc<Connections>,
     evicted: Arc<Notify>,

@@ -165,7 +165,7 @@ pub const SIGN_IN_MS: u64 = 10 * 60 * 1_000;
 /// `login_code_spent` (403).
 pub const SIGN_IN_CODE_MS: u64 = 60 * 1_000;
 /// Maximum number of completed sign-ins that are stored, so that none of them can be used twice. Beyond this maximum,
-/// the oldest one is removed. The provider also rejects a code that is used twice.
+/// the oldest completed sign-in is removed. The provider also rejects a code that is used twice.
 pub const SIGN_INS: usize = 10_000;
 /// Maximum number of unfinished sign-ins of one browser, such as in several tabs. Beyond this maximum, the earliest one
 /// is dropped.

@@ -70,7 +70,7 @@ pub struct Claim {
     /// interrupt.
     #[serde(rename = "b", default, skip_serializing_if = "Option::is_none")]
     pub mailed: Option<DeliveryId>,
-    /// The only option that the link can choose. If `None`, the link can choose every option.
+    /// The only option that the link can choose. The server stores nothing about a link.
     #[serde(rename = "o", default, skip_serializing_if = "Option::is_none")]
     pub option: Option<String>,
     /// Digests of the session and the subject at the identity provider, if the person opened the link by signing in

@@ -2,8 +2,9 @@
 //!
 //! A one-time code creates a login. The login consists of a cookie and a secret, and is valid only with both. Scripts
 //! cannot read the cookie, but browsers send it to all ports of the host. The secret is not sent to other ports, but
-//! scripts can read it. `logins.json` stores digests of both. When the operator's token changes, all logins end. Codes
-//! are stored only in memory. The journal contains no code, cookie or secret, and no log may contain one.
+//! scripts can read it. `logins.json` stores digests of the cookies and the secrets. When the operator's token changes,
+//! all logins end. Codes are stored only in memory. The journal contains no code, cookie or secret, and no log may
+//! contain one.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};

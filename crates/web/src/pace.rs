@@ -8,7 +8,7 @@ use crate::limits::{HEADERS_TIME, HEARTBEAT_TIME, HELLO_TIME, PATIENCE_TIME, PIN
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     /// Time limit for the headers of a request, counted from the start of the connection or from the previous response.
-    /// An idle connection is also closed after this time.
+    /// A connection without requests is also closed after this time.
     pub headers: Duration,
     /// Time between two pings on a silent stream.
     pub ping: Duration,

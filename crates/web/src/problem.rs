@@ -28,7 +28,7 @@ impl Refused {
         Self(Box::new(Problem::new(code, detail)))
     }
 
-    /// Returns an error with this code. The detail of the error is the standard advice for the code.
+    /// Returns an error response with this error code. The detail of the error is the standard advice for the code.
     pub fn from_code(code: Code) -> Self {
         Self::new(code, code.fix())
     }

@@ -165,8 +165,8 @@ impl Proxies {
     }
 
     /// Returns the address of the client. Each proxy appends the address from which it received the request. The client
-    /// is therefore the last address that is not one of the trusted proxies. All earlier addresses were sent by the
-    /// client and are possibly forged.
+    /// is therefore the last address that is not one of the trusted proxies. All addresses before the client's address
+    /// were sent by the client and are possibly forged.
     fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer;
         for text in values(headers, &FORWARDED_FOR).into_iter().rev() {

@@ -1,7 +1,7 @@
 //! Subscriptions with which browsers receive push notifications. The journal records only which subscriptions exist.
 //! The endpoints and encryption keys of subscriptions are [stored](crate::secret_store) outside the journal.
 //!
-//! The endpoint and the keys are written before the event of their subscription. If the journal does not contain the
+//! The endpoint and the keys of a subscription are written before its event. If the journal does not contain the
 //! subscription, they are deleted.
 
 use std::collections::BTreeSet;

@@ -134,8 +134,8 @@ struct Follower<'a> {
     /// Sequence number of the last event that is too old to print. The events up to it are read only for the names of
     /// calls and steps.
     untold: u64,
-    /// Sequence number of the last event at the time of attaching. No card is shown before this event has been
-    /// processed.
+    /// Sequence number of the last event at the time of attaching. No card is shown before the last event at the time
+    /// of attaching has been processed.
     known: u64,
     asking: Option<Prompt>,
     /// Events that arrived while a card is shown. The stored events are printed after the person's decision.

@@ -35,7 +35,7 @@ pub(crate) enum Line {
 struct Terminal {
     fd: OwnedFd,
     /// Number of times that `Input::forget` was called. This number is locked while a line is read. `Input::forget`
-    /// therefore discards either the whole line or nothing.
+    /// therefore discards either the whole line or nothing of it.
     age: Mutex<u64>,
 }
 

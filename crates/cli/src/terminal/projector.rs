@@ -1,5 +1,5 @@
 //! Converts the events of a run into short lines for a person who follows the run. Pure. The projector stores the names
-//! of calls and steps.
+//! of calls and steps that later events refer to.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -269,7 +269,7 @@ impl Projector {
         }
     }
 
-    /// Records the start of a step. If the same agent takes another turn in a phase, no line is returned.
+    /// Records the start of a step. If the same agent takes another turn in a phase, returns no line.
     fn started(&mut self, data: &Value) -> Vec<String> {
         let string = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
         let (id, agent) = (string("step"), string("agent"));

@@ -1,5 +1,5 @@
-//! `answers`: lists, corrects and erases stored answers of people. The answers are stored per subject (`input.subject`
-//! of the run that asked).
+//! `answers`: lists, corrects and erases stored answers of people. Each answer is stored under a subject
+//! (`input.subject` of the run that asked).
 
 use holdshort_protocol::{CorrectAnswer, KeptAnswer, labelled_lines, plain};
 use serde_json::Value;

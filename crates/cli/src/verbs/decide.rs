@@ -100,8 +100,8 @@ fn refuse_unseen(interrupt: &Interrupt, option: &str, edit: &Value) -> anyhow::R
     }
 }
 
-/// Asks the person at the terminal, who has seen the card, to confirm a risky option. Returns `None` if no question is
-/// asked. A script is not asked, because it could not have known the question.
+/// Asks the person at the terminal, who has seen the card, to confirm a risky option. Returns `None` if the person is
+/// not asked. A script is not asked, because it could not have known the question.
 async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyhow::Result<Option<bool>> {
     let offer = interrupt.offer(option);
     let asked = offer.and_then(|offer| Some((offer, interrupt.stakes(offer)?)));

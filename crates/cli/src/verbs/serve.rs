@@ -105,7 +105,7 @@ pub(super) fn plan(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettings
 }
 
 /// Raises the maximum number of open files of this process as far as the system allows. Each stream needs an open file,
-/// and the initial maximum is often too low.
+/// and the initial maximum number of open files is often too low.
 fn raise_files() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     // An error is ignored: streams beyond the old limit then wait until other streams end.

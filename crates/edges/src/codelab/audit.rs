@@ -36,7 +36,7 @@ pub(super) struct AuditQuery {
     session_id: Option<String>,
     event_type: Option<String>,
     limit: Option<u16>,
-    /// Token for clients that cannot send headers. `credentials.rs` reads this token.
+    /// Token for clients that cannot send headers. `credentials.rs` reads the query parameter `token`.
     #[serde(rename = "token")]
     _token: Option<String>,
 }

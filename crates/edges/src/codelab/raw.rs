@@ -1,5 +1,5 @@
 //! Reads tool results of any JSON type as text: numbers keep their digits, and keys may be repeated. `message.rs`
-//! parses the other members of a message strictly.
+//! parses the other members of a `tool_result` message strictly.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;

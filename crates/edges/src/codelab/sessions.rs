@@ -36,13 +36,13 @@ pub(super) struct Page {
     limit: Option<u16>,
     #[serde(default)]
     offset: usize,
-    /// Token for clients that cannot send headers. `credentials.rs` reads this token.
+    /// Token for clients that cannot send headers. `credentials.rs` reads the query parameter `token`.
     #[serde(rename = "token")]
     _token: Option<String>,
 }
 
-/// `POST /sessions`: opens a session. If the client gives no name, the session's id is its name. Returns a session that
-/// already exists unchanged.
+/// `POST /sessions`: opens a session. If the client gives no name, the session's id is its name. If a session with this
+/// name already exists, returns it unchanged.
 pub(super) async fn begin(Person(caller): Person, body: Body) -> Answer<Response> {
     let Begin { session_id } =
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();

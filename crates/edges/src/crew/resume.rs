@@ -258,9 +258,9 @@ pub(super) struct DecidingPrincipal<'w> {
     pub(super) is_service: bool,
 }
 
-/// Returns the name to record as `on_behalf_of`. The authenticated principal decides (contract E29). Only a caller that
-/// is a service may name a different person. The placeholder for a person, which clients without user accounts send, is
-/// recorded too.
+/// Returns the name to record as `on_behalf_of`. The principal that authenticated is recorded as the one who decides
+/// (contract E29). Only a caller that is a service may name a different person. The placeholder for a person, which
+/// clients without user accounts send, is recorded too.
 pub(super) async fn on_behalf_of(
     app: &App,
     who: &DecidingPrincipal<'_>,

@@ -230,7 +230,7 @@ fn status(row: &Delivery) -> &'static str {
 
 /// Returns the body that the webhook `custom_url` received (contract D7), made again from the stored notification. If
 /// the notification is about an interrupt that is not a review, returns the notification itself. Returns `None` if the
-/// stored notification has expired.
+/// notification that the body is made from has expired.
 async fn payload(app: &App, row: &Delivery) -> Answer<Option<Value>> {
     let notice = json::from_slice::<Notice>(row.notice.as_bytes()).ok();
     let Some(notice) = notice.filter(|notice| notice.kind == Kind::Review) else {
@@ -319,7 +319,7 @@ pub(super) async fn delivery(guest: Guest, Id(id): Id<String>) -> Answer<Json<Va
     render_delivery(&app, &row).await.map(Json)
 }
 
-/// Returns a delivery. Rejects an unknown id.
+/// Returns a delivery. Returns an error if no delivery has this id.
 async fn find(app: &App, id: &DeliveryId) -> Answer<Delivery> {
     find_delivery(app, id).await.map_err(|refused| match refused.code() {
         Code::NotFound => refusals::no_delivery(id.as_str()),

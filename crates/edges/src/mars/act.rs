@@ -54,7 +54,7 @@ pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> A
     Ok(was_resolved.then_some(id))
 }
 
-/// Sends an input to the run. Returns true if the input changed the run.
+/// Sends an input (such as a pause) to the run. Returns true if the input changed the run.
 pub(super) async fn steer(caller: &Caller, run: &RunId, input: Input) -> Answer<bool> {
     let (driver, run, actor) = (caller.app.driver.clone(), run.clone(), caller.actor.clone());
     match detached(async move { driver.change(&run, input, actor).await }).await {

@@ -1,5 +1,6 @@
 //! Frames for the calls of a run (contracts A28, A32): one `agent_tool_call` when an agent makes a call, and one frame
-//! with the result of the call. After the result, `files.rs` adds a frame for each file that the call has changed.
+//! with the result of the call. After the frame with the result, `files.rs` adds a frame for each file that the call
+//! has changed.
 
 use holdshort_core::run::{Call, CallEnd, Run};
 use holdshort_web::view::variant_name;

@@ -120,7 +120,7 @@ where
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-/// Decision of a client: a frame `resolve_approval`, or its alias `approval_response`.
+/// Decision of a client, sent as a frame `resolve_approval` or, under another name, `approval_response`.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Resolve {

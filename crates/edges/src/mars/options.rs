@@ -208,8 +208,8 @@ pub(super) fn takes_text(opened: &Opened) -> bool {
     matches!(opened.kind, Kind::Question | Kind::Turn)
 }
 
-/// Returns the options that clients show as buttons. `KEEP_SOME` is omitted, because it needs a list of paths, and
-/// clients cannot send such a list.
+/// Returns the options that clients show as buttons. The option `KEEP_SOME` is omitted, because it needs a list of
+/// paths, and clients cannot send such a list.
 pub(super) fn drawn(opened: &Opened) -> impl Iterator<Item = &Offer> {
     opened.options.iter().filter(|offer| offer.id != KEEP_SOME)
 }

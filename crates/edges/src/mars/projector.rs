@@ -118,7 +118,7 @@ impl PriorState {
     }
 }
 
-/// Converts events to frames. Contains the state of the run after the last converted event.
+/// Converts events to frames. The projector contains the state of the run after the last converted event.
 pub(super) struct Projector(pub(super) Run);
 
 impl Projector {

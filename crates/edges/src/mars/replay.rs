@@ -133,8 +133,8 @@ pub(super) enum Next {
 }
 
 impl RunProjection {
-    /// Starts after the event `seq`. Loads the state of the run after this event without producing frames for the
-    /// earlier events.
+    /// Starts the stream of frames after the event `seq`. Loads the state of the run after this event without producing
+    /// frames for the earlier events.
     pub(super) async fn after(
         app: &Arc<App>,
         caller: Option<&Caller>,

@@ -32,8 +32,8 @@ const FORM: &str = r#"<!doctype html>
 
 const POLICY: &str = "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Returns the headers of the form. With the server's default `Referrer-Policy: no-referrer`, a browser would send the
-/// form with the origin `null`, and the server would reject it.
+/// Returns the HTTP headers of the sign-in form. With the server's default `Referrer-Policy: no-referrer`, a browser
+/// would send the form with the origin `null`, and the server would reject it.
 fn headers() -> [(HeaderName, &'static str); 3] {
     [(CACHE_CONTROL, "no-store"), (CONTENT_SECURITY_POLICY, POLICY), (REFERRER_POLICY, "same-origin")]
 }

@@ -185,8 +185,9 @@ async fn stop(caller: &Caller, run: &RunId) {
     }
 }
 
-/// Returns the frames that answer a rejected frame. A client clears its panel after every decision that it sends, even
-/// if the decision is rejected. The open requests are therefore sent again, with `last` at the end (contract E41).
+/// Returns the frames that the server sends after it has rejected a frame of the client. A client clears its panel
+/// after every decision that it sends, even if the decision is rejected. The open requests are therefore sent again,
+/// with `last` at the end (contract E41).
 async fn refuse(
     caller: &Caller,
     run: Option<&RunId>,

@@ -3,8 +3,9 @@
 //! First, every path is compared with its state `before`. If one path differs, nothing is changed. After this check,
 //! the old entries are removed, the content of a folder before the folder itself. After the removal, folders, files and
 //! links are made, a folder before its content. After a crash during the commit, each path is in one of three states:
-//! unchanged, changed, or removed and not yet made again. A *resumed* commit continues from this state. A commit never
-//! follows a link, and never replaces an entry that differs from the state `before` of its path.
+//! unchanged, changed, or removed and not yet made again. A *resumed* commit continues with the paths in the states
+//! that a crash left. A commit never follows a link, and never replaces an entry that differs from the state `before`
+//! of its path.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

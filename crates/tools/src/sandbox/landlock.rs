@@ -26,7 +26,7 @@ pub(super) const SHARED_MEMORY: &str = "/dev/shm";
 const HOST_PROC: [&str; 6] =
     ["/proc/cpuinfo", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime", "/proc/version"];
 
-/// Applies the rules to this process. The rules cannot be removed later.
+/// Applies the Landlock rules to this process. The rules cannot be removed later.
 pub(super) fn take_on(plan: &Plan) -> Result<(), RulesetError> {
     let read = AccessFs::from_read(NEWEST);
     let write = AccessFs::from_all(NEWEST) & !(AccessFs::MakeChar | AccessFs::MakeBlock);

@@ -13,7 +13,7 @@ use super::launch;
 use crate::limits::{PROBE_AGAIN, PROBES};
 
 /// Known sandbox level for a program and a network setting. `None` until the first probe has ended. While a probe is
-/// running, it has locked the level.
+/// running, it has locked the stored level.
 type Slot = Arc<Mutex<Option<ProbedLevel>>>;
 
 /// Known sandbox levels, by program and network setting.

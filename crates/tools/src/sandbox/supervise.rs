@@ -1,5 +1,5 @@
-//! Waits for a child process. While it waits, watches the connection to the server, the number of processes, and the
-//! bytes that the processes write.
+//! Waits for a child process. While it waits for the child, this module watches the connection to the server, the
+//! number of processes, and the bytes that they write.
 
 use std::io;
 use std::os::fd::AsFd;

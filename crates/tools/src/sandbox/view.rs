@@ -2,8 +2,8 @@
 //! to use, at their usual paths.
 //!
 //! For access to files, Landlock is the first line of defence, and the view is the second. For operations that Landlock
-//! does not restrict, the view is the first: for example, the socket of a container service is missing in it. A mount
-//! of the host is never changed.
+//! does not restrict, the view is the first: for example, the socket of a container service is missing in it. This
+//! module never changes a mount of the host.
 
 use std::fs::{self, File};
 use std::io;

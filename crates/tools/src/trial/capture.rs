@@ -2,8 +2,9 @@
 //! is doubtful if the command, run in the agent's own shell, possibly has other effects than in the trial.
 //!
 //! The server cannot tell an external agent later that the sandbox denied an operation, so a doubtful trial is
-//! discarded. Other effects are detected from the output of the command. A denial that the command does not report is
-//! missed. A missed denial is still enforced: the command has done nothing but what the trial shows.
+//! discarded. Other effects are detected from the output of the command. If a command does not report a denial, this
+//! module does not detect it. The sandbox has enforced a denial that was not detected: the command has done nothing but
+//! what the trial shows.
 
 use std::fs;
 use std::path::Path;

@@ -59,8 +59,8 @@ pub enum Layers {
 pub enum CommandTrialOutcome {
     /// The command ended by itself.
     Yielded(Trial),
-    /// The command was stopped by a limit, by its timeout or by a person, or its changes exceed the limits. The
-    /// workspace was not changed.
+    /// The command was stopped by a limit, by its timeout or by a person, or it made more changes than the limits
+    /// allow. The workspace was not changed.
     Stopped { text: String, data: Value },
     /// A precondition is not met any more, or another process changed these paths while the command ran. The workspace
     /// was not changed.

@@ -31,8 +31,8 @@ impl From<Refusal> for NotPrepared {
     }
 }
 
-/// Function that makes a layer at a path that does not exist yet. If this kind of layer is not possible, it returns the
-/// reason as a text.
+/// Function that makes a layer at a path that does not exist yet. If a layer of this kind is not possible, the function
+/// returns the reason as a text.
 pub(super) type MakeLayer = fn(PathBuf, &Inner) -> Result<Layer, String>;
 
 /// A command that is ready to run as a trial.

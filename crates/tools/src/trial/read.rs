@@ -109,8 +109,8 @@ struct Folder {
     path: Vec<u8>,
     in_layer: bool,
     in_workspace: bool,
-    /// True if the layer hides the workspace's entries in this folder. An entry that is missing in the layer was then
-    /// deleted.
+    /// True if the layer hides the workspace's entries in this folder. If the flag is true, an entry that is missing in
+    /// the layer was deleted.
     hides: bool,
 }
 

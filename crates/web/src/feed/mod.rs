@@ -186,8 +186,8 @@ impl Feed {
     }
 }
 
-/// Returns the next preview. Returns `None` if this feed was too slow and has missed previews. Never completes if no
-/// further previews can arrive.
+/// Returns the next preview. Returns `None` if this feed was too slow and has missed previews. If no further previews
+/// can arrive, the future never completes.
 async fn next(previews: &mut Option<broadcast::Receiver<real::Preview>>) -> Option<real::Preview> {
     let Some(receiver) = previews else { return std::future::pending().await };
     match receiver.recv().await {

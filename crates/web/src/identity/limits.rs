@@ -46,7 +46,7 @@ pub const ISSUERS: usize = 20;
 /// Maximum number of bytes of a provider's configuration. With a larger configuration, sign-ins are refused with
 /// `identity_unavailable` (503).
 pub const DISCOVERY_BYTES: usize = 256 * 1_024;
-/// Age at which a provider's configuration is fetched again.
+/// Age at which the configuration of an identity provider is fetched again.
 pub const DISCOVERY_AGE: Duration = Duration::from_hours(1);
 /// Maximum age of a provider's configuration while new fetches fail. After this time, sign-ins are refused with
 /// `identity_unavailable` (503).

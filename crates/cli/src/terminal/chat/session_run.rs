@@ -45,7 +45,7 @@ impl Chat<'_> {
     }
 
     /// Returns the id of the front run (the run that a message started last) if this run has not ended. The next
-    /// message goes to this run.
+    /// message of the person is sent to the front run.
     pub(super) fn live_front(&self) -> Option<String> {
         let front = self.front.as_ref()?;
         self.runs.get(front).filter(|known| known.is_live).map(|_| front.clone())

@@ -172,8 +172,8 @@ impl Filling {
         field.blank != Blank::Needed || self.open_object(field).is_some()
     }
 
-    /// Returns the optional object that the answer omits if the current field is left empty. Returns `None` if a field
-    /// of this object already has a value.
+    /// Returns the optional object that is omitted from the answer if the current field is left empty. Returns `None`
+    /// if a field of this object already has a value.
     fn open_object(&self, field: &Field) -> Option<&Object> {
         let object = self.objects.get(field.within?)?;
         at(&self.answer, &object.path).is_none().then_some(object)

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::UnusedKey;
 use super::raw_config::canonical;
 
-/// Providers: the key in configs, and the display name.
+/// Providers of models: the key in configs, and the display name.
 const NAMES: [(&str, &str); 3] = [("openai", "OpenAI"), ("anthropic", "Anthropic"), ("gemini", "Gemini")];
 
 /// Removes from a config the model names of all providers except the provider of the server's model. Returns the

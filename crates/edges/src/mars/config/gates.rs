@@ -39,9 +39,9 @@ pub(super) fn around(floor: StepGates, approval: Approval, lets_clean_pass: Opti
     }
 }
 
-/// Applies `tool_approval` (contracts A24, E32). The base workflow has a rule that allows every call. The value
-/// `prompt` removes this rule, so a person is asked about each call that no other rule allows. A grant for the session
-/// allows all calls of one category.
+/// Applies the config key `tool_approval` (contracts A24, E32). The base workflow has a rule that allows every call.
+/// The value `prompt` removes this rule, so a person is asked about each call that no other rule allows. A grant for
+/// the session allows all calls of one category.
 fn tools(definition: &mut Definition, reader: &mut Reader<'_>) {
     let words = [
         ("none", Some("tool_approval is none: no call needs approval")),

@@ -268,7 +268,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Chosen>, bool) {
     (phases.iter().map(|(kind, asks)| Chosen::new(*kind, *asks)).collect(), has_variants)
 }
 
-/// Reads the phases from a list `[{type, config}]`. The phases run one after the other.
+/// Reads the phases from a list `[{type, config}]`. The phases in the list run one after the other.
 fn listed(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> Vec<Chosen> {
     let Some(list) = value.as_array().filter(|list| (1..=MARS_PHASES).contains(&list.len())) else {
         problems.push(Problem::new(pointer, format!("is not a list of 1 to {MARS_PHASES} phases")));
