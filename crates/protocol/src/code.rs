@@ -129,12 +129,13 @@ codes! {
         "Carry out only the approved action: `approval.approved` contains it, and `approval.digest` is its \
          digest.";
     ExecDenied = "exec_denied", 403, "The secret does not belong to this call",
-        "Run exactly the line that the hook wrote, once. To run the command again, send the command itself.";
+        "Run exactly the line that the hook wrote, once. To run the command again, send the original command.";
     TrialVoid = "trial_void", 409, "The trial is no longer valid",
-        "Do not act: a file has changed since the trial. Repeat the command, so that it is tried and asked again.";
+        "Do not act: a file has changed since the trial. Repeat the command: the server tries it again, and a person \
+         is asked again.";
     LimitReached = "limit_reached", 409, "A limit has been reached",
         "Wait until some open items end, or continue in another run, session or connection.";
-    NotAwaited = "not_awaited", 409, "The run no longer waits for this",
+    NotAwaited = "not_awaited", 409, "The run no longer waits for this result",
         "Read the run again: it has continued.";
     Frozen = "frozen", 409, "The installation, run, workflow or agent is frozen",
         "GET /v1/system shows what is frozen, who froze it and why. An operator lifts the freeze with POST \
