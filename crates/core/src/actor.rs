@@ -4,27 +4,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::name::is_same;
 
-/// Role of an actor. [`rights`](crate::rights) defines the permissions of each role. If the server is started locally,
-/// the start creates an operator and an agent.
+/// Role of an actor. [`rights`](crate::rights) defines the permissions of each role. At its start, a server on the
+/// local machine creates two actors: an operator and an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Has every permission except opening interrupts. May assign the roles of other people.
+    /// Has every permission, except the permission to open interrupts. Is allowed to assign roles to other people.
     Admin,
     /// Starts and steers runs, and decides on interrupts.
     Operator,
-    /// Decides only on interrupts that are assigned to the reviewer.
+    /// Decides only on interrupts that are assigned to this person.
     Reviewer,
     /// Opens interrupts, and reads only its own runs. Never decides.
     Agent,
     /// Reads everything. Never decides.
     Auditor,
-    /// Holdshort itself: the driver, an expired deadline or a rule.
+    /// Holdshort itself. For example, Holdshort drives a run, applies a rule, or lets a deadline expire.
     Engine,
 }
 
 impl Role {
-    /// Returns the name of the role in the journal and in responses.
+    /// Returns the name of the role, as the journal and responses write it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Admin => "admin",
@@ -42,7 +42,7 @@ impl Role {
 pub struct Actor {
     pub id: String,
     pub role: Role,
-    /// Channel of the request, such as `rest` or `cli`. `None` for the engine.
+    /// Channel over which the actor sent the request, such as `rest` or `cli`. `None` for the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
     /// Creator of the login link with which the actor signed in, if another person created the link.
@@ -50,10 +50,10 @@ pub struct Actor {
     pub let_in_by: Option<String>,
 }
 
-/// Id of the person who has the operator token of a locally started server.
+/// Id of the person who has the operator token of a server that was started on the local machine.
 pub const LOCAL_OPERATOR: &str = "operator";
 
-/// Names that a new person or key may not have: the system's own actors, and the roles.
+/// Names that are reserved, so no person and no key can get them: names of the system's own actors, and names of roles.
 pub const RESERVED: [&str; 13] = [
     "admin",
     "agent",
@@ -84,7 +84,7 @@ impl Actor {
         }
     }
 
-    /// Returns the actor for the token of a role. The id of this actor is the name of the role.
+    /// Returns the actor of requests that carry the token of a role. The id of this actor is the name of the role.
     pub fn for_role(role: Role, via: &str) -> Self {
         Self { id: role.as_str().to_owned(), role, via: Some(via.to_owned()), let_in_by: None }
     }
@@ -93,10 +93,10 @@ impl Actor {
         Self { id: id.to_owned(), role: Role::Admin, via: Some(via.to_owned()), let_in_by: None }
     }
 
-    /// Returns the person who may really have acted. If the actor signed in with a login link, returns the creator of
-    /// the link, because the creator could have used the link. If the local operator created the link, nevertheless
-    /// returns the actor. The holder of the operator token owns the server, and without an identity provider all people
-    /// sign in through such links.
+    /// Returns the id of the person who is responsible for the action. This is usually the actor. If the actor signed
+    /// in with a login link of another person, returns the creator of the link, because the creator could have used the
+    /// link. Exception: if the local operator created the link, returns the actor. The local operator owns the server.
+    /// Without an identity provider, all people sign in through links of the local operator.
     pub fn hand(&self) -> &str {
         hand(&self.id, self.let_in_by.as_deref())
     }
@@ -124,7 +124,7 @@ impl<'a> ResponsiblePeople<'a> {
         Self { id, hand: id }
     }
 
-    /// Returns true if `who` is the actor or the creator of the login link. Compares all forms of a name.
+    /// Returns true if `who` is the actor or the creator of the login link. Ignores different spellings of a name.
     pub fn includes(self, who: &str) -> bool {
         is_same(self.id, who) || is_same(self.hand, who)
     }

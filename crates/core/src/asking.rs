@@ -1,7 +1,8 @@
 //! Questions of agents to people, and assumptions that replace missing answers (contract C1–C8).
 //!
-//! A tool that asks opens a `question` interrupt. The tool [`RECORD`] opens no interrupt. With this tool, an agent that
-//! continues without an answer records its assumption. People see every assumption together with the result.
+//! A tool that asks opens a `question` interrupt. The tool [`RECORD`] opens no interrupt, because it asks nobody. An
+//! agent that continues without an answer calls this tool to record its assumption. People see every assumption
+//! together with the result.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -9,12 +10,12 @@ use serde_json::json;
 use crate::json::is_default;
 use crate::tool::{Runs, Spec};
 
-/// Settings of a workflow for questions.
+/// Settings that control how the agents of a workflow ask people questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asking {
-    /// True if agents may ask people. If false, agents have no tools that ask people, no output becomes a question, and
-    /// a run that reaches a limit ends.
+    /// True if agents may ask people. If false, the agents have no tools that ask people, and their outputs are never
+    /// treated as questions. A run that reaches a limit ends.
     pub enabled: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub form: Form,
@@ -46,11 +47,11 @@ impl Default for Asking {
     }
 }
 
-/// Form in which agents ask people questions. Applies to agents that have a tool that asks people.
+/// Way in which agents ask people questions. Applies to agents that have a tool that asks people.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
-    /// The agent calls the tool that asks people.
+    /// The agent asks by calling a tool.
     #[default]
     Tool,
     /// A reply of the agent contains either only questions, or only content (contract C8). The agent does not see the
@@ -58,18 +59,19 @@ pub enum Form {
     Reply,
 }
 
-/// Time at which people see the questions of agents that run in parallel.
+/// Time at which people see the questions of agents that work in parallel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Deliver {
     /// People see each question as soon as an agent asks it.
     #[default]
     AtOnce,
-    /// People see all questions together, when no agent can continue without an answer (contract C8).
+    /// People see all questions together, at the moment when every agent waits for an answer (contract C8).
     PerStage,
 }
 
-/// Kinds that an agent may give a question. The person sees the kind, which has no other effect.
+/// Kinds of questions. The agent chooses the kind when it asks. The kind is shown to the person, and has no other
+/// effect.
 pub const KINDS: [&str; 4] = ["question", "observation", "suggestion", "clarification"];
 
 /// Name of the tool that records an assumption. An agent that may ask people gets the tool after its first unanswered

@@ -1,7 +1,7 @@
 //! Canonical JSON (RFC 8785). Each value has exactly one text, so equal values have equal digests.
 //!
-//! The writer needs only one pass and no intermediate tree. At the end of each object, the writer sorts the fields of
-//! the object.
+//! The writer makes one pass over the value, and builds no intermediate tree. When an object ends, the writer sorts the
+//! fields that it has written for this object.
 
 use std::cmp::Ordering;
 use std::io;
@@ -23,8 +23,8 @@ pub fn canonical<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
     bytes
 }
 
-/// Writes to `to`, and ignores the writer that serde passes. To sort fields, the formatter must read the bytes that
-/// were already written.
+/// Writes to the buffer `to`. Ignores the writer that serde passes to each method, because sorting the fields must read
+/// the bytes that were already written.
 struct Writer<'a> {
     to: &'a mut Vec<u8>,
     /// Objects that have not ended yet, the outermost first.
@@ -36,7 +36,7 @@ struct Writer<'a> {
 struct Object {
     /// Offset in `to` at which the first field of the object begins.
     begin: usize,
-    /// Number of entries in `fields` that belong to the objects around this object.
+    /// Number of entries in `fields` that belong to enclosing objects.
     outer: usize,
 }
 
@@ -81,8 +81,7 @@ impl Field {
     }
 }
 
-/// Compares keys as UTF-16 (RFC 8785, 3.2.3). The orders of UTF-16 and UTF-8 differ for characters beyond the first
-/// plane.
+/// Compares keys as UTF-16 (RFC 8785, 3.2.3). UTF-16 and UTF-8 sort characters above U+FFFF differently.
 fn compare(a: &[u8], b: &[u8]) -> Ordering {
     let plain = |key: &[u8]| !key.iter().any(|byte| *byte == b'\\' || *byte >= 0xf0);
     if plain(a) && plain(b) { a.cmp(b) } else { utf16(a).cmp(&utf16(b)) }
@@ -95,7 +94,7 @@ fn utf16(written: &[u8]) -> Vec<u16> {
     key.encode_utf16().collect()
 }
 
-/// The escapes that `serde_json` writes are those of RFC 8785, 3.2.2.2.
+/// `serde_json` escapes characters exactly as RFC 8785, 3.2.2.2 requires.
 impl Formatter for Writer<'_> {
     fn write_null<W: io::Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
         CompactFormatter.write_null(self.to)
@@ -117,8 +116,8 @@ impl Formatter for Writer<'_> {
         self.write_i64(to, value.into())
     }
 
-    /// Writes the nearest double as ECMAScript does (RFC 8785, 3.2.2.3). If a double can represent the integer exactly,
-    /// the integer is written unchanged.
+    /// Writes the integer as the nearest double, in the format of ECMAScript (RFC 8785, 3.2.2.3). If a double can
+    /// represent the integer exactly, the integer is written unchanged.
     #[expect(clippy::cast_precision_loss, reason = "RFC 8785 requires the nearest double")]
     fn write_i64<W: io::Write + ?Sized>(&mut self, _: &mut W, value: i64) -> io::Result<()> {
         if value.unsigned_abs() <= MAX_INTEGER {

@@ -1,8 +1,9 @@
-//! Changesets: the effect of a call on the workspace as data, one entry per changed path (design, part 1).
+//! A changeset describes the changes that a call makes to the workspace. It has one entry per changed path (design,
+//! part 1).
 //!
 //! A file tool proposes a changeset. A trial, which runs a command on a copy of the workspace, also produces a
-//! changeset. The gates vote on the changeset, and an approval is valid only for its digest. A *commit* applies the
-//! changeset to the workspace. The bytes of files are stored under their digests.
+//! changeset. The gates vote on the changeset. An approval is bound to the digest of the changeset. A *commit* applies
+//! the changeset to the workspace. Contents of files are stored separately, under their digests.
 
 use std::collections::{BTreeMap, BTreeSet, btree_map};
 
@@ -23,8 +24,8 @@ pub struct Change {
     /// Path relative to the workspace, with `/` as the separator. [`text_of`] defines how names that are not UTF-8 are
     /// written.
     pub path: String,
-    /// File, link or folder before the change, and in `after` the one after the change. `None` if nothing exists at the
-    /// path.
+    /// File, link or folder at the path before the change. The field `after` has the one after the change. `None` if
+    /// nothing exists at the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Entry>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,7 +45,7 @@ pub enum Entry {
         bytes: u64,
         mode: u32,
     },
-    /// A symbolic link. `target` is escaped as `path` is.
+    /// A symbolic link. `target` is escaped in the same way as `path`.
     Symlink {
         target: String,
     },
@@ -92,7 +93,7 @@ impl Changeset {
         self.0.iter().filter(|change| change.deletes())
     }
 
-    /// Returns the changes that rules consider: changes of files and links, and changes of a folder's mode. Leaves out
+    /// Returns the changes that rules examine: changes of files and links, and changes of a folder's mode. Leaves out
     /// created and deleted folders.
     pub fn counted(&self) -> impl Iterator<Item = &Change> {
         self.0.iter().filter(|change| change.is_of_content() || change.is_of_a_folders_mode())
@@ -113,9 +114,9 @@ pub struct Composed {
 }
 
 impl Changeset {
-    /// Returns the changeset that reverts all of these changesets, which must be given with the newest first. For each
-    /// path, the result leads from the state after the newest change to the state before the oldest change. Leaves out
-    /// paths whose two states are equal.
+    /// Returns the changeset that reverts all of these changesets. The newest changeset must come first. Applied to the
+    /// state after the newest changeset, the result restores the state before the oldest changeset. Leaves out paths
+    /// that are equal in both states.
     pub fn undoing(newest_first: &[&Self]) -> Composed {
         let mut taken_back: BTreeMap<&str, Change> = BTreeMap::new();
         let mut mixed = BTreeSet::new();
@@ -139,7 +140,7 @@ impl Changeset {
     }
 }
 
-/// Error returned when a person selects parts of a changeset that cannot be kept.
+/// Error returned when a person selects parts of a changeset that cannot be committed without other parts.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotKept {
     #[error("names nothing to keep; reject the call to drop all of its changes")]
@@ -149,12 +150,13 @@ pub enum NotKept {
 }
 
 impl Changeset {
-    /// Returns the parts of the changeset, by the path of each part. Every selection of parts is a changeset that can
-    /// be committed by itself.
+    /// Splits the changeset into the parts that a person can select. The key of each part is its path. Every selection
+    /// of parts is a changeset that can be committed by itself.
     ///
     /// A part is a file, a link, the mode of a folder, or an empty folder. The `.git` of a repository and everything in
     /// it is one part. If a path changes from a file to a folder or from a folder to a file, the path and everything
-    /// below it are one part. Other folders are not parts, because a folder is kept or dropped with its content.
+    /// below it are one part. Other folders are not parts, because a folder is committed or dropped together with its
+    /// content.
     pub fn parts(&self) -> BTreeMap<&str, Vec<&Change>> {
         let mut parts: BTreeMap<&str, Vec<&Change>> = BTreeMap::new();
         for change in &self.0 {
@@ -169,8 +171,8 @@ impl Changeset {
         parts
     }
 
-    /// Returns the changes of the named parts. Keeps a new folder if something below it is kept. Deletes a folder only
-    /// if all deletions below it are kept.
+    /// Returns a changeset with only the selected parts. A new folder is created if something below it is selected. A
+    /// folder is deleted only if all deletions below it are selected.
     pub fn only(&self, names: &BTreeSet<&str>) -> Result<Self, NotKept> {
         if names.is_empty() {
             return Err(NotKept::Nothing);
@@ -225,7 +227,7 @@ fn is_gits_own(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(".git"))
 }
 
-/// Returns true if the path is a `.git` or lies inside a `.git`.
+/// Returns true if a component of the path is `.git`.
 pub fn is_of_git(path: &str) -> bool {
     above(path).chain([path]).any(is_gits_own)
 }
@@ -245,8 +247,8 @@ impl Change {
         !self.is_of_content() && !self.is_of_a_folders_mode()
     }
 
-    /// Returns true if the change removes a file or a link. If a folder is removed, only the removals of its files and
-    /// links count.
+    /// Returns true if the change removes a file or a link. For a removed folder, returns false. The files and links in
+    /// the folder have their own changes.
     pub fn deletes(&self) -> bool {
         self.before.as_ref().is_some_and(Entry::is_content)
             && !self.after.as_ref().is_some_and(Entry::is_content)

@@ -1,8 +1,8 @@
-//! History of a session, in the form that the next run of the conversation gets. The history contains people's messages
-//! in full, and as many results as fit, starting with the newest.
+//! Text that tells the next run of a conversation about the earlier runs. The text contains all messages of people. It
+//! also contains the results of the runs, newest first, as far as they fit.
 //!
-//! The history is not stored, but computed from the earlier front runs of the session.
-//! [`session::Front`](crate::session::Front) lists these runs.
+//! The text is not stored. It is computed from the earlier runs of the session, which
+//! [`session::Front`](crate::session::Front) lists.
 
 use std::sync::Arc;
 
@@ -12,20 +12,21 @@ use crate::projection::Status;
 use crate::run::{Progress, Run, another_plan, said_about};
 use crate::session::Session;
 
-/// Number of bytes of the label before each text.
+/// Number of bytes that are reserved for the label before each text.
 const LABEL: usize = 20;
 
-/// Texts of one earlier run.
+/// Messages and result of one earlier run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// Messages of people in the run, in their order.
+    /// Messages that people sent to the run, in their order.
     pub said: Vec<String>,
     /// Result of the run.
     pub came: String,
 }
 
-/// Renders the history that precedes the task of the next run, with the oldest turn first. `None` if there are no
-/// turns. `turns` must have the newest turn first. `is_all` is true if the session has no further turns.
+/// Renders the history, which is placed before the task of the next run. The oldest turn comes first in the text.
+/// `None` if there are no turns. The newest turn must come first in `turns`. `is_all` is true if the session has no
+/// further turns.
 ///
 /// Every line of a text except the first is indented. An agent's text therefore cannot imitate a message of a person.
 pub fn render_history(turns: Vec<Turn>, is_all: bool) -> Option<Arc<str>> {
@@ -53,8 +54,8 @@ fn indented(text: &str) -> String {
     text.lines().collect::<Vec<_>>().join("\n    ")
 }
 
-/// Fits turns into `room` bytes. Messages are kept before results. The newest turn that does not fit is cut, and all
-/// older turns are dropped.
+/// Shortens the turns until they fit into `room` bytes. Drops results before messages. The newest turn that does not
+/// fit is cut, and all older turns are dropped.
 fn fitted(turns: Vec<Turn>, room: usize) -> Vec<Turn> {
     let mut left = room;
     let mut kept = Vec::new();
@@ -83,7 +84,7 @@ fn fitted(turns: Vec<Turn>, room: usize) -> Vec<Turn> {
     kept
 }
 
-/// Cuts a text to `bytes` bytes. The result states the original length.
+/// Cuts a text to at most `bytes` bytes. Adds the original length to the cut text.
 fn cut(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();
@@ -95,7 +96,7 @@ fn cut(text: &str, bytes: usize) -> String {
 }
 
 impl Turn {
-    /// Renders one run for later runs in the same conversation. `session` must be the session of the run.
+    /// Renders one run as a turn for later runs of the same conversation. `session` must be the session of the run.
     pub fn from_run(run: &Run, session: &Session) -> Self {
         let decided = decided(run);
         let words = run.messages.iter().filter(|message| !run.is_of_an_undo(message));
@@ -122,25 +123,25 @@ impl Turn {
         Self { said: Vec::new(), came: "(this part of the conversation cannot be read)".to_owned() }
     }
 
-    /// Returns the minimum size of the turn in bytes, which is the size of the people's messages.
+    /// Returns the smallest number of bytes to which the turn can be shortened. This is the size of people's messages.
     pub fn bytes(&self) -> usize {
         self.said.iter().map(|said| said.len() + LABEL).sum::<usize>() + LABEL
     }
 }
 
-/// Returns the message that started the run. Earlier versions stored the message separately, because the task of the
-/// run repeated the history.
+/// Returns the message that started the run. Journals of earlier versions store this message separately, because there
+/// the run's task also contains the history.
 fn begun_with(run: &Run) -> String {
     let input = run.started.as_ref().map(|started| &started.input);
     let beside = input.and_then(|input| input.get("said")?.as_str()).filter(|_| !run.is_front());
     beside.map_or_else(|| run.task().into_owned(), str::to_owned)
 }
 
-/// Answer of a person to an agent, or text of a person's decision.
+/// Text that a person wrote with a decision, for example the answer to an agent's question.
 struct Decided<'r> {
     about: String,
     text: &'r str,
-    /// Message to the run that the decision caused. `None` if the decision caused no message.
+    /// Message that the run got because of the decision. `None` if the decision sent no message to the run.
     brought: Option<String>,
 }
 
@@ -172,8 +173,8 @@ fn decision<'r>(run: &Run, interrupt: &'r Interrupt) -> Option<Decided<'r>> {
     Some(Decided { about, text, brought })
 }
 
-/// Returns the message into which the text of the decision was turned. This function must agree with
-/// `run/decide/steps.rs`.
+/// Returns the message that the run gets for the text of the decision. `run/decide/steps.rs` creates these messages, so
+/// both must be changed together.
 fn brought(run: &Run, interrupt: &Interrupt, option: &str, text: &str) -> Option<String> {
     let effect = interrupt.offers(option)?.effect;
     // The run ends with this text, unless it continues with its previous plan.
@@ -220,8 +221,8 @@ fn came(run: &Run) -> String {
     first.into_iter().chain(planned).collect::<Vec<_>>().join("\n")
 }
 
-/// Describes the plans of the run: each dropped plan, and each subtask of the plan that was carried out, with its
-/// output or its error.
+/// Describes the plans of the run: each plan that was dropped, and each subtask of the plan that was carried out. A
+/// subtask is described with its output or its error.
 fn planned(run: &Run) -> Vec<String> {
     let mut asked: Vec<_> = run.interrupts.values().collect();
     asked.sort_by_key(|interrupt| interrupt.opened_seq);

@@ -1,7 +1,8 @@
-//! A workflow in the form in which the engine runs it: parsed, validated, and with its tools resolved. It is only data.
+//! A workflow, as the engine runs it: parsed, validated, and with its tools resolved. A definition is data and contains
+//! no code.
 //!
-//! The crate `workflow` builds a definition from YAML. A run is bound to the definition by [`Definition::digest`].
-//! Every field of the definition must have an effect on runs.
+//! The crate `workflow` builds a definition from YAML. A run stores the digest of its definition
+//! ([`Definition::digest`]), and always uses this definition.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +20,11 @@ use crate::routing;
 use crate::tool::{self, Opens, Receiver, Runs};
 use crate::web::Web;
 
-/// Name of the workflow for interrupts that agents of other frameworks open. This workflow has no phases.
+/// Name of the built-in workflow to which interrupts of external agents belong. (External agents run in other
+/// frameworks.) This workflow has no phases.
 pub const EXTERNAL: &str = "external";
 
-/// Default keywords of smart approval.
+/// Keywords for which smart approval asks a person, if the workflow lists no keywords.
 const KEYWORDS: [&str; 5] = ["delete", "production", "deploy", "critical", "irreversible"];
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,22 +35,23 @@ pub struct Definition {
     /// JSON Schema of the run's input.
     pub input: Value,
     pub agents: BTreeMap<String, Agent>,
-    /// Every tool that an agent names, by tool name. If agents may not ask people, the tools that ask people are left
-    /// out.
+    /// Every tool that an agent of the workflow may use, by tool name. Tools that ask people are missing if agents are
+    /// not allowed to ask people.
     pub tools: BTreeMap<String, tool::Spec>,
     pub phases: Vec<Phase>,
     pub gates: Gates,
     pub limits: Limits,
     pub asking: Asking,
-    /// Terms of models. The key is the model name that agents and runs use, or [`DEFAULT`](crate::pricing::DEFAULT).
+    /// Prices and limits of models. The key is the model name that agents and runs use, or
+    /// [`DEFAULT`](crate::pricing::DEFAULT).
     #[serde(default, skip_serializing_if = "is_default")]
     pub models: BTreeMap<String, ModelTerms>,
-    /// True if commands may reach the network.
+    /// True if commands are allowed to access the network.
     pub network: bool,
-    /// Addresses that the built-in web tool may fetch.
+    /// Web addresses that the built-in web tool is allowed to fetch.
     #[serde(default, skip_serializing_if = "is_default")]
     pub web: Web,
-    /// Phase whose text becomes the text of the run. If `None`, the last phase determines the text.
+    /// Name of the phase whose output is the output of the run. If `None`, the output of the last phase is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
 }
@@ -62,12 +65,12 @@ impl Definition {
         self.name == EXTERNAL && self.phases.is_empty()
     }
 
-    /// Returns true if the workflow has tools that the server executes in the workspace folder.
+    /// Returns true if the server executes at least one tool of the workflow in the workspace folder.
     pub fn works_on_files(&self) -> bool {
         self.tools.values().any(|spec| matches!(spec.runs, tool::Runs::Here { .. }))
     }
 
-    /// Returns the agent that begins the first phase. `None` if no agent begins the first phase.
+    /// Returns the agent that begins the first phase. `None` if the first phase begins without an agent.
     pub fn front_agent(&self) -> Option<&str> {
         match &self.phases.first()?.kind {
             PhaseKind::Planning(planning) => Some(&planning.planner),
@@ -80,8 +83,8 @@ impl Definition {
         }
     }
 
-    /// Returns the workflow with `agent` as the agent that begins the first phase. `None` if the workflow has no agent
-    /// of this name, or if no agent begins the first phase.
+    /// Returns a copy of the workflow in which `agent` begins the first phase. `None` if the workflow has no agent of
+    /// this name, or if the first phase begins without an agent.
     pub fn begun_by(&self, agent: &str) -> Option<Self> {
         self.agents.get(agent)?;
         let mut variant = self.clone();
@@ -98,7 +101,8 @@ impl Definition {
         Some(variant)
     }
 
-    /// Returns the settings for one kind of interrupt. Settings of the phase override settings of the workflow.
+    /// Returns the workflow's settings for interrupts of one kind. Settings of the phase override settings of the whole
+    /// workflow.
     pub fn gate(&self, phase: Option<&Phase>, kind: Kind) -> KindGate {
         let usual = self.gates.kinds.get(&kind).cloned().unwrap_or_default();
         match phase.and_then(|phase| phase.kinds.get(&kind)) {
@@ -107,9 +111,9 @@ impl Definition {
         }
     }
 
-    /// Applies the settings about questions to people. If agents may not ask people, removes the tools that ask people.
-    /// If an answer may be missing, adds the tool that records assumptions. No agent names this tool, and the run
-    /// offers it when it is needed.
+    /// Adapts the tools of the workflow to its settings about questions to people. If agents are not allowed to ask
+    /// people, removes the tools that ask people. If a question may stay unanswered, adds the tool that records
+    /// assumptions. No agent lists this tool. The run offers it to an agent when the agent needs it.
     pub fn settle_asking(&mut self) {
         if !self.asking.enabled {
             self.take_away(asks_people);
@@ -120,14 +124,14 @@ impl Definition {
         }
     }
 
-    /// Returns true if this agent may ask people and has a tool that asks people.
+    /// Returns true if this agent is allowed to ask people and has a tool for it.
     pub fn may_ask(&self, agent: &Agent) -> bool {
         let asks = |tool: &String| self.tools.get(tool).is_some_and(asks_people);
         self.asking.enabled && agent.tools.iter().any(asks)
     }
 
-    /// Removes the tools that match `is_gone` from the workflow and from every agent. Rules of gates keep the names of
-    /// removed tools. Without the name, a rule for one tool would become a rule for all tools.
+    /// Removes the tools for which `is_gone` returns true, from the workflow and from every agent. Rules keep the names
+    /// of removed tools. If a rule lost its only tool name, the rule would apply to all tools.
     pub(crate) fn take_away(&mut self, is_gone: impl Fn(&tool::Spec) -> bool) {
         self.tools.retain(|_, spec| !is_gone(spec));
         for agent in self.agents.values_mut() {
@@ -145,7 +149,7 @@ fn asks_people(spec: &tool::Spec) -> bool {
 #[serde(deny_unknown_fields)]
 pub struct Agent {
     pub instructions: String,
-    /// Text that is added to the instructions of the agent if the agent may ask people.
+    /// Text that is added to the agent's instructions if the agent is allowed to ask people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asking_instructions: Option<String>,
     /// Name of a configured model. If `None`, the agent uses the model of the run.
@@ -161,11 +165,11 @@ pub struct Agent {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndCondition {
-    /// The step ends with a reply that is complete, has no tool call, and contains no question or request in its text.
+    /// The step ends with a complete reply that calls no tool and whose text asks for nothing.
     #[default]
     Reply,
-    /// The step ends only when the agent calls the tool [`crate::handoff::FINISH`]. The texts of replies are not
-    /// interpreted.
+    /// The step ends only when the agent calls the tool [`crate::handoff::FINISH`]. Texts of replies are not examined
+    /// for questions.
     Finish,
 }
 
@@ -174,11 +178,11 @@ pub enum EndCondition {
 pub struct Phase {
     pub id: String,
     pub kind: PhaseKind,
-    /// Ids of the phases that must end before this phase starts. By default, a phase needs the previous phase.
+    /// Ids of the phases that must have ended before this phase starts. By default, a phase needs the previous phase.
     pub needs: Vec<String>,
-    /// Instructions for the agents of this phase, which are added to the task of the run.
+    /// Instructions for the agents of this phase. They are added to the run's task.
     pub input: Option<String>,
-    /// Gates of the phase, already merged with the gates of the workflow.
+    /// Gates before and after the steps of the phase, merged with the workflow's gates.
     pub gates: StepGates,
     /// Settings that this phase has for kinds of interrupts. [`Definition::gate`] merges the settings of phase and
     /// workflow.
@@ -190,24 +194,24 @@ pub struct Phase {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PhaseKind {
-    /// One agent works until its step ends, alternating model replies and tool calls.
+    /// One agent works until its step ends. The agent gets a result for each tool call, and replies again.
     OneShot { agent: String },
     /// A person must approve before the phases that depend on this phase start.
     Checkpoint(CheckpointPhase),
-    /// A plan is drafted, reviewed by an agent, and shown to a person.
+    /// An agent drafts a plan, another agent reviews the plan, and a person sees it.
     Planning(Planning),
     /// A plan is carried out, with one step per subtask.
     Control(Control),
     /// One agent proposes ideas, and a second agent reviews them.
     IdeaGeneration(IdeaGeneration),
-    /// One tool call is made without a model. The arguments of the call come from the input of the run.
+    /// The run makes one tool call without a model. The arguments of the call come from the input of the run.
     Call {
         tool: String,
-        /// Agent in whose name the run makes the call. If `agent` is set and the call does not complete, the run fails.
+        /// Agent in whose name the run makes the call. If `agent` is set and the call fails, the run fails.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
     },
-    /// One agent works on messages of a person, with one round for each message.
+    /// One agent works on messages of a person, in one round per message.
     Copilot(Copilot),
 }
 
@@ -216,56 +220,57 @@ pub enum PhaseKind {
 #[serde(deny_unknown_fields)]
 pub struct Copilot {
     pub agent: String,
-    /// Mode that controls when a person is asked before work on a task begins. If `None`, the agent begins at once, and
-    /// asks only with its tools (contract E25).
+    /// Mode that decides if a person is asked before the agent begins a task. If `None`, the agent begins every task at
+    /// once, and asks the person only by calling a tool (contract E25).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<routing::Mode>,
-    /// Agent that routes tasks. If `None`, rules route the tasks.
+    /// Agent that decides who works on a task. If `None`, rules decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub router: Option<String>,
-    /// Agents, besides `agent`, to which a task can be routed.
+    /// Further agents to which a task can be given, in addition to `agent`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub team: Vec<String>,
-    /// True if the person gets a turn after every round.
+    /// True if the run waits for a message of the person after every round.
     #[serde(default, skip_serializing_if = "is_default")]
     pub conversational: bool,
     /// True if the run asks the person whether the result meets the person's needs (contract E26). Unattended runs do
     /// not ask.
     #[serde(default, skip_serializing_if = "is_default")]
     pub satisfaction: bool,
-    /// Maximum number of words of a simple task. The gates before and after steps do not ask about a simple task,
-    /// unless a router decides otherwise. If `None`, no task is simple.
+    /// Maximum number of words in the text of a simple task. The gates before and after steps ask nobody about a simple
+    /// task. A router can decide otherwise. If `None`, no task is simple.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simple_words: Option<u32>,
 }
 
-/// Approval by a person before later phases start (contract A12).
+/// Phase in which a person must approve before later phases start (contract A12).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckpointPhase {
     pub message: String,
-    /// True if the checkpoint is approved without asking a person. The journal records the approval.
+    /// True if the checkpoint is approved without a question to a person. The journal records the approval.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unasked: bool,
-    /// Behaviour of the checkpoint in an unattended run.
+    /// Behaviour of the checkpoint if nobody attends the run.
     #[serde(default, skip_serializing_if = "is_default")]
     pub when_no_channel: NoChannel,
-    /// True if a person may send changes with the approval. Later agents get the changes.
+    /// True if a person is allowed to send changes with the approval. The agents of later phases get these changes.
     #[serde(default, skip_serializing_if = "is_default")]
     pub edit: bool,
-    /// Position of the checkpoint in the work, in the words of the workflow's author. No decision depends on this text.
+    /// Point of the work at which the checkpoint lies, described by the workflow's author. The text is only shown, and
+    /// has no effect on decisions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
 }
 
 impl CheckpointPhase {
-    /// Returns the options of the checkpoint's interrupt.
+    /// Returns the options among which a person chooses at the checkpoint.
     pub fn options(&self) -> &'static [&'static str] {
         if self.edit { &["approve", "edit", "reject"] } else { &["approve", "reject"] }
     }
 }
 
-/// Behaviour of a checkpoint in an unattended run (contract E8).
+/// Behaviour of a checkpoint in a run that nobody attends (contract E8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoChannel {
@@ -277,8 +282,8 @@ pub enum NoChannel {
 }
 
 impl PhaseKind {
-    /// Returns true if interrupts of this kind may open in the phase. In every phase with agents, an agent may propose
-    /// a plan. Phases for planning and for idea generation have no gates before and after their steps.
+    /// Returns true if the phase can open interrupts of this kind. An agent can propose a plan in every phase that has
+    /// agents. Phases for planning and for idea generation ask nobody before or after their steps.
     pub fn opens(&self, kind: Kind) -> bool {
         match kind {
             Kind::Checkpoint => !matches!(self, Self::Planning(_) | Self::IdeaGeneration(_)),
@@ -295,7 +300,7 @@ impl PhaseKind {
         }
     }
 
-    /// Returns the name of the phase kind in workflows.
+    /// Returns the name of this kind of phase, as workflow files write it.
     pub fn name(&self) -> &'static str {
         match self {
             Self::OneShot { .. } => "one_shot",
@@ -337,21 +342,22 @@ pub struct Planning {
     /// Agent that rewords the task before a plan is made.
     pub improver: Option<String>,
     pub reviewer: Option<String>,
-    /// Maximum number of reviews by the reviewer before a person is asked about the plan.
+    /// Maximum number of times that the reviewer reviews a plan before a person is asked.
     pub reviews: u32,
     /// Maximum number of plans that are shown to a person before the run fails.
     pub iterations: u32,
-    /// Behaviour after a person has seen `iterations` plans and approved none. If true, the next plan is carried out
-    /// without an approval. If false, the run fails.
+    /// Behaviour after a person has seen `iterations` plans and has approved none. If true, the next plan is carried
+    /// out without an approval. If false, the run fails.
     #[serde(default, skip_serializing_if = "is_default")]
     pub settles: bool,
-    /// Agents that the subtasks of a plan may name.
+    /// Agents to which the plan may assign subtasks.
     pub agents: Vec<String>,
-    /// True if a person decides on every plan, even if the workflow's gate for plans does not ask.
+    /// True if a person decides on every plan, even if the workflow's settings do not require an approval of plans.
     #[serde(default, skip_serializing_if = "is_default")]
     pub always_asks: bool,
-    /// True if the planner may reply with an answer instead of a plan. Such a planner makes a plan only by calling its
-    /// plan tool. If the planner makes no plan, no plan is carried out.
+    /// True if the planner is allowed to reply with an answer instead of a plan. Such a planner makes a plan by calling
+    /// its plan tool. Text of its replies is never read as a plan. If the planner makes no plan, the run
+    /// continues without a plan.
     #[serde(default, skip_serializing_if = "is_default")]
     pub optional: bool,
 }
@@ -363,7 +369,8 @@ pub struct Control {
     pub plan: String,
     /// Agent for subtasks that do not name an agent.
     pub agent: String,
-    /// Number of the only subtask to carry out, from 1. If `None`, all subtasks are carried out.
+    /// Number of the only subtask that this phase carries out, counted from 1. If `None`, the phase carries out all
+    /// subtasks.
     pub only: Option<u32>,
 }
 
@@ -373,19 +380,19 @@ pub struct IdeaGeneration {
     pub maker: String,
     pub critic: String,
     pub ideas: u32,
-    /// Number of reviews by the reviewing agent.
+    /// Number of times that the second agent reviews the ideas.
     pub reviews: u32,
 }
 
-/// Gates before and after a step.
+/// Settings that decide if a person is asked before and after each step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "named as the workflow names them")]
 pub struct StepGates {
     pub before_step: bool,
     pub after_step: bool,
-    /// True if the gate after a step asks only in certain cases: the step was retried, or one of its calls failed or
-    /// was refused.
+    /// True if a person is asked after a step only if the step was retried, or if one of its calls failed or was
+    /// refused.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unless_clean: bool,
     /// True if a person is asked about a failed step. If false, a failed step fails the run.
@@ -399,18 +406,18 @@ pub struct Gates {
     /// Checkpoints at which a person must decide, even if rules or grants allow the call.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub mandatory: BTreeSet<Checkpoint>,
-    /// True if [`Checkpoint::BeforeExecution`] asks after a trial, about the changes of the trial. If false, the person
-    /// is asked before the trial.
+    /// True if [`Checkpoint::BeforeExecution`] asks a person after a trial, and shows the changes of the trial. If
+    /// false, the checkpoint asks before the trial.
     #[serde(default, skip_serializing_if = "is_default")]
     pub trial_before_execution: bool,
-    /// Commands that [`Checkpoint::BeforeDeploy`] covers. Each entry is a single word or a command pattern.
+    /// Words and command patterns by which [`Checkpoint::BeforeDeploy`] recognises a deployment. Each entry is a single
+    /// word or a command pattern.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deploy: Vec<String>,
-    /// Smart approval. `None` if smart approval is switched off.
+    /// Settings of smart approval. `None` if smart approval is switched off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smart: Option<Smart>,
-    /// True if each command first runs in a trial, if a trial is possible, and the gates then vote on the changes of
-    /// the trial.
+    /// True if each command first runs in a trial, if possible. The gates then vote on the changes that the trial made.
     #[serde(default, skip_serializing_if = "is_default")]
     pub trial: bool,
     pub rules: Vec<Rule>,
@@ -419,16 +426,17 @@ pub struct Gates {
     pub same_action: SameAction,
     #[serde(default, skip_serializing_if = "is_default")]
     pub grants: Grants,
-    /// Values in interrupts that are withheld from people with certain roles, and these roles.
+    /// Values in interrupts that are hidden from people with certain roles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withhold: Vec<Withhold>,
-    /// True if the release of a review ends the step of the agent that asked for the review. The released output
-    /// becomes the result of the step, the agent is not called again, and the next task begins (contract D3).
+    /// True if the agent's step ends when a review that the agent requested is released to its recipient. The released
+    /// output becomes the result of the step, and the agent is not called again. The next task then begins (contract
+    /// D3).
     #[serde(default, skip_serializing_if = "is_default")]
     pub release_ends_step: bool,
 }
 
-/// Settings of the grants that people give by allowing a call for the session.
+/// Settings for grants. A person gives a grant by allowing a call for the rest of the session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grants {
@@ -438,34 +446,33 @@ pub struct Grants {
     pub expires_after_ms: Option<u64>,
 }
 
-/// Treatment of a call whose action has the same digest as an action that a person has approved in the run (contract
-/// E21).
+/// Decision on a call whose action equals an action that a person has already approved in the run (contract E21).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SameAction {
     /// A person is asked about the call as about any other call.
     #[default]
     Ask,
-    /// The earlier approval covers one further call.
+    /// The earlier approval is also valid for one further call.
     Once,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanGate {
-    /// A plan waits until a person approves it.
+    /// Work on a plan waits until a person approves the plan.
     #[default]
     Ask,
-    /// A person sees the plan, but the work continues without an approval.
+    /// A person sees the plan, but work starts without an approval.
     Show,
 }
 
-/// Smart approval: keywords and a model stop calls that the gates would allow, so that a person is asked (contract A4).
-/// Smart approval never allows a call that the gates stop.
+/// Smart approval: keywords and a model look for risky calls among the calls that the gates would allow. A person is
+/// asked about the calls that are found (contract A4). Smart approval never allows a call that the gates stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Smart {
-    /// Words and phrases that indicate risk.
+    /// Words and phrases that make a call risky.
     pub keywords: Vec<String>,
     pub judge: Judge,
 }
@@ -476,7 +483,7 @@ impl Default for Smart {
     }
 }
 
-/// Model that judges the calls for which no other gate asks a person.
+/// Model that examines the calls about which no gate asks a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judge {
@@ -497,7 +504,7 @@ pub struct Limits {
     pub tool_calls: u32,
     /// Maximum number of consecutive failed model calls before the step fails.
     pub attempts: u32,
-    /// Maximum number of times that a person may send a step back at the gate after the step.
+    /// Maximum number of times that a person, asked after the step, is allowed to have the step repeated.
     pub redos: u32,
     /// Maximum number of subtasks of one plan.
     pub plan_steps: u32,
@@ -505,8 +512,8 @@ pub struct Limits {
     pub parallel: u32,
     /// Maximum number of input and output tokens of one step before a `continuation` interrupt asks a person.
     pub budget_tokens: Option<u64>,
-    /// Number of new budgets that a step gets without asking a person, after the step has reached `rounds` or
-    /// `tool_calls`.
+    /// Number of times that a step which has reached `rounds` or `tool_calls` gets a new budget without a question to a
+    /// person.
     #[serde(default, skip_serializing_if = "is_default")]
     pub continues: u32,
     /// Maximum cost of one step before a `continuation` interrupt asks a person, in millionths of the currency unit of

@@ -1,33 +1,37 @@
-//! Deliveries: the rows of the outbox. One row is one notification over one channel about one event.
+//! Deliveries of notifications: the rows of the outbox. Each row is one notification about one event, sent over one
+//! channel.
 //!
-//! Rows of `projection.rs` can be rebuilt from the journal, but rows of the outbox cannot. Only the outbox records
-//! which notifications were sent. If the outbox were rebuilt, all notifications would be sent again.
+//! The tables of `projection.rs` can be rebuilt from the journal. The outbox cannot be rebuilt. No other table records
+//! which notifications were sent. If the outbox were emptied and filled again from the journal, all notifications would
+//! be sent again.
 
 use crate::id::{DeliveryId, Id, InterruptId, RunId};
 use crate::notice::Occasion;
 use crate::time::Timestamp;
 
-/// Notification over one channel about one event, with its state.
+/// Notification about one event over one channel, with the state of its delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Id that every attempt sends. The receiver can discard duplicates by this id.
+    /// Id that is sent with every attempt. It allows the receiver to discard duplicates.
     pub delivery: DeliveryId,
     pub channel: String,
     pub occasion: Occasion,
-    /// Run whose event `seq` the notification is about. For a checkpoint, `seq` is the number of an event in the system
-    /// stream, and run and interrupt are [placeholders](Self::placeholder_ids).
+    /// Run to which the notification belongs. `seq` is the number of the event in this run. For a checkpoint of the
+    /// journal, `seq` is the number of an event in the system stream. `run` and `interrupt` are then
+    /// [placeholders](Self::placeholder_ids).
     pub run: RunId,
     pub seq: u64,
     pub interrupt: InterruptId,
-    /// A [`Notice`](crate::notice::Notice) as JSON, or a [`CheckpointNotice`](crate::notice::CheckpointNotice). A
-    /// notice contains no erasable content. When the delivery is old, this text is removed.
+    /// Notification as JSON: a [`Notice`](crate::notice::Notice) or a
+    /// [`CheckpointNotice`](crate::notice::CheckpointNotice). It contains no content that people can erase. It is
+    /// removed from old deliveries.
     pub notice: String,
     pub state: DeliveryState,
     pub created_at: Timestamp,
     /// Time of the next attempt. `None` if no further attempt follows.
     pub next_at: Option<Timestamp>,
     pub attempts: u64,
-    /// Node that is currently sending the delivery.
+    /// Server node that is sending the delivery now.
     pub node: Option<u64>,
     /// Status code of the response to the last attempt.
     pub status: Option<u64>,
@@ -36,7 +40,7 @@ pub struct Delivery {
     pub ended_at: Option<Timestamp>,
 }
 
-/// Digits that every placeholder id has.
+/// Digits of the placeholder ids: 26 zeros.
 const NOTHING: &str = "00000000000000000000000000";
 
 impl Delivery {
@@ -60,7 +64,7 @@ pub enum DeliveryState {
     Delivered,
     /// The last attempt failed, and no further attempt follows.
     Failed,
-    /// The delivery was no longer needed before it could be sent.
+    /// The notification was no longer needed when it could have been sent.
     Dropped,
 }
 
@@ -93,7 +97,7 @@ pub struct Attempt {
     pub error: Option<String>,
     /// SHA-256 of the sent bytes, in hexadecimal. `None` if no bytes were sent.
     pub digest: Option<String>,
-    /// Beginning of the receiver's response, which is removed when the delivery is old.
+    /// Beginning of the receiver's response. It is removed from old deliveries.
     pub answer: Option<String>,
 }
 
@@ -103,8 +107,8 @@ pub struct ChannelState {
     pub channel: String,
     /// Time of the first failure since the last successful delivery.
     pub failing_since: Timestamp,
-    /// Time of the last failure. `failing_ms` is the time between the first and the last failure. If there was a long
-    /// pause between two attempts, only a part of the pause is counted.
+    /// Time of the last failure. `failing_ms` is the time between the first and the last failure. A long pause between
+    /// two attempts is counted only in part.
     pub failed_at: Timestamp,
     pub failing_ms: u64,
     /// Time at which the channel was disabled. A disabled channel gets no deliveries until a person requests a retry.

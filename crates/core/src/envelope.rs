@@ -1,9 +1,10 @@
-//! Envelope of an event: the head, the erasable content, and the position in the chain of its stream.
+//! Envelope of an event: its head, its erasable content, and its position in the hash chain of its stream.
 //!
-//! An event is stored in two parts. The `head` has the facts, which is everything that a replay needs. The erasable
-//! `content` has texts, arguments and results. The head contains `content_digest = SHA-256(salt ‖ content)`. The events
-//! of a stream form a chain, with `hash = SHA-256(prev ‖ head)`. The bytes are RFC 8785 JSON. The bytes are verified as
-//! stored, and never encoded again. The types of facts are defined in [`crate::event`].
+//! An event is stored in two parts. The `head` contains the facts. They are all that is needed to replay the stream.
+//! The `content` contains texts, arguments and results. It can be erased. The head contains
+//! `content_digest = SHA-256(salt ‖ content)`. The events of a stream form a chain, with `hash = SHA-256(prev ‖ head)`.
+//! The bytes are RFC 8785 JSON. To verify a hash, the stored bytes are used. They are never encoded again. The types of
+//! facts are defined in [`crate::event`].
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,8 +15,8 @@ use crate::id::{Draw, StreamId};
 use crate::json;
 use crate::time::Timestamp;
 
-/// Version of the head format that this program writes. A head with a later version is an error, because its meaning is
-/// unknown.
+/// Version of the event format that this program writes into heads. A head with a later version causes an error,
+/// because this program does not know the later format.
 pub const VERSION: u64 = 2;
 
 /// One event. `F` is the type of its facts.
@@ -28,7 +29,7 @@ pub struct Envelope<F> {
     pub content: Content,
 }
 
-/// Type and facts of an event, in the form in which the head stores them.
+/// Type and facts of an event, encoded as in the head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodedFact {
     pub kind: String,
@@ -73,7 +74,7 @@ impl Content {
     }
 }
 
-/// End of a stream: the position and the hash of its last event. The next event continues the chain from this end.
+/// End of a stream: the sequence number and the hash of its last event. The next event continues from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {
     pub seq: u64,
@@ -83,7 +84,8 @@ pub struct Chain {
 impl Chain {
     pub const START: Self = Self { seq: 0, hash: Digest::ZERO };
 
-    /// Verifies the sequence number and the hash of an event. Returns the end of the chain after the event.
+    /// Verifies that an event continues the chain: its sequence number and its hash. Returns the end of the chain after
+    /// the event.
     pub fn after(&self, sealed: &Sealed) -> Result<Self, Error> {
         let (stream, seq) = (sealed.stream.clone(), sealed.seq);
         if seq != self.seq + 1 {
@@ -115,7 +117,7 @@ pub struct SealedContent {
     pub bytes: Vec<u8>,
 }
 
-/// Head of an event, in the form for decoding. [`seal`] writes the same fields.
+/// Head of an event, as it is decoded. [`seal`] writes these fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
@@ -153,7 +155,8 @@ pub enum Error {
     WrongContent { stream: StreamId, seq: u64 },
 }
 
-/// Encodes an event as the next event of its stream, and advances `chain`. The encoded facts must contain their `type`.
+/// Encodes an event as the next event of its stream. Advances `chain` to the new end of the stream. The encoded facts
+/// must include the field `type`.
 pub fn seal<F: Serialize>(event: &Envelope<F>, chain: &mut Chain, draw: &mut Draw) -> Sealed {
     #[derive(Serialize)]
     struct Head<'a, F> {
@@ -206,7 +209,7 @@ pub fn read(sealed: &Sealed) -> Result<Envelope<EncodedFact>, Error> {
     Ok(Envelope { stream: head.stream, at: head.at, actor: head.actor, fact, content })
 }
 
-/// Returns true if the event had content that was erased.
+/// Returns true if the content of the event was erased.
 pub fn has_lost_content(sealed: &Sealed) -> Result<bool, Error> {
     if sealed.content.is_some() {
         return Ok(false);

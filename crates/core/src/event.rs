@@ -1,8 +1,8 @@
-//! Events: the values that `handle` returns, `apply` takes, and the journal stores. Each kind of stream has its own
-//! facts.
+//! Events: `handle` returns them, `apply` applies them to the state, and the journal stores them. Runs, sessions and
+//! the system have different facts.
 //!
-//! [`crate::envelope`] defines how events are stored. `apply` may keep the erasable content of an event, but never
-//! makes a decision that depends on it. If content is erased, replays and the hash chain therefore do not change.
+//! [`crate::envelope`] defines how events are stored. `apply` can copy erasable content into the state, but its
+//! decisions never depend on this content. Therefore an erasure changes neither a replay nor the hash chain.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,7 +15,7 @@ use crate::{run, session, system};
 /// One event of any stream.
 pub type Event = Envelope<Fact>;
 
-/// Facts of an event, by the kind of its stream.
+/// Facts of an event, for each kind of stream.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Fact {
@@ -44,8 +44,8 @@ pub fn decode(sealed: &Sealed) -> Result<Event, Error> {
     Ok(Event { stream, at, actor, fact, content })
 }
 
-/// Returns the types of all events: first of runs, then of sessions, then of the system. The types are taken from the
-/// error message of serde for an unknown type, which lists them.
+/// Returns the types of all events: first of runs, then of sessions, then of the system. The list is taken from the
+/// error message in which serde lists the known types.
 pub fn types() -> [Vec<String>; 3] {
     fn variant_names<T: DeserializeOwned>() -> Vec<String> {
         let refused = serde_json::from_value::<T>(json!({ "type": "" })).err();
@@ -57,7 +57,7 @@ pub fn types() -> [Vec<String>; 3] {
 }
 
 impl Fact {
-    /// Returns the type and the facts of the event, in the form in which heads and responses contain them.
+    /// Returns the type and the facts of the event, encoded as in heads and in responses.
     pub fn encode(&self) -> (String, Value) {
         let Ok(Value::Object(mut map)) = serde_json::to_value(self) else {
             unreachable!("facts are tagged objects: {self:?}")

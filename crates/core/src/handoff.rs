@@ -1,5 +1,5 @@
-//! Tools with which an agent hands its work over to a second agent or to a person, or ends the work (contracts A5, A7).
-//! The module `run/handoff.rs` carries out the hand-off.
+//! Tools with which an agent ends its work, or hands the work over to another agent or to a person (contracts A5, A7).
+//! The module `run/handoff.rs` performs the hand-off.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::definition::Definition;
 use crate::tool::{Receiver, Runs, Spec};
 
-/// Receivers of a hand-off that are not agents. No agent may have one of these names.
+/// Names of the receivers of a hand-off that are not agents. No agent may have one of these names.
 pub const TERMINATOR: &str = "terminator";
 pub const ADMIN: &str = "admin";
 
@@ -20,7 +20,7 @@ pub fn tool_name(to: &str) -> String {
     format!("handoff_to_{to}")
 }
 
-/// Returns the tool that hands work over to `to`, which is an agent, [`TERMINATOR`] or [`ADMIN`].
+/// Returns the definition of the tool that hands work over to `to`: an agent, [`TERMINATOR`] or [`ADMIN`].
 pub fn tool(to: &str) -> Spec {
     let (receiver, description, message) = match to {
         TERMINATOR => (
@@ -56,7 +56,7 @@ pub fn tool(to: &str) -> Spec {
     }
 }
 
-/// Name of the only tool that ends the step of an agent with `ends: finish`.
+/// Name of the tool that ends the step of an agent with `ends: finish`. Nothing else ends such a step.
 pub const FINISH: &str = "finish";
 
 pub fn finish() -> Spec {
@@ -84,7 +84,7 @@ pub fn finish() -> Spec {
 }
 
 impl Spec {
-    /// Returns the receiver of the work, if the tool hands work over.
+    /// Returns the receiver to which this tool hands work over. `None` for other tools.
     pub fn receiver(&self) -> Option<&Receiver> {
         match &self.runs {
             Runs::HandsOver(receiver) => Some(receiver),
@@ -96,7 +96,7 @@ impl Spec {
 }
 
 impl Definition {
-    /// Returns these agents and all agents to which they can hand work over, directly or through other agents.
+    /// Returns these agents, and all agents that can get their work through one or more hand-offs.
     pub fn reached_by<'a>(&self, agents: impl IntoIterator<Item = &'a str>) -> BTreeSet<&str> {
         let known = |name: &str| self.agents.get_key_value(name);
         let mut reached = BTreeSet::new();

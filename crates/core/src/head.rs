@@ -1,9 +1,9 @@
-//! The head of a journal: the end of a hash chain over all events, short enough for a person to write down.
+//! The head of a journal: the last hash of a chain over all events, with few enough digits to write down.
 //!
-//! Each stream has its own chain. The chain of the journal covers all events in the order of their positions. The chain
-//! of the journal begins with 32 zero bytes: `hash(n) = SHA-256(hash(n - 1) ‖ hash of the nth event)`. The hash of an
-//! event covers its stream up to this event, so a head covers all events before it. A person who wrote down yesterday's
-//! head can verify that today's journal continues it.
+//! Each stream has its own chain. The chain of the whole journal contains all events in the order of their positions.
+//! It begins with 32 zero bytes: `hash(n) = SHA-256(hash(n - 1) ‖ hash of the nth event)`. The hash of an event depends
+//! on all earlier events of its stream. A head therefore depends on all events before it. A person who wrote down
+//! yesterday's head can verify that today's journal still contains the same events up to it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -29,7 +29,7 @@ impl Head {
     /// Head of an empty journal.
     pub const START: Self = Self { events: 0, hash: Digest::ZERO };
 
-    /// Returns the head after one more event. `event` is the hash of this event in the chain of its stream.
+    /// Returns the head after one more event. `event` is the hash of the added event in the chain of its stream.
     #[must_use]
     pub fn then(&self, event: &Digest) -> Self {
         let hash = Digest::of_parts(&[self.hash.as_bytes(), event.as_bytes()]);
@@ -45,24 +45,24 @@ impl fmt::Display for Head {
 }
 
 /// Head of a journal that a person wrote down: the number of events, and the first digits of the hash over these
-/// events. A note of a checkpoint has the root of the tree instead of the hash, as `1042:root:` and all digits of the
-/// root.
+/// events. For a checkpoint, a person writes down the root of the tree instead of the hash: `1042:root:` and all digits
+/// of the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadNote {
     pub events: u64,
     is_root: bool,
-    /// Lower-case hexadecimal digits. A note has at least [`DIGITS`] digits, and at most as many as a complete hash.
+    /// Lower-case hexadecimal digits. A note has at least [`DIGITS`] digits, and at most the digits of a complete hash.
     digits: String,
 }
 
 impl HeadNote {
-    /// Returns the note for the root of a checkpoint.
+    /// Returns the note that a person writes down for a checkpoint with this root.
     pub fn root(events: u64, root: &Digest) -> Self {
         Self { events, is_root: true, digits: root.to_string() }
     }
 
-    /// Returns true if the noted digits match `head` or `root`. The caller must compute `head` and `root` after as many
-    /// events as the note states.
+    /// Returns true if the noted digits match `head` or `root`. The caller must compute `head` and `root` over the
+    /// number of events that the note states.
     pub fn is(&self, head: &Head, root: &Digest) -> bool {
         let hash = if self.is_root { root } else { &head.hash };
         self.events == head.events && hash.to_string().starts_with(&self.digits)
@@ -76,7 +76,7 @@ impl fmt::Display for HeadNote {
     }
 }
 
-/// Prefix that marks the digits as digits of a root.
+/// Prefix of the digits if they belong to a root.
 const ROOT: &str = "root:";
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,8 +1,8 @@
-//! Answers that are stored per subject. Defines which questions are equal, which questions are similar, and how answers
-//! are searched. All stores and user interfaces use these definitions.
+//! Answers of people, which are stored per subject so that later questions can reuse them. This module defines when two
+//! questions are equal or similar, and how answers are searched. All stores and user interfaces use these definitions.
 //!
-//! The subject of a run is the field `subject` of its input, such as the athlete, the repository or the customer. This
-//! module never compares answers about different subjects: the caller passes rows of a single subject.
+//! The subject of a run is the field `subject` of its input, for example an athlete, a repository or a customer.
+//! Answers about different subjects are never compared. The caller passes rows of one subject.
 
 use std::collections::BTreeSet;
 
@@ -15,11 +15,11 @@ use crate::projection::AnswerRow;
 use crate::schema;
 use crate::time::Timestamp;
 
-/// Maximum number of bytes of a subject. A longer text, an empty text, or a text with control characters is not a
-/// subject. Two subjects are therefore never confused.
+/// Maximum number of bytes of a subject. A longer text, an empty text, or a text with control characters is not
+/// accepted as a subject. Therefore two different subjects are never stored under the same name.
 pub const SUBJECT_BYTES: usize = 256;
 
-/// Maximum number of words of an answer and its question that are indexed.
+/// Maximum number of words that are indexed of an answer and its question together.
 pub const WORDS: usize = 1_000;
 
 /// Maximum number of words in one search. Further words are ignored.
@@ -28,10 +28,10 @@ pub const SEARCHED_WORDS: usize = 32;
 /// Maximum number of earlier answers that are shown with a question.
 pub const SUGGESTIONS: usize = 3;
 
-/// Maximum number of earlier answers with which a question is compared, the newest first.
+/// Maximum number of earlier answers whose questions are compared with a new question. The newest are used.
 pub const COMPARED: usize = 200;
 
-/// Maximum number of bytes of the question's text in a row.
+/// Maximum number of bytes of the question's text in a stored row.
 pub const QUESTION_BYTES: usize = 2_000;
 
 /// Maximum number of characters of an indexed word. Longer words are cut.
@@ -42,7 +42,8 @@ pub fn subject(input: &Value) -> Option<&str> {
     subject_of(input.get("subject")?.as_str()?)
 }
 
-/// Parses a subject. `None` if the text is not a valid subject, because a request for erasure could not find it.
+/// Parses a subject. `None` if the text is not a valid subject. Answers with an invalid subject could not be found when
+/// a person asks for their erasure.
 pub fn subject_of(text: &str) -> Option<&str> {
     let subject = text.trim();
     let fits = !subject.is_empty() && subject.len() <= SUBJECT_BYTES && !subject.contains(char::is_control);
@@ -55,7 +56,7 @@ pub fn question_key(question: &str) -> String {
     Digest::of_bytes(folded.join(" ").as_bytes()).to_string()
 }
 
-/// Returns the words of the texts in lower case, in their order and without duplicates. In scripts without spaces
+/// Returns the words of the texts in lower case, in their order and without duplicates. In scripts that have no spaces
 /// between words, each character is a word.
 pub fn collect_words<'t>(texts: impl IntoIterator<Item = &'t str>, most: usize) -> Vec<String> {
     let mut known = BTreeSet::new();
@@ -71,13 +72,13 @@ pub fn collect_words<'t>(texts: impl IntoIterator<Item = &'t str>, most: usize) 
     words
 }
 
-/// Returns the words of a search query.
+/// Returns the words that a search query looks for.
 pub fn searched(text: &str) -> Vec<String> {
     collect_words([text], SEARCHED_WORDS)
 }
 
-/// Answer that is recorded if a person leaves a question empty (contract E14). This answer is never reused for a later
-/// question.
+/// Answer that is recorded if a person submits no answer to a question (contract E14). This answer is never reused for
+/// a later question.
 pub const NOTHING: &str = "No response provided";
 
 /// Returns true if the answer may be suggested for later questions.
@@ -129,7 +130,8 @@ pub fn reusable(rows: Vec<AnswerRow>, now: Timestamp, reuse_ms: u64) -> Option<A
     counts.max_by(|one, other| (one.since(), &one.interrupt).cmp(&(other.since(), &other.interrupt)))
 }
 
-/// Minimum [`likeness`] of similar questions. At this value, half of the words of both questions are the same.
+/// Minimum [`likeness`] at which two questions are similar. The value is reached if, for example, both questions have
+/// the same number of words and share half of them.
 const LIKE: u32 = 500;
 
 /// Returns the similarity of two questions in thousandths: twice the number of shared words, divided by the total

@@ -1,8 +1,8 @@
-//! Business hours: computes when a deadline in working time is reached. Only this module handles times of day that a
-//! clock change skips or repeats.
+//! Business hours: computes when a deadline in working time is reached. A clock change skips or repeats some times of
+//! day. Only this module deals with such times.
 //!
-//! The database of time zones is compiled into the program. Events record computed times as moments, so a replay does
-//! not compute them again.
+//! The database of time zones is compiled into the program. Events store the computed deadlines as points in time, so a
+//! replay does not compute them again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -27,9 +27,9 @@ pub(crate) static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneData
 pub struct Hours {
     /// IANA time zone, such as `Europe/Berlin`.
     pub time_zone: String,
-    /// Working hours by day of the week. If a day is missing, nobody in the group works on it.
+    /// Working hours by day of the week. On a day that is missing, nobody in the group works.
     pub week: BTreeMap<Day, Vec<Span>>,
-    /// Dates on which nobody in the group works, on any day of the week.
+    /// Dates on which nobody in the group works. They take precedence over `week`.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub holidays: BTreeSet<Date>,
     pub source: PeopleSource,
@@ -108,7 +108,7 @@ pub fn is_zone(name: &str) -> bool {
     ZONES.get(name).is_ok()
 }
 
-/// Returns the problem of a `time_zone` field. `None` if the time zone exists.
+/// Checks a `time_zone` field, and returns its problem. `None` if the time zone exists.
 pub(crate) fn check_zone(name: &str) -> Option<Problem> {
     let shown = || name.chars().take(limits::NAME_BYTES).collect::<String>();
     let why = || format!("there is no time zone `{}`: write one such as `Europe/Berlin`", shown());
@@ -155,7 +155,7 @@ impl From<Span> for String {
 }
 
 impl Hours {
-    /// Returns the problems of the hours. Each problem has a JSON pointer into the request body of the API.
+    /// Returns the problems of the business hours. Each problem has a JSON pointer into the request body of the API.
     pub fn check(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         problems.extend(check_zone(&self.time_zone));
@@ -178,7 +178,7 @@ impl Hours {
         problems
     }
 
-    /// Returns the working periods on a date, each as its first and its last moment.
+    /// Returns the beginning and the end of each working period on a date, in milliseconds.
     fn on(&self, date: Date, zone: &TimeZone) -> impl Iterator<Item = (i64, i64)> {
         let free = self.holidays.contains(&date);
         let spans =
@@ -198,9 +198,9 @@ pub(crate) enum Edge {
     Ends,
 }
 
-/// Returns the moment of a local time of day, in milliseconds. If a clock change skips the time, returns the moment of
-/// the change. If a clock change repeats the time, a working period begins at its first occurrence and ends at its last
-/// occurrence. Working time is therefore never shortened.
+/// Returns the point in time of a local time of day, in milliseconds. If a clock change skips this time of day, returns
+/// the time of the change. A clock change may repeat this time of day. The beginning of a working period is then its
+/// first occurrence, and the end is its last occurrence. A clock change therefore never shortens a working period.
 pub(crate) fn moment(date: Date, minute: u16, edge: Edge, zone: &TimeZone) -> Option<i64> {
     // The last millisecond before the end still belongs to the working period.
     let back = i64::from(edge == Edge::Ends);
@@ -221,11 +221,11 @@ pub(crate) fn moment(date: Date, minute: u16, edge: Edge, zone: &TimeZone) -> Op
 }
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
-/// Number of days whose working periods are computed together.
+/// Number of days whose working periods are computed in one step.
 const WINDOW: i64 = 7;
 
-/// Returns the moment at which `ms` of working time have passed since `from`. Counts only time during which at least
-/// one of these groups works. If the moment is not within [`limits::HOURS_AHEAD_DAYS`], returns the end of these days.
+/// Returns the time at which `ms` of working time have passed since `from`. Working time is time in which at least one
+/// of these groups works. If that takes longer than [`limits::HOURS_AHEAD_DAYS`], returns the end of these days.
 pub fn after(from: Timestamp, ms: u64, of: &[&Hours]) -> Timestamp {
     let zones: Vec<(&Hours, TimeZone)> =
         of.iter().filter_map(|hours| Some((*hours, ZONES.get(&hours.time_zone).ok()?))).collect();
@@ -246,8 +246,8 @@ pub fn after(from: Timestamp, ms: u64, of: &[&Hours]) -> Timestamp {
     Timestamp::from_millis(last)
 }
 
-/// Returns the periods between two moments in which at least one group works, in their order. Merges periods that touch
-/// or overlap.
+/// Returns the periods between two moments in which at least one group works, in their order. Periods that touch or
+/// overlap are merged.
 fn at_work(of: &[(&Hours, TimeZone)], begins: i64, ends: i64) -> Vec<(i64, i64)> {
     let mut found: Vec<(i64, i64)> = Vec::new();
     for (hours, zone) in of {

@@ -1,8 +1,9 @@
-//! Ids: prefixed, sortable by time, and a pure function of (seed, n).
+//! Ids. Each id has a prefix for its type. Ids sort by the time of their creation, and depend only on a seed and on
+//! their number.
 //!
 //! An id such as `run_01k…` has a prefix and 26 characters of Crockford base 32, which encode 48 bits of milliseconds
-//! and 80 bits drawn from the seed. In an id that a run issues, the first 16 of the 80 bits are the position of the id
-//! in the run. This module reads no clock and no random source: callers pass the [`Seed`] and the time.
+//! and 80 bits drawn from the seed. In an id that a run creates, the first 16 of the 80 bits are the position of the id
+//! in the run. This module reads neither a clock nor a random source: callers pass the [`Seed`] and the time.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,12 +18,12 @@ const LENGTH: usize = 26;
 /// Number of characters of an id that encode the milliseconds.
 const OF_TIME: usize = 10;
 
-/// Seed of 128 bits that cannot be guessed. The seed is drawn once per input, outside of this crate. All ids and salts
-/// of the input are derived from the seed.
+/// Seed of 128 bits that cannot be guessed. A seed is drawn for each input, outside of this crate. All ids and salts
+/// that the input needs are derived from the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seed(pub [u8; 16]);
 
-/// Draws the ids and salts of one input, one after the other.
+/// Generates the ids and salts for one input, one after the other.
 #[derive(Debug)]
 pub struct Draw {
     seed: Seed,
@@ -35,7 +36,7 @@ impl Draw {
         Self { seed, now, n: 0 }
     }
 
-    /// Returns the next 16 bytes, which become the salt of an event's content. No id reveals bits of a salt.
+    /// Returns the next 16 bytes. They are used as the salt of an event's content. Ids do not reveal bits of a salt.
     pub fn salt(&mut self) -> [u8; 16] {
         let hash = self.next(b"holdshort.salt.v1");
         let mut salt = [0; 16];
@@ -51,7 +52,7 @@ impl Draw {
         self.made(random)
     }
 
-    /// Returns the next id of type `I`. The id sorts after all ids of the same millisecond that have a lower `place`.
+    /// Returns the next id of type `I`. Of several ids of the same millisecond, ids with a higher `place` sort later.
     pub fn id_at<I: Id>(&mut self, place: u16) -> I {
         let drawn = self.next(b"holdshort.id.v1");
         let mut random = [0; 10];
@@ -80,7 +81,7 @@ impl Draw {
     }
 }
 
-/// Operations that all types of ids have.
+/// Operations of every type of id.
 pub trait Id: Sized {
     const PREFIX: &'static str;
     fn from_text(text: String) -> Self;
@@ -165,7 +166,7 @@ macro_rules! id {
 }
 
 id!(
-    /// Id of a run: one execution of a workflow that the journal records.
+    /// Id of a run, which is one execution of a workflow.
     RunId,
     "run_"
 );
@@ -175,17 +176,17 @@ id!(
     "ses_"
 );
 id!(
-    /// Id of an interrupt: a pause of a run that waits for a person.
+    /// Id of an interrupt, which is a pause of a run until a person decides.
     InterruptId,
     "int_"
 );
 id!(
-    /// Id of a grant: a remembered approval.
+    /// Id of a grant, which is an approval that also allows later calls.
     GrantId,
     "gra_"
 );
 id!(
-    /// Id of a delivery: one notification over one channel about one event.
+    /// Id of a delivery, which is one notification about one event over one channel.
     DeliveryId,
     "dlv_"
 );
@@ -200,12 +201,12 @@ id!(
     "psh_"
 );
 id!(
-    /// Id of the key of an agent or service. The id is not the secret of the key.
+    /// Id of the key of an agent or service. It is not secret.
     KeyId,
     "key_"
 );
 
-/// Stream that contains an event.
+/// Stream to which an event belongs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum StreamId {

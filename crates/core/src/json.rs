@@ -1,8 +1,7 @@
 //! JSON from untrusted sources: strict parsing, and canonical writing (RFC 8785).
 //!
-//! Parsing rejects input that two JSON readers could understand differently: duplicate keys, and integers beyond 2^53−1
-//! (RFC 8785, 3.2.2.3; I-JSON, RFC 7493). All input from outside of Holdshort is parsed with [`parse`] or
-//! [`from_slice`].
+//! Input that JSON readers could understand differently is rejected: duplicate keys, and integers beyond 2^53−1 (RFC
+//! 8785, 3.2.2.3; I-JSON, RFC 7493). All input from outside Holdshort is parsed with [`parse`] or [`from_slice`].
 
 use std::fmt;
 
@@ -14,7 +13,7 @@ pub use crate::canonical::canonical;
 /// Largest integer that all JSON readers represent exactly.
 pub const MAX_INTEGER: u64 = (1 << 53) - 1;
 
-/// Error returned when a text is not acceptable JSON. The message contains the line and the column.
+/// Error returned when a text is not JSON that [`parse`] accepts. The message contains the line and the column.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Error(#[from] serde_json::Error);
@@ -38,8 +37,8 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Maximum nesting of a value from outside of Holdshort. JSON readers stop at 128 levels, and the journal adds levels
-/// of its own.
+/// Maximum nesting depth of a value from outside Holdshort. JSON readers stop at a depth of 128, and events nest such
+/// values more deeply.
 pub const MAX_DEPTH: usize = 64;
 
 /// Returns the reason why different JSON readers could understand the value differently. `None` if all JSON readers
@@ -59,9 +58,9 @@ pub fn unsafe_part(value: &Value) -> Option<&'static str> {
     look(value, MAX_DEPTH)
 }
 
-/// Returns the value that results if this value is written and parsed. In the result, keys are in the order of RFC
-/// 8785, and a number without a fraction becomes an integer. Values with the same canonical form therefore become
-/// equal, and people see them in the same form.
+/// Returns the value that is obtained by writing this value as JSON and parsing it again. In the result, keys are
+/// sorted as in RFC 8785, and a number without a fraction is an integer. Values with the same canonical form are then
+/// equal, and are shown to people in the same way.
 #[must_use]
 pub fn as_read_again(value: Value) -> Value {
     match value {
@@ -83,8 +82,8 @@ fn whole(number: &Number) -> Option<Number> {
     is_safe(number).then(|| Number::from(value as i64))
 }
 
-/// Returns the value that results if this value is [written and parsed](as_read_again). Converts every part that a JSON
-/// reader might reject to text. The result can therefore always be written and parsed.
+/// Returns the value that is obtained by [writing and parsing](as_read_again) this value. Parts that some JSON readers
+/// would reject are converted to text. Writing and parsing the result therefore never fails.
 pub fn made_safe(value: Value) -> Value {
     // The journal adds a few levels around a value from outside.
     const DEPTH: usize = MAX_DEPTH + 16;

@@ -1,4 +1,4 @@
-//! Changes of a trial that a person approves in part: the paths to choose from, and the changes that a choice keeps.
+//! Partial approval of a trial's changes: the paths among which a person chooses, and the changes that are committed.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -7,8 +7,8 @@ use crate::changeset::{self, Change, Changeset};
 use crate::limits;
 use crate::schema::Problem;
 
-/// Returns the changes that an edit keeps, and the paths that it drops. The edit is a list of the paths to keep, such
-/// as `["src/a.rs"]`.
+/// Returns the changes that are committed after this edit, and the paths whose changes are dropped. The edit is a list
+/// of the approved paths, such as `["src/a.rs"]`.
 pub(crate) fn selected<'c>(
     changes: &'c Changeset,
     edit: &Value,
@@ -22,7 +22,7 @@ pub(crate) fn selected<'c>(
     Ok((kept, dropped))
 }
 
-/// Returns the paths from which a person chooses, the most relevant first. Ignored files and git's internal files are
+/// Returns the paths among which a person chooses, the most relevant first. Ignored files and git's internal files are
 /// last.
 fn in_order(changes: &Changeset) -> Vec<&str> {
     let mut parts: Vec<_> = changes.parts().into_iter().collect();
@@ -31,8 +31,8 @@ fn in_order(changes: &Changeset) -> Vec<&str> {
     parts.into_iter().map(|(path, _)| path).collect()
 }
 
-/// Returns the paths from which a person may choose, and the number of paths that do not fit on the card. `None` if
-/// there is only one path.
+/// Returns the paths among which a person can choose, and the number of further paths for which the card has no room.
+/// `None` if there is only one path.
 pub(crate) fn choice(changes: &Changeset) -> Option<Value> {
     let parts = in_order(changes);
     let shown = &parts[..parts.len().min(limits::CARD_PARTS)];

@@ -1,4 +1,4 @@
-//! Settings for one kind of interrupt, from a workflow or from a phase.
+//! Settings for one kind of interrupt, in a workflow or in one phase.
 
 use std::collections::BTreeMap;
 
@@ -14,24 +14,24 @@ pub struct KindGate {
     pub options: Vec<String>,
     /// Labels of the options, by option id.
     pub labels: BTreeMap<String, String>,
-    /// Effect of the option `reject`, chosen from the effects that the option table allows.
+    /// Effect of the option `reject`. The option table lists the possible effects.
     pub reject: Option<Effect>,
-    /// Effect of the option `respond`, chosen from the effects that the option table allows.
+    /// Effect of the option `respond`. The option table lists the possible effects.
     pub respond: Option<Effect>,
     pub expires_in_ms: Option<u64>,
     /// Option that takes effect when the interrupt expires.
     pub on_expiry: Option<String>,
-    /// Stages with their approvers. If `None`, admins and operators decide.
+    /// Stages in which people decide, with their approvers. If `None`, admins and operators decide.
     pub assignment: Option<Assignment>,
     pub reminders: Option<Reminders>,
     /// Escalation steps. If empty, the interrupt is not escalated.
     pub escalation: Vec<Escalation>,
-    /// True if the times include only the working hours of the approvers' groups.
+    /// True if only the working hours of the approvers' groups count for the times of reminders, escalation and expiry.
     pub working_time: Option<bool>,
 }
 
-/// Form in which a definition stores the settings. An assignment with a single plain stage is stored as `approvers` and
-/// `quorum`, as in versions in which assignments had only one stage.
+/// Settings as a definition stores them. An assignment with a single plain stage is stored as `approvers` and `quorum`.
+/// Earlier versions stored all assignments like this, because assignments had only one stage.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -117,8 +117,8 @@ impl From<KindGate> for Stored {
 }
 
 impl KindGate {
-    /// Returns these settings. Missing settings are taken from `usual`. Labels are merged option by option. A list
-    /// replaces the whole list of `usual`.
+    /// Returns these settings, completed from `usual`. Only missing settings are taken from `usual`. Labels are merged
+    /// for each option. Lists are not merged.
     pub fn over(&self, usual: Self) -> Self {
         let list = |own: &Vec<String>, usual| if own.is_empty() { usual } else { own.clone() };
         let mut labels = usual.labels;

@@ -1,7 +1,7 @@
 //! Holdshort's core makes the decisions: it turns inputs into events, events into state, and state into actions.
 //!
-//! PURE. No I/O, no clock, no randomness, no async, no logging, no hash-ordered map. Equal inputs give byte-equal
-//! events. Read [`run`] first. The design, part 1, defines the terms.
+//! The crate is pure: it has no I/O, no clock, no randomness, no async, no logging and no hash-ordered map. Equal
+//! inputs give exactly equal events. Read the module [`run`] first. Part 1 of the design defines the terms.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

@@ -1,7 +1,7 @@
-//! Channels: configuration of the services that notify people, and rules that select the notices that each channel
-//! gets.
+//! Channels: services over which people are notified, their configuration, and the rules that select the notices for
+//! each channel.
 //!
-//! A channel contains the sources of its secrets, and never contains a secret itself.
+//! The configuration names the sources of secrets (such as a file), and never contains a secret.
 
 mod via;
 
@@ -19,8 +19,8 @@ use crate::system::System;
 use crate::system::webhooks::{Webhook, WebhookKind};
 use crate::time::Timestamp;
 
-/// Name of the channel for callbacks to agents of other frameworks. Each callback has an address of its own. The
-/// channels file does not contain this channel.
+/// Name of the channel for callbacks to agents of other frameworks. The agent gives an address for each callback, so
+/// this channel has no address. The channels file does not contain this channel.
 pub const CALLBACKS: &str = "agent-callbacks";
 
 /// Configuration of one channel.
@@ -32,22 +32,23 @@ pub struct Channel {
     /// Address of the channel. For e-mail, `smtp://HOST:PORT`. For push, the contact address for the push service,
     /// `mailto:` or `https:`.
     pub url: Source,
-    /// Recipients of the deliveries.
+    /// Recipients of the channel's notifications.
     pub to: To,
     /// Settings of an e-mail channel. `None` for other types of channels.
     pub mail: Option<Mail>,
     /// Settings of a Slack app with buttons. `None` for other channels.
     pub slack: Option<SlackApp>,
-    /// Signing secrets, the current one first. Older secrets stay valid while receivers change to the current one. An
-    /// ntfy channel has the publisher's token here, an e-mail channel the password.
+    /// Signing secrets, the current one first. Older secrets remain valid until all receivers have the current one. An
+    /// ntfy channel stores its publishing token here, and an e-mail channel its password.
     pub secrets: Vec<Source>,
-    /// Additional headers of a webhook request. If the value of a header authenticates the request, the value is in a
-    /// file that the configuration names.
+    /// Additional HTTP headers of a webhook channel's requests. The value of a header that authenticates the request is
+    /// read from a file that the configuration names.
     pub headers: BTreeMap<String, Source>,
-    /// True if notifications contain the title of the interrupt. The title is erasable content.
+    /// True if notifications contain the title of the interrupt. The title is content that can be erased from the
+    /// journal.
     pub title: bool,
-    /// True if notifications of reviews contain a summary instead of the title. The summary is the title and the
-    /// findings, redacted.
+    /// True if notifications about reviews contain a summary instead of the title. The summary consists of the title
+    /// and the findings, with secrets redacted.
     pub summary: bool,
     /// Private address ranges to which the channel may connect.
     pub allow: Vec<String>,
@@ -58,9 +59,9 @@ pub struct Channel {
     pub retry_ms: u64,
     /// Timeout of one attempt, in milliseconds.
     pub timeout_ms: u64,
-    /// Quiet hours and digest of the channel.
+    /// Times at which the channel holds notifications back: quiet hours, and a digest.
     pub hold: Hold,
-    /// Quiet hours and digest of individual people, by person id. For a person in this map, the entry replaces `hold`.
+    /// Quiet hours and digest times of single people, by person id. An entry replaces `hold` for this person.
     pub personal: BTreeMap<String, Hold>,
 }
 
@@ -70,8 +71,8 @@ const RETRY_MS: u64 = 5_000;
 const TIMEOUT_MS: u64 = 10_000;
 
 impl Channel {
-    /// Returns the channel of a registered webhook. The channel gets notices of reviews. The node that sends adds the
-    /// address and the secrets.
+    /// Returns the channel for a webhook that was registered through the API. The channel gets only notices about
+    /// reviews. The server node that sends a notification adds the address and the secrets.
     pub fn of_webhook(id: &WebhookId, webhook: &Webhook) -> Self {
         let via = match webhook.kind {
             WebhookKind::CustomUrl => Via::Crew,
@@ -92,8 +93,8 @@ impl Channel {
         active.map(|(id, registered)| Self::of_webhook(id, &registered.is))
     }
 
-    /// Returns a channel that is not in the channels file. The channel gets every notice without delay. The sender adds
-    /// the address and the secrets.
+    /// Returns a channel that is not in the channels file. The channel gets every notice at once. The sender adds the
+    /// address and the secrets.
     pub fn webhook(name: String, attempts: u64, retry_ms: u64, timeout_ms: u64) -> Self {
         Self {
             name,
@@ -116,7 +117,7 @@ impl Channel {
         }
     }
 
-    /// Returns the quiet hours and digest that apply to a recipient.
+    /// Returns the quiet hours and the digest times that apply to a recipient.
     pub fn hold_of(&self, to: Option<&Recipient>) -> &Hold {
         match to {
             Some(to) => to.person().and_then(|id| self.personal.get(id)).unwrap_or(&self.hold),
@@ -124,13 +125,13 @@ impl Channel {
         }
     }
 
-    /// Returns true if the channel has quiet hours or a digest, and may therefore hold notices back.
+    /// Returns true if the channel may hold notices back, because it has quiet hours or a digest.
     pub fn gathers(&self) -> bool {
         !self.hold.is_empty() || self.personal.values().any(|hold| !hold.is_empty())
     }
 
-    /// Returns the time until which a notice is held back. `written` is the time of the notice. `None` if the notice is
-    /// sent at once.
+    /// Returns the time until which a notice is held back. `written` is the time at which the notice was created.
+    /// `None` if the notice is sent at once.
     pub fn held_until(&self, notice: &Notice, written: Timestamp, people: &People) -> Option<Timestamp> {
         let person = notice.to.as_ref().and_then(Recipient::person).and_then(|id| people.get(id));
         let zone = person.and_then(|person| person.time_zone.as_deref());
@@ -138,7 +139,8 @@ impl Channel {
     }
 }
 
-/// Returns true if the sender sets this header itself. A configuration may not set such a header.
+/// Returns true if the code that sends notifications sets this HTTP header itself. The configuration must not set such
+/// a header.
 pub fn is_own_header(name: &str) -> bool {
     const OWN: [&str; 10] = [
         "connection",
@@ -160,22 +162,22 @@ pub fn is_own_header(name: &str) -> bool {
 /// Recipients of a channel's deliveries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum To {
-    /// All readers of the channel together. There is one delivery for each notice.
+    /// All readers of the channel together, with one notification per notice.
     #[default]
     Channel,
-    /// Each approver. There is one delivery for each person, or for push one delivery for each browser of the person.
+    /// Each approver. Each person gets one notification per notice. With push, each browser of the person gets one.
     People,
-    /// Fixed addresses. There is one delivery for each address.
+    /// The addresses in this list. Each address gets one notification per notice.
     Addresses(Vec<String>),
 }
 
 /// Settings of an e-mail channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mail {
-    /// Sender of the e-mails: `Holdshort <holdshort@example.org>`, or only the address.
+    /// Sender of the e-mails: a name with an address (`Holdshort <holdshort@example.org>`), or only the address.
     pub from: String,
     pub security: Security,
-    /// User name at the mail server. The password is the channel's secret.
+    /// User name for the login at the mail server. The password is stored in the `secrets` of the channel.
     pub user: Option<String>,
 }
 
@@ -189,10 +191,12 @@ pub enum Security {
     None,
 }
 
-/// Slack app that posts messages with its bot token. Slack tells the app which people press its buttons.
+/// Slack app that posts messages with its bot token. When a person presses a button of a message, Slack reports the
+/// person to the app.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlackApp {
-    /// Id of a conversation, `C…`. If the id is empty, each person gets a direct message.
+    /// Id of the Slack conversation to which the app posts (`C…`). If the id is empty, each person gets a direct
+    /// message.
     pub conversation: String,
     pub token: Source,
     pub signing_secret: Source,
@@ -209,12 +213,13 @@ pub enum Source {
     Env(String),
 }
 
-/// Filter that selects the notices for a channel. A criterion that is empty matches every notice.
+/// Filter that selects the notices for a channel. An empty criterion matches every notice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
     pub occasions: BTreeSet<Occasion>,
     pub kinds: BTreeSet<Kind>,
-    /// People who are approvers or recipients of the notice. A notice must match `people` or `groups`, not both.
+    /// People who are approvers or recipients of the notice. A notice matches if it matches `people` or `groups`. It
+    /// need not match both.
     pub people: BTreeSet<String>,
     pub groups: BTreeSet<String>,
     pub workflows: BTreeSet<String>,
@@ -223,8 +228,8 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Returns true if the channel gets notices of checkpoints. The rule must list this occasion explicitly, because a
-    /// checkpoint has no approvers.
+    /// Returns true if the channel gets notices about checkpoints of the journal. The rule must list checkpoints
+    /// explicitly. A checkpoint has no approvers, so no other criterion selects it.
     pub fn takes_checkpoints(&self) -> bool {
         self.occasions.contains(&Occasion::Checkpoint)
     }
@@ -233,7 +238,7 @@ impl Rule {
         self.is_about(notice) && self.names(notice)
     }
 
-    /// Returns true if the notice matches all criteria except `people` and `groups`.
+    /// Returns true if the notice matches all criteria of the rule. Ignores the criteria `people` and `groups`.
     pub fn is_about(&self, notice: &Notice) -> bool {
         (self.occasions.is_empty() || self.occasions.contains(&notice.occasion))
             && (self.kinds.is_empty() || self.kinds.contains(&notice.kind))

@@ -1,4 +1,5 @@
-//! Types of channels: a closed set. One row per type states who reads the channel and which purpose its secrets have.
+//! Types of channels. The set of types is fixed in the program. Each type has one table row, which states who reads the
+//! channel and what its secrets are for.
 
 /// Type of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,21 +20,21 @@ pub enum Via {
     Push,
 }
 
-/// Properties of a type of channel.
+/// Properties that all channels of one type share.
 #[derive(Clone, Copy, Debug)]
 pub struct ViaRow {
     /// Name of the type in the channels file.
     pub name: &'static str,
-    /// True if people read the channel. If a program reads the channel, the channel gets every notice, in order.
+    /// True if people read the channel. If false, a program reads the channel. A program gets every notice, in order.
     pub is_read_by_people: bool,
     pub secrets: Secrets,
     pub checkpoints: Checkpoints,
 }
 
-/// Purpose of the secrets that the channels file has for a channel of this type.
+/// Use of the secrets that the channels file contains for a channel of this type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Secrets {
-    /// The secrets sign the requests, and at least one secret is required. The channel may also add headers.
+    /// The secrets sign the requests, and at least one secret is required. The configuration may also add HTTP headers.
     Sign,
     /// The URL is the secret, because anyone who knows the URL may post to it.
     Url,
@@ -43,11 +44,11 @@ pub enum Secrets {
     Own,
 }
 
-/// Recipients that may get checkpoints of the journal through a channel of this type.
+/// Recipients to which a channel of this type may send checkpoints of the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checkpoints {
     Any,
-    /// Only fixed addresses that archive the checkpoints.
+    /// Only addresses that the configuration lists. They archive the checkpoints.
     Addresses,
     Never,
 }

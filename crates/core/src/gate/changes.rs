@@ -1,4 +1,4 @@
-//! Rules on effects: compares the changes of a call with the criteria of a rule.
+//! Compares the changes of a call with the criteria of a rule.
 
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -7,10 +7,10 @@ use crate::changeset::Changeset;
 use crate::policy::{ChangeScope, Rule};
 
 /// Returns true if the changes of the call satisfy the criteria `changes` and `deletes` of the rule. A rule without
-/// these two criteria matches every call.
+/// these criteria matches every call.
 ///
-/// A rule with these criteria never matches a call whose changes are unknown. If the rule could ask a person or forbid
-/// the call, `vote` asks a person about the call.
+/// A rule with these criteria never matches a call whose changes are unknown. In this case, `vote` asks a person if the
+/// rule could have asked a person or forbidden the call.
 pub(super) fn matches(rule: &Rule, subject: &Subject<'_>, releases: bool) -> bool {
     if !speaks_of_changes(rule) {
         return true;
@@ -37,7 +37,7 @@ pub(super) fn decides_what_is_ignored(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(".gitignore"))
 }
 
-/// Returns true if all changes match the globs. A change of a folder is compared only if it changes the folder's mode.
+/// Returns true if all changes match the globs. A changed folder must match only if its mode changes.
 pub(crate) fn within(globs: &[String], changes: &Changeset) -> bool {
     let globs = Globs::new(globs);
     changes.counted().all(|change| globs.hold(&change.path))
@@ -49,12 +49,12 @@ pub(super) fn meet_paths(globs: &[String], changes: &Changeset) -> bool {
     changes.counted().any(|change| globs.meet(&change.path))
 }
 
-/// Returns true if a rule that allows covers the changes. Changes to the run's private layer need no approval: the
-/// layer contains ignored files that only the run sees. `ignored` and `paths` are about the workspace, where a path
-/// that git ignores is treated like any other path.
+/// Returns true if a rule that allows calls also allows these changes. Changes to the run's private layer are always
+/// allowed. This layer contains files that git ignores and that only this run sees. The criteria `ignored` and `paths`
+/// apply to the workspace. For `paths`, a path that git ignores is like any other path.
 ///
-/// `ignored` covers only commands. A build writes ignored caches as a side effect. If an agent names a file for a file
-/// tool, it intends to change that file.
+/// The criterion `ignored` allows changes of ignored files only for commands. A build, for example, changes ignored
+/// cache files as a side effect. A file tool is different: the agent names the file, and so intends to change it.
 fn scope_covers(scope: &ChangeScope, changes: &Changeset, layer: &Changeset, subject: &Subject<'_>) -> bool {
     let is_proposed = matches!(subject.changes, Changes::Proposed(_));
     match scope {
@@ -64,7 +64,7 @@ fn scope_covers(scope: &ChangeScope, changes: &Changeset, layer: &Changeset, sub
     }
 }
 
-/// Returns true if a rule that asks or forbids matches the changes, including the changes to the run's layer.
+/// Returns true if the changes match a rule that asks or forbids. Includes the changes to the run's private layer.
 fn meets(scope: &ChangeScope, changes: &Changeset, layer: &Changeset) -> bool {
     match scope {
         ChangeScope::None => changes.is_empty() && layer.is_empty(),
@@ -79,7 +79,7 @@ pub(super) fn matcher(glob: &str) -> Option<GlobMatcher> {
     GlobBuilder::new(glob).literal_separator(true).build().ok().map(|glob| glob.compile_matcher())
 }
 
-/// Globs of a rule. `None` stands for a malformed glob.
+/// Compiled globs of a rule. `None` stands for a malformed glob.
 #[derive(Clone, Debug)]
 pub(super) struct Globs(Vec<Option<GlobMatcher>>);
 
@@ -88,12 +88,12 @@ impl Globs {
         Self(globs.iter().map(|glob| matcher(glob)).collect())
     }
 
-    /// Returns true if a rule that allows covers the path.
+    /// Returns true if the globs of a rule that allows match the path.
     pub(super) fn hold(&self, path: &str) -> bool {
         self.0.iter().flatten().any(|glob| glob.is_match(path))
     }
 
-    /// Returns true if a rule that asks or forbids matches the path.
+    /// Returns true if the globs of a rule that asks or forbids match the path.
     pub(super) fn meet(&self, path: &str) -> bool {
         self.0.iter().any(|glob| glob.as_ref().is_none_or(|glob| glob.is_match(path)))
     }

@@ -1,5 +1,5 @@
-//! Mandatory checkpoints: determines the calls that each checkpoint covers, by tool and parsed arguments. The result
-//! depends only on the call and is always the same for equal calls. No rule and no grant disables a mandatory
+//! Mandatory checkpoints: decides from the tool and the parsed arguments which checkpoints stop a call. The result
+//! depends on the call alone, so equal calls always have equal results. Rules and grants never disable a mandatory
 //! checkpoint (contracts A3, A5).
 //!
 //! | checkpoint | covers |
@@ -9,15 +9,16 @@
 //! | `before_execution` | every command |
 //! | `before_deploy` | tools and commands that may deploy |
 //!
-//! `before_deploy` covers:
+//! `before_deploy` stops:
 //!
-//! - a tool whose name contains a deploy word, which the workflow lists;
-//! - a command that contains a deploy word, or that matches a command pattern. A file pattern in the command stands for
-//!   every name to which it may expand, except in programs that only read or move files;
+//! - a tool whose name contains a deploy word (the workflow lists the deploy words);
+//! - a command that contains a deploy word or matches a command pattern. A file pattern (such as `*.sh`) is treated as
+//!   every name to which it may expand. In programs that only read or move files, file patterns are ignored;
 //! - a command that the parser does not fully understand;
-//! - code that is part of the command line or comes from standard input, except sed scripts that only edit.
+//! - code that is part of the command line or that is read from standard input. Exception: sed scripts that only edit
+//!   text.
 //!
-//! If a command names a script, the content of the script is not read.
+//! If a command executes a script file, the content of the file is not examined.
 
 use std::collections::BTreeSet;
 
@@ -26,20 +27,20 @@ use crate::policy::Checkpoint;
 use crate::tool::Category;
 use holdshort_command::{Command, Part, Pattern};
 
-/// Default deploy words, which apply if the workflow lists no words or patterns.
+/// Words by which a deployment is recognised if the workflow lists no words and patterns.
 pub const DEPLOY: [&str; 9] =
     ["push", "publish", "deploy", "apply", "release", "upload", "rollout", "promote", "send-pack"];
 
-/// Checkpoints of a workflow.
+/// Settings of a workflow for its mandatory checkpoints.
 #[derive(Clone, Copy, Debug)]
 pub struct Checkpoints<'a> {
     pub at: &'a BTreeSet<Checkpoint>,
-    /// Words and command patterns for deploying. If the list is empty, [`DEPLOY`] applies.
+    /// Words and command patterns by which a deployment is recognised. If the list is empty, [`DEPLOY`] applies.
     pub deploy: &'a [String],
 }
 
 impl Checkpoints<'_> {
-    /// Returns one reason for each checkpoint that covers the call.
+    /// Returns one reason for each checkpoint that stops the call.
     pub(super) fn reasons(self, subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
         let covered = |checkpoint: &&Checkpoint| self.covers(**checkpoint, subject, command);
         self.at.iter().filter(covered).map(|checkpoint| reason(*checkpoint)).collect()
@@ -91,9 +92,9 @@ impl Checkpoints<'_> {
 }
 
 /// Returns true if the command contains the word or pattern. A word also matches in other forms (`deployment`,
-/// `deploys`), as a part of `kubectl-apply`, `make:release` or `publishPlugins`, as an abbreviated subcommand, or in an
-/// argument of a script. A pattern matches as it does in rules. A pattern also matches if the command has other words
-/// between the words of the pattern.
+/// `deploys`), as a part of a longer name (`kubectl-apply`, `make:release`, `publishPlugins`), as an abbreviated
+/// subcommand, or in an argument of a script. A pattern matches as in rules, and also if other words stand between the
+/// words of the pattern.
 fn says(part: &Part, word: &str) -> bool {
     if word.contains([' ', '*']) {
         return part.may_match(word) || scattered(part, word);
@@ -104,7 +105,8 @@ fn says(part: &Part, word: &str) -> bool {
     abbreviated || said.into_iter().any(|said| contains_word(said, word)) || may_say(part, word)
 }
 
-/// Returns true if a file pattern may expand to a name that contains the word, and if the program may execute the file.
+/// Returns true if a file pattern may expand to a name that contains the word, and the program may execute the file of
+/// this name.
 fn may_say(part: &Part, word: &str) -> bool {
     let holding = Pattern::holding(word);
     let files = part.files.iter().filter(|file| Pattern::is_in(file)).map(|file| Pattern::of_shell(file));
@@ -112,13 +114,13 @@ fn may_say(part: &Part, word: &str) -> bool {
     !part.only_handles_files() && patterns.any(|it| it.in_small_letters().meets(&holding))
 }
 
-/// Returns true for code that is part of the command line or comes from standard input, because such code may do
-/// anything. Returns false for a sed script that only edits.
+/// Returns true if this part of a command executes code from the command line or from standard input, because such code
+/// can have any effect. Returns false for a sed script that only edits.
 fn is_code(part: &Part) -> bool {
     part.is_inline_code() && !part.only_edits()
 }
 
-/// Returns true if the text contains all pieces of the word, or other forms of the pieces, next to each other.
+/// Returns true if all pieces of the word occur in the text, next to each other. A piece may have another ending.
 fn contains_word(said: &str, word: &str) -> bool {
     let (said, word) = (pieces(said), pieces(word));
     let is_it =

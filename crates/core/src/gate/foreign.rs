@@ -1,10 +1,10 @@
-//! Gates for calls of external agents. The rules of the system, the command parser and the grants of the session vote
-//! on these calls as they vote on calls of Holdshort's own agents.
+//! Gates for calls of external agents. Three sources vote, as they do on calls of Holdshort's own agents: the rules of
+//! the system, the command parser, and the grants of the session.
 //!
-//! If the server has tried a call (`foreign_trial.rs`), the gates vote on the changes of the trial. Apart from trials,
-//! calls of external agents are never inspected, because Holdshort has no access to the workspace, the targets of
-//! paths, and the scripts of a command. If the arguments alone do not determine the effect of a call, a person is
-//! therefore asked. For the same reason, no grant covers a command that executes files of the workspace.
+//! If the server ran the call in a trial (`foreign_trial.rs`), the gates vote on the changes that the trial made.
+//! Otherwise only the call itself is examined. Holdshort has no access to the external agent's workspace, so it sees
+//! neither the targets of links nor the scripts that a command executes. A person is asked if the arguments alone do
+//! not show what the call does. For the same reason, grants do not allow commands that execute files of the workspace.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,7 +26,7 @@ use crate::web::Target;
 use holdshort_command::Part;
 use std::collections::BTreeSet;
 
-/// Call as an external agent reports it. An approval of the call is bound to this form.
+/// Call as an external agent reports it. An approval is valid only for exactly this call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForeignCall {
@@ -44,18 +44,18 @@ pub struct ForeignCall {
     pub before: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// Digests of the trial of the call. Only the server sets this field.
+    /// Digests of the trial in which the server ran the call. Only the server sets this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<TrialDigests>,
 }
 
-/// Data for the vote on a call of an external agent.
+/// Data that the gates need to vote on a call of an external agent.
 #[derive(Clone, Debug)]
 pub(crate) struct ForeignInputs<'a> {
     /// Rules of the system.
     pub(crate) rules: &'a [Rule],
-    /// Grants that apply to the call. `None` if several people must decide on the call, because a single person gives a
-    /// grant.
+    /// Grants that apply to the call. `None` if several people must decide on the call. A grant of one person then does
+    /// not suffice.
     pub(crate) grants: Option<Vec<&'a Grant>>,
     /// Refusals of the session that are not revoked.
     pub(crate) refusals: Vec<&'a Refusal>,
@@ -68,9 +68,9 @@ pub struct Gated {
     pub verdict: Verdict,
     pub category: Category,
     pub level: Level,
-    /// Findings about the risk of the call, which do not depend on the verdict.
+    /// Risks of the call that were found independently of the verdict.
     pub stakes: Vec<Reason>,
-    /// Grant that an approval for the session would give. `None` if the gates may not offer a grant.
+    /// Grant that a person would give by approving the call for the session. `None` if no grant is offered.
     pub grant: Option<Matcher>,
 }
 
@@ -89,13 +89,13 @@ impl Gated {
 /// Names of the arguments that the gates interpret.
 const READ: [&str; 3] = ["command", "path", "url"];
 
-/// Names of arguments that may be sent with a command, because they do not change its effect. Every other argument may
-/// change the effect.
+/// Names of arguments that do not change the effect of a command. Every other argument next to `command` may change the
+/// effect.
 const BESIDE_COMMAND: [&str; 6] =
     ["description", "explanation", "timeout", "timeout_ms", "timeout_s", "timeout_seconds"];
 
-/// Words in the names that other agents use for command, path or URL arguments (`filePath`, `target_file`). The gates
-/// do not interpret arguments with such names.
+/// Words by which the gates recognise that an argument is probably a command, a path or a URL, although they do not
+/// know its name (`filePath`, `target_file`). The gates do not interpret such arguments.
 const UNREAD: [&str; 31] = [
     "arg",
     "argv",
@@ -130,14 +130,15 @@ const UNREAD: [&str; 31] = [
     "workdir",
 ];
 
-/// Prefixes and suffixes that mark a name without word boundaries as a command, path or URL argument: `filename`,
+/// Prefixes and suffixes by which the gates recognise such a name if it has no word boundaries: `filename`,
 /// `absolutepath`.
 const GLUED: [&str; 7] = ["cmd", "command", "file", "path", "script", "shell", "url"];
 
-/// Words that contain an entry of [`GLUED`] by chance, but do not mark such an argument.
+/// Words that begin or end with an entry of [`GLUED`] only by chance.
 const NO_NAMES: [&str; 2] = ["profile", "transcript"];
 
-/// Names of arguments that contain prose. Prose is not compared with rules as a path, a command or an address.
+/// Names of arguments whose values are prose. Rules are not applied to prose: it is not a path, a command or an
+/// address.
 const PROSE: [&str; 15] = [
     "body",
     "comment",
@@ -156,11 +157,11 @@ const PROSE: [&str; 15] = [
     "title",
 ];
 
-/// Maximum number of texts of one call that are compared with the rules.
+/// Maximum number of texts in one call to which rules are applied.
 const MAX_TEXTS: usize = 64;
 
 impl ForeignCall {
-    /// Returns the problems of the call's form.
+    /// Returns the problems in the form of the call.
     pub fn problems(&self, at: &str) -> Vec<Problem> {
         let mut problems = Vec::new();
         if !is_name(&self.tool, limits::NAME_BYTES) {
@@ -190,8 +191,8 @@ impl ForeignCall {
         problems
     }
 
-    /// Returns the call with these arguments. Drops `before` and `after`, because these fields show what the old
-    /// arguments do.
+    /// Returns a copy of the call with other arguments. Drops `before` and `after`, because they show the effect of the
+    /// old arguments.
     #[must_use]
     pub fn edited(&self, arguments: Value) -> Self {
         Self { arguments, before: None, after: None, trial: None, ..self.clone() }
@@ -219,8 +220,8 @@ impl ForeignCall {
         what.map_or_else(|| self.tool.clone(), |what| format!("{}: {what}", self.tool))
     }
 
-    /// Returns the reason why the call cannot be tried with its arguments. The reason is worded as the end of a
-    /// sentence such as "not tried: …".
+    /// Returns the reason why a call with these arguments cannot run in a trial. The reason is the end of a sentence
+    /// such as "not tried: …".
     pub fn why_untriable(&self) -> Option<&'static str> {
         let Some(line) = self.command() else { return Some("it is not a command") };
         if self.is_unread() {
@@ -229,17 +230,18 @@ impl ForeignCall {
         holdshort_command::parse(line).why_untriable()
     }
 
-    /// Returns the absolute paths that the command line may name. Treats every word as a path, because most programs do
-    /// not show which of their arguments are files. `None` if there are too many paths, or if their location cannot be
-    /// determined.
+    /// Returns the absolute paths that the command line may name. Takes every word as a path, because for most programs
+    /// the parser does not know which arguments are files. `None` if there are too many paths, or if the folder to
+    /// which they are relative is unknown.
     pub fn named_paths(&self) -> Option<Vec<String>> {
         let cwd = self.cwd.as_deref().or(self.workspace.as_deref())?;
         let paths = holdshort_command::parse(self.command()?).paths()?;
         Some(paths.into_iter().map(|path| full(&path, cwd)).collect())
     }
 
-    /// Returns true if an argument that the gates do not interpret may be relevant to the rules. Also returns true if
-    /// the call has more than one of `command`, `path` and `url`, because each rule checks only one of them.
+    /// Returns true if the gates do not interpret one of the arguments, but a rule may be about this argument. Also
+    /// returns true if the call has more than one of `command`, `path` and `url`, because a rule examines only one of
+    /// them.
     fn is_unread(&self) -> bool {
         let named = READ.iter().filter(|name| self.arguments.get(**name).is_some()).count();
         let has_command = self.arguments.get("command").is_some();
@@ -266,8 +268,8 @@ impl ForeignCall {
         texts
     }
 
-    /// Returns true if a rule that asks or forbids would match an uninterpreted text, taken as a path, a command or an
-    /// address.
+    /// Returns true if a rule that asks or forbids would match a text that the gates do not interpret. Compares each
+    /// text as a path, as a command and as an address.
     fn may_be_held_back(&self, agent: &str, rules: &[Rule]) -> bool {
         let speaks = |rule: &&Rule| {
             let names_some = !rule.paths.is_empty() || !rule.commands.is_empty() || !rule.urls.is_empty();
@@ -296,8 +298,8 @@ impl ForeignCall {
             })
     }
 
-    /// Returns true if, according to its arguments, the call names nothing outside its workspace. The external agent is
-    /// not confined, so no grant covers places outside the workspace.
+    /// Returns true if the arguments of the call name nothing outside the workspace. No sandbox confines the external
+    /// agent, so grants allow nothing outside the workspace.
     fn stays_in_workspace(&self) -> bool {
         let Some(workspace) = self.workspace.as_deref() else { return false };
         let cwd = self.cwd.as_deref().unwrap_or(workspace);
@@ -323,7 +325,8 @@ impl ForeignCall {
             })
     }
 
-    /// Returns true if a rule has `paths`, but the location of the call's paths cannot be determined.
+    /// Returns true if a rule has `paths`, but the call's paths cannot be compared with them because their folder is
+    /// unknown.
     fn is_nowhere(&self, rules: &[Rule]) -> bool {
         let names_places = self.command().is_some() || self.argument("path").is_some();
         self.workspace.is_none() && names_places && rules.iter().any(|rule| !rule.paths.is_empty())
@@ -361,12 +364,12 @@ impl ForeignCall {
         }
     }
 
-    /// Returns the call in the form that is compared with refusals.
+    /// Returns the call in the form that is compared with refused calls.
     pub fn to_refuse(&self, agent: &str) -> RefusalRecord {
         RefusalRecord::for_call(&self.subject(agent, &[], Evidence::default()), &self.arguments)
     }
 
-    /// Counts the votes of the gates on the call.
+    /// Counts the votes of all sources on the call.
     pub(crate) fn vote(&self, agent: &str, votes: &ForeignInputs<'_>) -> Gated {
         let is_unread =
             self.is_unread() || self.is_nowhere(votes.rules) || self.may_be_held_back(agent, votes.rules);
@@ -449,7 +452,7 @@ fn split_words(name: &str) -> Vec<String> {
     words
 }
 
-/// Returns true if the value contains, at any depth, a member whose name the gates do not interpret.
+/// Returns true if the value contains an object field, at any depth, whose name the gates do not interpret.
 fn holds_unread(value: &Value) -> bool {
     match value {
         Value::Object(fields) => fields.iter().any(|(name, value)| names_unread(name) || holds_unread(value)),

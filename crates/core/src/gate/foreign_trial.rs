@@ -1,7 +1,8 @@
-//! Trial of a call of an external agent: the facts on which the gates vote, and the digests that bind an approval.
+//! Trial of a call of an external agent: the facts on which the gates vote, and the digests to which an approval is
+//! bound.
 //!
 //! The server runs the trial before it opens the interrupt, and the interrupt stores the result. After an approval, the
-//! agent gets the released changes with a one-time secret. The journal stores only the digest of the secret.
+//! agent sends a one-time secret to get the approved changes. The journal stores only the digest of the secret.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -9,8 +10,8 @@ use serde_json::{Value, json};
 use crate::changeset::Changeset;
 use crate::digest::Digest;
 
-/// Digests of a trial. The call contains them, so an approval of the call also binds the changes and the output of the
-/// trial.
+/// Digests of a trial. The digests are part of the call. An approval of the call is therefore valid only for these
+/// changes and this output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrialDigests {
@@ -18,18 +19,18 @@ pub struct TrialDigests {
     /// chose.
     pub changeset: Digest,
     pub output: Digest,
-    /// Digest of the environment variables of the command.
+    /// Digest of the environment variables with which the command ran.
     pub environment: Digest,
 }
 
-/// Result of a trial, in the form in which the call's interrupt stores it.
+/// Result of a trial, as the interrupt about the call stores it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForeignTrial {
     /// Digest of the secret that the agent sends to use the approval.
     pub secret: Digest,
     pub changeset: Changeset,
-    /// Codes of findings about the changes. Each finding makes the gates ask a person.
+    /// Codes of the risks that were found in the changes. For each of them, the gates ask a person.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ask_because: Vec<String>,
     pub exit_code: i32,
@@ -50,15 +51,15 @@ impl ForeignTrial {
         }
     }
 
-    /// Returns the digest that covers both output streams and the exit code.
+    /// Returns one digest over both output streams and the exit code.
     fn output_digest(&self) -> Digest {
         Digest::of_json(&json!({
             "stdout": self.stdout, "stderr": self.stderr, "exit_code": self.exit_code,
         }))
     }
 
-    /// Returns true if the text is the secret of this trial. The comparison always takes the same time, so its duration
-    /// does not reveal how much of the secret is right.
+    /// Returns true if the text is the secret of this trial. The comparison takes constant time, so its duration
+    /// reveals nothing about the secret.
     pub fn is_secret(&self, text: &str) -> bool {
         let given = Digest::of_bytes(text.as_bytes());
         let differing =
@@ -67,7 +68,7 @@ impl ForeignTrial {
     }
 }
 
-/// Facts about the changes of an external agent's call, in addition to the call itself.
+/// Facts about the changes that an external agent's call makes. They are not part of the call itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Evidence<'a> {
     pub trial: Option<&'a ForeignTrial>,
@@ -75,7 +76,7 @@ pub struct Evidence<'a> {
     pub untried: Option<&'a str>,
 }
 
-/// Result of a trial that an agent requested, for the interrupt that asks about the call.
+/// Result of a trial that an agent requested, as the interrupt about the call gets it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AskedTrial {
     Tried(Box<TriedCall>),
@@ -86,7 +87,7 @@ pub enum AskedTrial {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TriedCall {
     pub trial: ForeignTrial,
-    /// Output of each stream, in base64. Stored as erasable content.
+    /// Output of the command on each stream, in base64. Stored as erasable content.
     pub streams: Streams,
     /// Description of the changes for the card.
     pub card: Value,

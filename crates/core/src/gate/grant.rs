@@ -1,4 +1,4 @@
-//! Grants: remembered approvals, and the later calls that they cover.
+//! Grants: approvals that also allow later, similar calls.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use crate::web::Target;
 use holdshort_command::guarded;
 use holdshort_command::{Command, Part, normal};
 
-/// Remembered approval that covers later calls.
+/// Approval of a call that also allows later, similar calls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grant {
     pub id: GrantId,
@@ -43,74 +43,76 @@ impl Grant {
     }
 }
 
-/// Criteria that a later call must meet to be covered by a grant. For a command, the criteria are its programs,
-/// subcommands, form of options and working directory. For a web tool, the criteria are the tool's full name and the
-/// origin of the URL. For any other tool, the only criterion is the tool's full name. A complete command line would
-/// match no later call, and fewer criteria would match too many calls.
+/// Criteria by which a grant allows a later call. For a command, the criteria are its programs, their subcommands,
+/// their options, and the working directory. For a web tool, the criteria are the tool's full name and the origin of
+/// the URL. For any other tool, the only criterion is the tool's full name. If the criterion were the complete command
+/// line, the grant would allow hardly any later call. With fewer criteria, it would allow too many.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Matcher {
     pub tool: String,
     /// Canonical path of the workspace.
     pub workspace: String,
-    /// Category that the grant covers, if the workflow's grants cover categories (contract A24). Such a grant covers
-    /// every call of the category, by any tool. `tool` is then only the tool of the first call, and the following
-    /// criteria are empty.
+    /// Category whose calls the grant allows. Set only if grants of the workflow apply to categories (contract A24).
+    /// Such a grant allows every call of the category, by any tool. `tool` is then the tool of the call for which the
+    /// grant was given. The fields below are empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
-    /// Scheme, host and port of the URL, for a web tool.
+    /// Scheme, host and port of the URL. Only for web tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// Programs of the granted command. Every part of a later command line must match one of these programs, or must
-    /// certainly only read.
+    /// Programs in the command line for which the grant was given. Each part of a later command line must match one of
+    /// these programs, or must only read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<Program>,
-    /// Files that the commands execute, in the state that they had when the grant was given, and files that had to be
-    /// absent. Grants of earlier versions have no such list, and cover no command that executes a file of the
+    /// Files that the commands execute, with their state at the time of the grant. Includes files that did not exist at
+    /// that time. Grants of earlier versions have no such list. They allow no command that executes a file of the
     /// workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scripts: Vec<Precondition>,
-    /// Top-level files and folders that the trial of the granted call changed. The grant covers no changes elsewhere,
-    /// and no deletions. If `None`, there was no trial, and the folders of the programs limit the changes.
+    /// Top-level files and folders of the workspace that the call changed in its trial. The grant allows no changes
+    /// elsewhere, and no deletions. If `None`, there was no trial. The grant then allows changes in the folders of its
+    /// programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Vec<String>>,
-    /// True if the grant covers only calls of external agents. If false, the grant covers only calls of Holdshort's own
-    /// agents.
+    /// True if the grant applies only to calls of external agents. If false, the grant applies only to calls of
+    /// Holdshort's own agents.
     #[serde(default, skip_serializing_if = "is_default")]
     pub elsewhere: bool,
 }
 
-/// Program with its subcommand, the form of its options, and the permission to write.
+/// Program of a granted command: its name, subcommand and options, and the permission to write.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
     pub program: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subcommand: Option<String>,
-    /// True if the granted command writes. A grant for a command that reads does not cover a command that writes.
+    /// True if the granted command writes files. A grant for a command that only reads does not allow a command that
+    /// writes.
     pub writes: bool,
-    /// Absolute paths of the command's redirections. A grant for a test run therefore does not cover a test run whose
-    /// output is redirected to a source file.
+    /// Absolute paths of the files to which the command redirects output. A grant for a test run therefore does not
+    /// allow a test run that redirects its output to a source file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Options in the command line, with the option values that determine the effect of the command. Grants of earlier
-    /// versions have no options, and cover no command that writes.
+    /// Options in the command line, with the values that determine the effect of the command. Grants of earlier
+    /// versions have no options. They allow no command that writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<String>>,
-    /// Operands of the command in their order, if they determine its effect. Operands do so unless they are certainly
-    /// files or texts. Grants of earlier versions have no operands, and cover no command whose operands determine the
-    /// effect.
+    /// Operands of the command in their order, if they determine the effect of the command. Operands do not determine
+    /// the effect if they are certainly files or texts. Grants of earlier versions have no operands. They allow no
+    /// command whose operands determine the effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operands: Option<Vec<String>>,
-    /// Absolute working directory. Grants of earlier versions have no working directory, and cover no command that
+    /// Absolute working directory. Grants of earlier versions have no working directory. They allow no command that
     /// writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
 }
 
 impl Program {
-    /// Returns the program of a part of a command line. `None` if the form of the call or the working directory is
-    /// unknown.
+    /// Builds the entry of a grant for one part of a command line. `None` if the parser does not understand the form of
+    /// the call, or if the working directory is unknown.
     fn from_part(part: &Part, subject: &Subject<'_>) -> Option<Self> {
         if part.is_read_only() {
             return Some(Self {
@@ -144,7 +146,7 @@ impl Program {
         })
     }
 
-    /// Returns true if a grant for this program covers `other`, which must be a program that writes.
+    /// Returns true if a grant for this program allows the program `other`, which must be a program that writes.
     fn covers(&self, other: &Self) -> bool {
         self.writes
             && self.options.is_some()
@@ -176,8 +178,8 @@ impl Program {
     }
 }
 
-/// Resolves a path to an absolute path, starting from the working directory. Follows links as far as the inspection
-/// resolved them.
+/// Resolves a path to an absolute path, starting from the working directory. Replaces links by their targets, if the
+/// inspection has resolved them.
 pub(super) fn resolve_path(path: &str, subject: &Subject<'_>) -> Option<String> {
     let known = subject.places.iter().find(|place| place.named == path && !path.is_empty());
     match known {
@@ -187,8 +189,8 @@ pub(super) fn resolve_path(path: &str, subject: &Subject<'_>) -> Option<String> 
     }
 }
 
-/// Returns the top-level names of the changed paths. `None` if a change is a deletion, because no grant covers
-/// deletions.
+/// Returns the top-level files and folders in which the changes lie. `None` if a change deletes something, because no
+/// grant allows deletions.
 fn tops(changes: &Changeset) -> Option<Vec<String>> {
     if changes.deletions().next().is_some() {
         return None;
@@ -205,9 +207,9 @@ fn run_by<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a Precondition> +
 }
 
 impl Matcher {
-    /// Returns the grant that an approval of this call would give. `None` if no grant would be safe, as for commands
-    /// that the parser cannot interpret, code within the command line, commands that run with another user's rights,
-    /// and calls that may write files which a person's own tools execute.
+    /// Returns the grant that a person would give by approving this call. `None` if no grant would be safe: for
+    /// commands that the parser does not understand, code within the command line, commands that run with another
+    /// user's rights, and calls that may write files which a person's own tools execute.
     pub fn for_call(subject: &Subject<'_>) -> Option<Self> {
         let mut commands = Vec::new();
         let mut scripts = Vec::new();
@@ -238,8 +240,8 @@ impl Matcher {
         Some(Self { tool, workspace, category: None, origin, commands, scripts, within, elsewhere })
     }
 
-    /// Returns the grant for every call that has the same category as this call. `None` if a grant for this call alone
-    /// would not be safe.
+    /// Returns the grant for every call that has the same category as this call. `None` if even a grant for calls like
+    /// this one would not be safe.
     fn of_category(subject: &Subject<'_>) -> Option<Self> {
         let Self { tool, workspace, .. } =
             Self::for_call(subject).filter(|_| subject.category != Category::ReadOnly)?;
@@ -255,8 +257,8 @@ impl Matcher {
         })
     }
 
-    /// Returns the grant that the workflow offers for this call. The grant covers similar calls, or all calls of the
-    /// same category.
+    /// Returns the grant that is offered for this call, as the workflow's settings determine. The grant allows similar
+    /// calls, or all calls of the same category.
     pub fn for_coverage(subject: &Subject<'_>, covers: GrantCovers) -> Option<Self> {
         match covers {
             GrantCovers::Call => Self::for_call(subject),
@@ -264,8 +266,8 @@ impl Matcher {
         }
     }
 
-    /// Returns the places to which covered commands may write: the folders of the programs, and the files of the
-    /// redirections. Places are paths relative to the workspace, and `.` is the whole workspace.
+    /// Returns the folders and files to which allowed commands may write: the folders of the programs, and the files of
+    /// the redirections. The paths are relative to the workspace. `.` is the whole workspace.
     pub(crate) fn places(&self) -> Vec<String> {
         if self.category.is_some() {
             return vec![".".to_owned()];
@@ -281,7 +283,7 @@ impl Matcher {
         places
     }
 
-    /// Returns true if the grant covers these changes, which a trial made.
+    /// Returns true if the grant allows the changes that a trial made.
     pub(crate) fn covers_changes(&self, changes: &Changeset) -> bool {
         let is_below = |path: &str, place: &String| {
             let rest = path.strip_prefix(place.as_str());
@@ -337,8 +339,8 @@ impl Matcher {
             && run_by(subject).all(|script| self.knows(script, command, subject))
     }
 
-    /// Returns true if a grant for a category may cover the call. The meaning of the call must be certain, and the call
-    /// must not be known to delete anything. Each part of a command must belong to this category, or must only read.
+    /// Returns true if a grant for a category may allow the call. The parser must fully understand the call, and must
+    /// have found no deletion in it. Each part of a command must belong to the category, or must only read.
     fn covers_any(&self, subject: &Subject<'_>, command: Option<&Command>) -> bool {
         let is_safe = |command: &Command| {
             let mut categories = command.classes().into_iter().map(Category::from);
@@ -355,9 +357,9 @@ impl Matcher {
         changes && command.is_none_or(is_safe)
     }
 
-    /// Returns true if the grant covers that the command executes `script`. If the grant lists the file, the file must
-    /// be unchanged since the grant. A file that is not listed is covered only if the command may name any file, as
-    /// `pytest` may.
+    /// Returns true if the grant allows the command to execute `script`. If the grant lists the file, the file must be
+    /// the same as when the grant was given. If the grant does not list the file, the command must be one that executes
+    /// any file, as `pytest` does.
     fn knows(&self, script: &Precondition, command: &Command, subject: &Subject<'_>) -> bool {
         match self.scripts.iter().find(|known| known.path == script.path) {
             Some(known) => known == script,
@@ -378,7 +380,7 @@ impl Matcher {
         }
     }
 
-    /// Describes the calls that the grant covers, for the person who decides on the grant.
+    /// Describes the calls that the grant allows, for the person who decides on the grant.
     pub fn describe(&self) -> String {
         if let Some(category) = self.category {
             return format!(

@@ -1,9 +1,9 @@
 //! Vote of the gates on a call: allow, ask or forbid.
 //!
-//! The gates are implemented in this code, never in a prompt. All sources vote, and the most severe vote wins: forbid >
-//! mandatory ask > refused before (ask) > escalation ask > grant allow > rule > default (ask). The gates fail closed:
-//! if they cannot interpret a call, a person is asked. This file defines the call. Read `verdict.rs` and `vote.rs`
-//! next.
+//! The gates are code. They never rely on a prompt. All sources vote, and the most severe vote wins, in this order:
+//! forbid > mandatory ask > refused before (ask) > escalation ask > grant allow > rule > default (ask). The gates fail
+//! closed: if they cannot interpret a call, a person is asked. This file defines the call. Read `verdict.rs` and
+//! `vote.rs` next.
 
 mod changes;
 pub(crate) mod checkpoint;
@@ -30,7 +30,7 @@ pub use withheld::WithheldPaths;
 use crate::changeset::{self, Changeset};
 use crate::tool::{Category, Precondition, ResolvedPath};
 
-/// Call in the form that the gates evaluate: the full name of the tool, and parsed arguments.
+/// Call as the gates see it: the full name of the tool, and parsed arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     pub agent: &'a str,
@@ -45,51 +45,50 @@ pub struct Subject<'a> {
     pub workspace: &'a str,
     /// Working directory of a command. Empty if the call was not inspected.
     pub cwd: &'a str,
-    /// Codes of findings of the inspection. Each finding makes the gates ask a person, even if a rule or a grant allows
-    /// the call.
+    /// Codes of the risks that the inspection found. For each of them, the gates ask a person, even if a rule or a
+    /// grant allows the call.
     pub ask_because: &'a [String],
-    /// Paths of the call that lead through a link. The link's target is at a different place than the name of the path.
+    /// Paths of the call that contain a link. The file therefore lies at another place than its path shows.
     pub places: &'a [ResolvedPath],
-    /// Inspected state of the files that the call would execute or change.
+    /// State of the files that the call would execute or change, as the inspection found it.
     pub preconditions: &'a [Precondition],
     /// Changes that the call makes to the workspace.
     pub changes: Changes<'a>,
     /// Reason why a command had no trial although its workflow requires a trial. A person then decides on the call,
-    /// even if a rule or a grant allows it.
+    /// even if a rule or a grant allows the call.
     pub untried: Option<&'a str>,
-    /// True if an external agent makes the call. Calls of external agents are not inspected, and grants for calls of
-    /// Holdshort's own agents do not cover them.
+    /// True if an external agent makes the call. Such calls are not inspected. Grants for calls of Holdshort's own
+    /// agents do not apply to them.
     pub elsewhere: bool,
 }
 
-/// Changes that a call makes to the workspace, as far as Holdshort knows them.
+/// Changes that a call makes to the workspace, if Holdshort knows them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Changes<'a> {
-    /// The changes are unknown, because the call had no trial and its tool proposes no changeset. Rules can then use
+    /// The changes are unknown, because the call had no trial and its tool proposes no changeset. Rules then examine
     /// only the arguments of the call.
     ///
-    /// In journals of versions in which file tools did not propose changesets, this variant also applies to file tools.
+    /// In old journals, this variant also occurs for file tools, because they did not propose changesets then.
     #[default]
     Untried,
     /// The call certainly only reads.
     Nothing,
-    /// Changeset that a file tool proposes. The paths of the changeset contain no links, because all links are
-    /// resolved.
+    /// The changes are known, because a file tool proposed them as a changeset. All links in its paths are resolved.
     Proposed(&'a Changeset),
-    /// Changes that a trial made, in the workspace and in the run's layer. `ask_because` contains the codes of findings
-    /// about these changes. Each finding makes the gates ask a person.
+    /// The changes are known, because a trial made them in the workspace and in the run's private layer. `ask_because`
+    /// contains the codes of the risks that were found in these changes. For each of them, the gates ask a person.
     Tried { changes: &'a Changeset, layer: &'a Changeset, ask_because: &'a [String] },
     /// The changes were erased from the journal.
     Erased,
 }
 
 impl<'a> Changes<'a> {
-    /// Returns true if a trial made no changes to the workspace.
+    /// Returns true if a trial ran and changed nothing in the workspace.
     fn leave_nothing(self) -> bool {
         matches!(self, Self::Tried { changes, .. } if changes.is_empty())
     }
 
-    /// Returns the changes that a trial made to the run's layer.
+    /// Returns the changes that a trial made to the run's private layer.
     fn in_layer(self) -> &'a Changeset {
         match self {
             Self::Tried { layer, .. } => layer,

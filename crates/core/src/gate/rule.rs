@@ -20,13 +20,13 @@ pub(super) fn first_match<'a>(
     rules.iter().enumerate().find(|(_, rule)| matches(rule, subject, command))
 }
 
-/// Returns true if the tools and agents of a rule match the call. Ignores the arguments of the call.
+/// Returns true if the rule's lists of tools and agents match the call. Ignores the arguments of the call.
 pub(super) fn may_concern(rule: &Rule, subject: &Subject<'_>) -> bool {
     matches_name(&rule.tools, subject.tool) && matches_name(&rule.agents, subject.agent)
 }
 
-/// Returns true if every criterion of the rule matches the call. For a rule that allows, *all* parts of a compound call
-/// must match. For a rule that asks or forbids, it is enough if *any* part matches.
+/// Returns true if every criterion of the rule matches the call. A rule that allows must match *all* parts of a
+/// compound command. A rule that asks or forbids need match only *one* part.
 pub(super) fn matches(rule: &Rule, subject: &Subject<'_>, command: Option<&Command>) -> bool {
     let releases = rule.action == RuleAction::Allow;
     matches_name(&rule.tools, subject.tool)
@@ -38,15 +38,16 @@ pub(super) fn matches(rule: &Rule, subject: &Subject<'_>, command: Option<&Comma
         && (rule.urls.is_empty() || urls(&rule.urls, subject, releases))
 }
 
-/// Compares the categories of a rule with a call. A rule that allows is compared with the most severe category of the
-/// call. A rule that asks or forbids is compared with every category that a part of the call may have.
+/// Compares the categories that a rule names with the categories of a call. A rule that allows is compared with the
+/// most severe category of the call. A rule that asks or forbids is compared with every category that a part of the
+/// call may have.
 fn categories(named: &[Category], subject: &Subject<'_>, command: Option<&Command>, releases: bool) -> bool {
     let of_its_parts = || command.into_iter().flat_map(Command::classes).map(Category::from);
     named.contains(&subject.category) || (!releases && of_its_parts().any(|each| named.contains(&each)))
 }
 
-/// Compares the URLs of a rule with a call. A rule that allows matches a URL only in calls of web tools, because the
-/// URL does not determine the effect of other tools.
+/// Compares the URL patterns of a rule with the URL of a call. For a rule that allows, only web tools are compared. For
+/// other tools, a URL does not determine the effect of the call.
 fn urls(patterns: &[String], subject: &Subject<'_>, releases: bool) -> bool {
     let Some(url) = subject.url else { return false };
     // A malformed URL matches every rule that asks or forbids, and no rule that allows.

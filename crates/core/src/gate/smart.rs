@@ -1,9 +1,9 @@
-//! Smart approval: finds reasons to ask a person (contract A4). Smart approval searches an agent's message, the agent's
-//! call and the agent's recent failures.
+//! Smart approval: finds reasons to ask a person about an action of an agent (contract A4). It searches the agent's
+//! message, the agent's call, and the recent failures.
 //!
-//! The reasons are deterministic and based on whole words. Smart approval only adds reasons to ask. Smart approval
-//! never removes a reason of a gate, and never stops a call that only reads. In addition, a model may judge calls: see
-//! `run/oversight.rs`.
+//! It compares whole words, and its result is always the same for the same input. It only adds reasons to ask a person.
+//! It never cancels a question of a gate, and never stops a call that only reads. Optionally, a model also judges
+//! calls: see `run/oversight.rs`.
 //!
 //! | code | a person is asked if |
 //! |---|---|
@@ -41,17 +41,17 @@ const UNCERTAIN: [&str; 18] = [
     "hopefully",
 ];
 
-/// Number of consecutive failures, or of retries, at which a person is asked.
+/// Number of consecutive failures at which a person is asked. Also the number of retries.
 const FAILURES: u32 = 3;
 
-/// Endings that turn a stem into another form of the same word.
+/// Word endings. A word with one of these endings matches a keyword without it.
 const ENDINGS: [&str; 21] = [
     "s", "es", "d", "ed", "ing", "er", "ers", "or", "ors", "ion", "ions", "ment", "ments", "al", "als",
     "ure", "able", "ly", "y", "ies", "ied",
 ];
 
-/// Minimum length of words that also match in other forms. Shorter words are usually abbreviations: `apt` does not
-/// match `aptly`.
+/// Minimum length of a keyword that also matches with other endings. Shorter words are usually abbreviations: `apt`
+/// does not match `aptly`.
 const INFLECTED: usize = 4;
 
 /// Next action of an agent: a call, a hand-off or a plan.
@@ -63,7 +63,7 @@ pub struct Act<'a> {
     pub arguments: Option<&'a Value>,
     /// Plan that the agent proposes. `None` if the action is not a plan.
     pub plan: Option<&'a Value>,
-    /// Number of calls of the step that failed in a row so far.
+    /// Number of consecutive failed calls of the step.
     pub failures: u32,
     /// Number of retries of the step.
     pub retries: u32,
@@ -173,8 +173,8 @@ impl Text {
     }
 }
 
-/// Splits a text into words in two ways: only at characters that are neither letters nor digits, and also at capitals
-/// within a word (`deleteOldFiles`).
+/// Splits a text into words, in two ways. The first way splits only at characters that are neither letters nor digits.
+/// The second way also splits at capitals within a word (`deleteOldFiles`).
 pub(crate) fn read(text: &str) -> Vec<Text> {
     let plain = split_lowercase(text);
     let mut humped = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! Verdict of the gates on a call, with the reasons for the verdict.
+//! Verdict of the gates on a call, and the reasons for it.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,18 +17,17 @@ pub enum Source {
     Checkpoint,
     /// Smart approval: risk words, failures, or the judgement of a model.
     Smart,
-    /// The inspection of the call, which precedes the vote of the gates.
+    /// The inspection of the call, which takes place before the vote.
     Inspection,
     /// A person has refused the call before in this session.
     Refusal,
-    /// Words and options that indicate risk. These words and options raise the risk level, but do not require that a
-    /// person decides.
+    /// Words and options that indicate risk. They raise the risk level of the call, but do not make a person decide.
     Words,
     /// Default: no rule matches the call.
     Default,
 }
 
-/// Reason why a person must decide on a call, or why the call is forbidden.
+/// Reason why a person must decide on a call, or why the gates forbid the call.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reason {
@@ -36,13 +35,13 @@ pub struct Reason {
     /// Stable code: `rule`, `default`, `hard_link`, `opaque_command`, `unclear_command`, `guarded_path`,
     /// `sandbox_none`, `refused_before` …
     pub code: String,
-    /// Index of the rule in the list to which it belongs.
+    /// Index of the rule in its list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<usize>,
     pub text: String,
 }
 
-/// Reason why the gates release a call without asking a person.
+/// Reason why the gates allow a call without asking a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Release {
@@ -60,7 +59,8 @@ pub enum Release {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Forbid(Reason),
-    /// A person must decide. `grantable` is true if an approval for the session may be offered.
+    /// A person must decide on the call. `grantable` is true if the person is offered to approve similar calls for the
+    /// session, too.
     Ask {
         reasons: Vec<Reason>,
         grantable: bool,

@@ -1,4 +1,4 @@
-//! Counts the votes of the gates on a call: rules, checkpoints, findings, refusals and grants.
+//! Counts the votes on a call: rules, mandatory checkpoints, risks that the inspection found, refusals and grants.
 
 use holdshort_command::Command;
 use holdshort_command::guarded::{self, Guarded};
@@ -20,9 +20,9 @@ pub struct VoteInputs<'a> {
     pub workflow: &'a [Rule],
     pub checkpoints: Checkpoints<'a>,
     pub smart: &'a [Reason],
-    /// Grants that apply to the call. `None` if the gate offers no approval for the session.
+    /// Grants that could allow the call. `None` if approvals for the session are switched off.
     pub grants: Option<&'a [&'a Grant]>,
-    /// Kind of calls that a new grant would cover.
+    /// Calls that a new grant would allow: similar calls, or all calls of the same category.
     pub covers: GrantCovers,
     /// Refusals of the session that match the call.
     pub refused: &'a RefusedBefore,
@@ -133,14 +133,15 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
     Verdict::Ask { reasons: vec![default], grantable }
 }
 
-/// Returns true if a rule may concern the call. Compares only rules that ask or forbid and that `is_such` selects.
+/// Returns true if the lists contain a rule that asks or forbids, is selected by `is_such`, and is possibly about the
+/// call.
 fn holds_back(lists: &[(Source, &[Rule])], subject: &Subject<'_>, is_such: fn(&Rule) -> bool) -> bool {
     let speaks = |rule: &&Rule| rule.action != RuleAction::Allow && rule::may_concern(rule, subject);
     lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(is_such)
 }
 
-/// Returns true if a rule that asks about commands comes before the first matching rule of its list. The command line
-/// may run a script that runs a command which the rule names.
+/// Returns true if a list has a rule that asks about commands before the first rule that matches the call. The call may
+/// run a script, and the script may run a command that this rule names.
 fn asks_about_commands(
     lists: &[(Source, &[Rule])],
     subject: &Subject<'_>,
@@ -162,7 +163,7 @@ fn found(code: &str, text: String) -> Reason {
     Reason { source: Source::Inspection, code: code.to_owned(), rule: None, text }
 }
 
-/// Returns the findings that no grant and no rule removes.
+/// Returns reasons to ask a person that no grant and no rule overrides.
 fn mandatory(subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
     match subject.changes {
         // The changeset of the trial shows the effect of the command line, so the words of the line are not checked.
@@ -177,8 +178,8 @@ fn mandatory(subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
     }
 }
 
-/// Returns the findings about the changeset of a trial or of a file tool. The check of each path includes the parent
-/// folders of the workspace, because the workspace may be inside a guarded folder.
+/// Returns reasons to ask a person because of the changeset of a trial or of a file tool. Each path is examined
+/// together with the parent folders of the workspace, because the workspace itself may lie in a guarded folder.
 fn mandatory_for_changes(subject: &Subject<'_>, changes: &Changeset, codes: &[String]) -> Vec<Reason> {
     let mut reasons: Vec<Reason> = codes.iter().map(|code| found(code, explain(code).to_owned())).collect();
     let guarded = |path: &str| guarded::guards(format!("{}/{path}", subject.workspace).split('/'));
@@ -193,7 +194,7 @@ fn mandatory_for_changes(subject: &Subject<'_>, changes: &Changeset, codes: &[St
     reasons
 }
 
-/// Returns the findings about the arguments of a call whose changes are unknown.
+/// Returns reasons to ask a person because of the arguments of a call whose changes are unknown.
 fn mandatory_for_words(subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
     let asks = |code: &String| found(code, explain(code).to_owned());
     let mut reasons: Vec<Reason> = subject.ask_because.iter().map(asks).collect();

@@ -1,30 +1,30 @@
-//! Paths that a search or a listing leaves out of its result, because a rule asks about these paths or forbids them.
-//! The call does not name these paths, but a folder above them.
+//! Paths that are left out of the result of a search or a listing, because a rule asks a person about them or forbids
+//! them. Such a call names only a folder. The tool then visits the paths in the folder.
 //!
-//! Rules that match the call itself were already counted in the vote on the call. All other rules are applied to each
-//! path that the tool visits.
+//! Rules that match the call itself have already voted on the call. The other rules are applied to each path that the
+//! tool visits.
 
 use super::changes::Globs;
 use super::{Subject, rule};
 use crate::policy::{Rule, RuleAction};
 
-/// Rules with `paths`, prepared for the comparison with many paths. As in a vote, the first rule in a list that covers
+/// Rules with `paths`, prepared so that many paths can be compared with them. In each list, the first rule that matches
 /// a path decides about the path.
 #[derive(Clone, Debug, Default)]
 pub struct WithheldPaths(Vec<Vec<Entry>>);
 
 #[derive(Clone, Debug)]
 struct Entry {
-    /// Paths of the rule. `None` if the rule has no `paths` and therefore covers every path.
+    /// `paths` of the rule. `None` if the rule has no `paths`, and so matches every path.
     globs: Option<Globs>,
     action: RuleAction,
-    /// True if the rule matches the call itself. The vote on the call has then already counted the rule.
+    /// True if the rule matches the call itself. The rule has then already voted on the call.
     is_voted: bool,
 }
 
 impl WithheldPaths {
-    /// Prepares the lists of rules for a call. `reads` names a second tool. The rules for that tool also apply to the
-    /// content that the call returns.
+    /// Prepares the lists of rules for a call. If the call returns contents of files, `reads` is the tool that reads a
+    /// file. Rules for this tool then apply, too.
     pub fn for_call(subject: &Subject<'_>, lists: [&[Rule]; 3], reads: Option<&str>) -> Self {
         let tools = std::iter::once(subject.tool).chain(reads);
         let all = tools.flat_map(|tool| lists.map(|list| entries(list, tool, subject)));
@@ -41,7 +41,7 @@ impl WithheldPaths {
     }
 }
 
-/// Returns the rules of a list that may cover paths that the call visits.
+/// Returns the rules of a list that may match a path which the call visits.
 fn entries(list: &[Rule], tool: &str, call: &Subject<'_>) -> Vec<Entry> {
     let subject = Subject { tool, ..*call };
     let speaks = |rule: &&Rule| {

@@ -8,18 +8,18 @@ use crate::name::is_same;
 use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 
-/// New approvers of an interrupt.
+/// New approvers, to whom an interrupt is reassigned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HandedTo {
     /// New approvers of the current stage. The number of required votes stays the same.
     Names { approvers: Vec<String>, groups: Vec<String> },
-    /// A complete assignment with stages and quorums.
+    /// A complete assignment, with its stages and the number of votes in each stage.
     Whole(Assignment),
 }
 
 impl Interrupt {
     /// Returns true if a claim would change the interrupt. `over` is the sequence number of an earlier claim that the
-    /// new claim may replace.
+    /// new claim is allowed to replace.
     pub fn check_claim(
         &self,
         voter: &Voter<'_>,
@@ -38,9 +38,9 @@ impl Interrupt {
         }
     }
 
-    /// Returns true if a release of the claim would change the interrupt. Admins may release the claims of other
-    /// people, but only the same client may release a claim of a client. A claim on an approval stays after the
-    /// resolution, because the released call inherits the claim.
+    /// Returns true if giving up the claim would change the interrupt. Admins can also end the claims of other people.
+    /// A claim of a client can only be given up by the same client. A claim on an approval of a call continues after
+    /// the decision, because the claim then applies to the approved call.
     pub fn check_release(&self, voter: &Voter<'_>, holder: Option<&ClaimHolder>) -> Result<bool, Refusal> {
         self.may_take_part(voter)?;
         let actor = voter.actor;
@@ -50,7 +50,7 @@ impl Interrupt {
         if may { Ok(true) } else { Err(Refusal::Claimed { by: claim.by.clone() }) }
     }
 
-    /// Returns true if the view must be recorded, because it is the person's first view while the interrupt is open.
+    /// Returns true if this view must be recorded, which applies only to the person's first view of an open interrupt.
     pub fn check_view(&self, voter: &Voter<'_>) -> Result<bool, Refusal> {
         self.may_take_part(voter)?;
         let is_news = self.is_open() && !self.views.contains_key(&voter.actor.id);
@@ -60,8 +60,8 @@ impl Interrupt {
         Ok(is_news)
     }
 
-    /// Checks that the person may add the comment. Comments are also permitted after the resolution, so that people can
-    /// explain their decision.
+    /// Checks that the person is allowed to add the comment. People can also comment after the decision, for example to
+    /// explain it.
     pub fn check_comment(&self, voter: &Voter<'_>, text: &str) -> Result<(), Refusal> {
         self.may_take_part(voter)?;
         let problem = if text.trim().is_empty() {
@@ -76,8 +76,8 @@ impl Interrupt {
         Err(Refusal::Invalid(vec![Problem::new("/text", problem)]))
     }
 
-    /// Checks that a person may withdraw their own vote. A person who is no longer an approver may still withdraw a
-    /// vote.
+    /// Checks that a person is allowed to withdraw their own vote. A person can do this even after losing the
+    /// approver's rights.
     pub fn check_take_back(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
         let has_voted = self.votes.iter().any(|vote| vote.by == voter.actor.id);
         if !has_voted {
@@ -88,8 +88,8 @@ impl Interrupt {
     }
 
     /// Returns the assignment after a reassignment. The new assignment must require at least as many votes and stages
-    /// as the gate, and must not permit self-approval if the gate excludes it. Some people may reassign only the
-    /// interrupts that are assigned to them. Such a person may replace only the approvers of the current stage.
+    /// as the gate does. It must not permit self-approval if the gate excludes self-approval. Some people can reassign
+    /// only interrupts that are assigned to them. They can replace only the approvers of the current stage.
     pub fn check_reassign(&self, voter: &Voter<'_>, to: HandedTo) -> Result<Assignment, Refusal> {
         let now = self.stage_now();
         match rights::extent(voter.actor.role, Permission::Assign) {
@@ -128,7 +128,7 @@ impl Interrupt {
         }
     }
 
-    /// Checks that the sender may make `to` a delegate of `from`.
+    /// Checks that the sender is allowed to make the person `to` a delegate of the person `from`.
     pub fn check_delegate(&self, voter: &Voter<'_>, delegation: &Delegation) -> Result<(), Refusal> {
         let Delegation { from, to, until } = delegation;
         let of_others = match rights::extent(voter.actor.role, Permission::Assign) {
@@ -164,7 +164,7 @@ impl Interrupt {
         if problems.is_empty() { Ok(()) } else { Err(Refusal::Invalid(problems)) }
     }
 
-    /// Rejects people who would choose the approvers of their own work. If `self_approval` is false, neither the person
+    /// Prevents people from choosing the approvers of their own work. If `self_approval` is false, neither the person
     /// who started the run nor an author of the subject may reassign or delegate the interrupt.
     fn may_hand_over(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
         if !self.is_open() {
@@ -177,7 +177,7 @@ impl Interrupt {
         if releases && is_own && !self.assignment.self_approval { Err(Refusal::OwnHandOver) } else { Ok(()) }
     }
 
-    /// Checks that the person may act on the interrupt, and that the interrupt is open.
+    /// Checks that the person is allowed to act on the interrupt, and that the interrupt is open.
     pub(super) fn may_act(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
         self.may_take_part(voter)?;
         if self.is_open() { Ok(()) } else { Err(Refusal::AlreadyResolved) }

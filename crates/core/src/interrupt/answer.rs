@@ -1,16 +1,16 @@
-//! Answers to questions, including later corrections and the erasure of answers.
+//! Answers to questions, their later corrections, and their erasure.
 
 use serde_json::Value;
 
 use super::{AnswerContent, Cause, Effect, Interrupt, Kind, Offer, Outcome, Vote};
 
 impl Interrupt {
-    /// Returns true if this option answers the question.
+    /// Returns true if choosing this option answers the question.
     pub fn is_answered_by(&self, offer: &Offer) -> bool {
         self.opened.kind == Kind::Question && offer.effect == Effect::Respond
     }
 
-    /// Returns the option that answers the question.
+    /// Returns the option that a person chooses to answer the question.
     pub fn answering(&self) -> Option<&Offer> {
         self.opened.options.iter().find(|offer| self.is_answered_by(offer))
     }
@@ -26,8 +26,8 @@ impl Interrupt {
         Some(self.answer_from_votes())
     }
 
-    /// Returns the answer that is stored for reuse by later questions. If several people gave equal answers, returns
-    /// the answer once.
+    /// Returns the answer in the form in which later questions can reuse it. If several people gave equal answers,
+    /// returns the answer once.
     pub fn answer_kept(&self) -> Option<AnswerContent> {
         let answer = self.answer()?;
         let each = self.each_given();
@@ -41,8 +41,8 @@ impl Interrupt {
         Some(alike.map_or(answer, |((_, first), _)| first.clone()))
     }
 
-    /// Returns the text and edit of the votes that settled the question. If several people answered, the name of its
-    /// author precedes each answer.
+    /// Returns the text and the data of the votes that decided the question. If several people answered, each answer
+    /// begins with the name of its author.
     pub fn answer_from_votes(&self) -> AnswerContent {
         let gathered = self.gathered();
         if gathered.is_empty() {
@@ -57,7 +57,7 @@ impl Interrupt {
         AnswerContent { text: Some(told.collect::<Vec<_>>().join("\n")), edit: Value::Null }
     }
 
-    /// Returns the answer of each person, in the order of the votes. Empty if the question needs only one answer.
+    /// Returns the answer of each person, in the order of the votes. Empty if one answer is enough for the question.
     pub fn each_given(&self) -> Vec<(&str, AnswerContent)> {
         if self.kept.erased || self.kept.corrected.is_some() {
             return Vec::new();
@@ -66,14 +66,14 @@ impl Interrupt {
         self.gathered().into_iter().map(|vote| (vote.by.as_str(), given(vote))).collect()
     }
 
-    /// Returns the votes of a question that several people must each answer.
+    /// Returns the votes on a question that several people must answer.
     fn gathered(&self) -> Vec<&Vote> {
         let mut agreed = self.agreed();
         agreed.retain(|vote| self.offers(&vote.option).is_some_and(|offer| self.is_gathered(offer)));
         agreed
     }
 
-    /// Returns true if a person answered the question, or if an earlier answer was reused for it.
+    /// Returns true if a person answered the question, or if the answer to an earlier question was reused.
     pub fn was_answered(&self) -> bool {
         let Some(resolution) = &self.resolution else { return false };
         let option = resolution.option.as_deref().and_then(|option| self.offers(option));
@@ -82,7 +82,7 @@ impl Interrupt {
             && option.is_some_and(|offer| self.is_answered_by(offer))
     }
 
-    /// Returns the question as the agent worded it.
+    /// Returns the question in the words of the agent.
     pub fn question(&self) -> &str {
         let question = self.content.pointer("/payload/question").and_then(Value::as_str);
         question.unwrap_or_else(|| self.content_text("title"))

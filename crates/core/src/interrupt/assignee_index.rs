@@ -1,5 +1,5 @@
-//! Marks: the approvers of an interrupt as a single text in which a store can search for substrings. Each mark is
-//! between two line feeds, and no name contains a line feed.
+//! Marks: the approvers of an interrupt, written as one text, so that a store can find the interrupts of a person by
+//! substring search. A mark stands between two line feeds. Names cannot contain line feeds.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -8,10 +8,9 @@ use super::{Interrupt, Stage};
 use crate::people::People;
 use crate::time::Timestamp;
 
-/// Mark of an interrupt that has a stage on which any admin or operator may decide.
+/// Mark of an interrupt with a stage in which every admin and operator can decide.
 pub const ANYBODY: &str = "\n*\n";
-/// Mark of an interrupt whose row does not show who its approvers are. The approvers of such an interrupt depend on the
-/// complete state of the run.
+/// Mark of an interrupt whose approvers cannot be read from its row. They depend on the complete state of the run.
 pub const INVOLVED: &str = "\n!\n";
 
 /// Beginning of a mark that names a person.
@@ -43,7 +42,7 @@ pub fn of_person(id: &str, people: &People, now: Timestamp) -> BTreeSet<String> 
 }
 
 impl Interrupt {
-    /// Returns the marks that the row of this interrupt contains.
+    /// Returns the marks that are stored in the row of this interrupt.
     pub fn marks(&self) -> String {
         let mut lines = BTreeSet::new();
         let (people, groups) = self.assignment.people_and_groups();

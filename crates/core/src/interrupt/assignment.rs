@@ -1,4 +1,5 @@
-//! Assignment of an interrupt: stages in sequence, each with its approvers and its quorum.
+//! Assignment of an interrupt: the people who decide, in one or more consecutive stages. Each stage has its approvers
+//! and a number of required votes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +19,7 @@ pub struct Assignment {
     pub stages: Vec<Stage>,
     /// True if each person may vote in only one of the stages.
     pub distinct: bool,
-    /// True if the person who started the run, or who wrote the work, may also vote to release it.
+    /// True if the person who started the run and the authors of the work are also allowed to vote for its release.
     pub self_approval: bool,
 }
 
@@ -27,7 +28,7 @@ pub struct Assignment {
 pub struct Stage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Ids of people who may vote. If both `approvers` and `groups` are empty, admins and operators decide.
+    /// Ids of people who are allowed to vote. If both `approvers` and `groups` are empty, admins and operators decide.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvers: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -36,19 +37,19 @@ pub struct Stage {
     pub required: u32,
     #[serde(default, skip_serializing_if = "Represented::is_any")]
     pub roles: Represented,
-    /// True if admins and operators may also vote, because the named approvers did not decide in time.
+    /// True if admins and operators are also allowed to vote, because the named approvers did not decide in time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub operators: bool,
 }
 
-/// Rule that determines which of the named approvers must agree in a stage.
+/// Rule that determines how many of the named approvers must agree in a stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Represented {
-    /// As many of the named approvers as `required` says.
+    /// At least `required` of the named approvers.
     #[default]
     Any,
-    /// Every named person, and at least one member of every named group.
+    /// Every named person, and at least one member of each named group.
     All,
 }
 
@@ -79,17 +80,18 @@ impl Default for Assignment {
     }
 }
 
-/// Seat of a voter: the stage of the vote, the person whom the voter represents, and the groups for which the vote
-/// counts.
+/// Seat of a voter: the stage in which the vote counts, the person whom the voter represents, and the groups for which
+/// the vote counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seat {
     /// Index of the stage, from 0.
     pub stage: usize,
-    /// Absent person whom the voter represents as delegate.
+    /// Absent person whom the voter represents as a delegate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place_of: Option<String>,
-    /// Groups of the stage that contain the voter, or that contain the absent person whom the voter represents.
+    /// Groups of the stage to which the voter belongs. If the voter represents an absent person, the groups of that
+    /// person.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
 }
@@ -101,18 +103,18 @@ impl Seat {
     }
 }
 
-/// Parts of a vote that an assignment evaluates.
+/// Voter and seat of a vote. An assignment evaluates nothing else.
 #[derive(Clone, Copy, Debug)]
 pub struct Ballot<'a> {
     pub by: &'a str,
     pub seat: &'a Seat,
 }
 
-/// Reason why the people of the installation cannot satisfy an assignment.
+/// Reason why an assignment has too few people who could decide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApproverShortage {
     pub stage: usize,
-    /// Rest of an error sentence that begins with the name of the stage.
+    /// End of an error message that begins with the name of the stage.
     pub why: String,
 }
 
@@ -123,13 +125,13 @@ impl Stage {
         Self { approvers, groups, required, operators: false, ..self.clone() }
     }
 
-    /// Returns a stage with these approvers and one required vote.
+    /// Returns a stage that requires the vote of one of these approvers.
     pub fn from_approvers(approvers: Vec<String>) -> Self {
         Self { approvers, ..Self::default() }
     }
 
-    /// Returns true if any admin or operator may decide, because the stage names neither people nor groups, or because
-    /// `operators` is set.
+    /// Returns true if every admin and operator can decide in the stage, because the stage names no people and no
+    /// groups, or because `operators` is set.
     pub fn is_open(&self) -> bool {
         self.operators || (self.approvers.is_empty() && self.groups.is_empty())
     }
@@ -150,8 +152,8 @@ impl Stage {
         Self::different(agreed) >= self.required.max(1) as usize && self.missing(agreed).is_empty()
     }
 
-    /// Returns the number of different people who cast the ballots. Each person counts once, even if the person appears
-    /// as voter and as represented person, or under several forms of the same name.
+    /// Returns the number of different people who cast the ballots. A person counts once, even with several votes (as
+    /// voter and as the person whom a voter represents) or with several spellings of the name.
     pub(super) fn different(agreed: &[Ballot<'_>]) -> usize {
         if let [] | [_] = agreed {
             return agreed.len();
@@ -161,7 +163,7 @@ impl Stage {
         by.len().min(of.len())
     }
 
-    /// Returns the named people and groups whose agreement is required but missing.
+    /// Returns the named people and groups that must still agree.
     pub fn missing(&self, agreed: &[Ballot<'_>]) -> Vec<&str> {
         if self.roles == Represented::Any {
             return Vec::new();
@@ -175,19 +177,21 @@ impl Stage {
         people.chain(groups).map(String::as_str).collect()
     }
 
-    /// Returns true if the person may decide in the stage. The stage must name the person or a group of the person, or
-    /// it must be open to any admin or operator.
+    /// Returns true if the person is allowed to decide in the stage. The stage must name the person or one of the
+    /// person's groups, or must be open to all admins and operators.
     pub fn is_for(&self, id: &str, people: &People) -> bool {
         (self.is_open() && people.decides_unassigned(id)) || self.names(id, people)
     }
 
-    /// Returns the people who may decide in the stage. If several people have equal names, returns only one of them.
+    /// Returns the people who are allowed to decide in the stage. Of several people with the same name, returns only
+    /// one.
     fn candidates<'p>(&self, people: &'p People) -> BTreeSet<&'p str> {
         let mut forms = BTreeSet::new();
         people.deciding().filter(|id| self.is_for(id, people) && forms.insert(form(id))).collect()
     }
 
-    /// Returns each person or group whose agreement is missing, with the people who could give the agreement.
+    /// Returns the people and groups that must still agree. For each of them, also returns the people who can give this
+    /// agreement.
     fn speakers<'p>(
         &self,
         candidates: &BTreeSet<&'p str>,
@@ -205,9 +209,9 @@ impl Stage {
         self.missing(agreed).into_iter().map(of).collect()
     }
 
-    /// Returns, for each vote that is still required, the people who can cast the vote. If every named approver must
-    /// agree, some votes can be cast by one voter only: the vote of a missing person, and the vote of a missing group
-    /// that has only one possible voter. Any candidate can cast each of the other votes.
+    /// Returns the votes that are still required. For each vote, returns the people who can cast it. If every named
+    /// approver must agree, some votes can be cast by one person only: the vote of a named person, and the vote of a
+    /// group with only one possible voter. The other votes can be cast by every candidate.
     fn places<'p>(
         &self,
         candidates: &BTreeSet<&'p str>,
@@ -249,7 +253,7 @@ impl Assignment {
         Self { stages: vec![Stage { required, ..Stage::from_approvers(approvers) }], ..Self::default() }
     }
 
-    /// Returns the approvers and the number of required votes, if the assignment has a single stage without further
+    /// Returns the approvers and the number of required votes, if the assignment has one stage and no further
     /// conditions.
     pub fn as_simple(&self) -> Option<(&[String], u32)> {
         let [stage] = self.stages.as_slice() else { return None };
@@ -262,7 +266,7 @@ impl Assignment {
         is_simple.then_some((stage.approvers.as_slice(), stage.required))
     }
 
-    /// Returns true if one vote of any approver settles the interrupt.
+    /// Returns true if a single vote of any approver decides the interrupt.
     pub fn takes_one(&self) -> bool {
         matches!(self.stages.as_slice(), [stage] if stage.required <= 1 && stage.roles == Represented::Any)
     }
@@ -272,15 +276,15 @@ impl Assignment {
         self.stages.iter().any(|stage| stage.is_for(id, people))
     }
 
-    /// Returns true if this person alone could decide the interrupt. A decision that the person made about a similar
-    /// interrupt then also applies to this interrupt. `starter` is the person who started the run.
+    /// Returns true if this person alone could decide the interrupt. `starter` is the person who started the run. An
+    /// earlier decision of such a person can then be applied to this interrupt.
     pub fn trusts(&self, id: &str, people: &People, starter: Option<&str>) -> bool {
         self.takes_one() && self.is_for(id, people) && !people.is_barred(id) && !self.is_own(id, starter)
     }
 
-    /// Returns true if a decision that was made at the time `at` is still trusted. The trust ends when the person
-    /// leaves, or when the creator of the person's login link leaves. The trust does not return when the person
-    /// returns.
+    /// Returns true if a decision of the time `at` can still be applied to later interrupts. This ends when the person
+    /// leaves the list of people, or when the creator of the person's login link leaves it. It does not begin again
+    /// when the person returns.
     pub fn still_trusts(
         &self,
         who: ResponsiblePeople<'_>,
@@ -293,13 +297,14 @@ impl Assignment {
         self.trusts(who.id, people, None) && !is_own && !has_left(who.id) && !has_left(who.hand)
     }
 
-    /// Returns true if the person started the run and self-approval is not allowed. `starter` is the person who started
-    /// the run.
+    /// Returns true if the person started the run and must therefore not approve, because self-approval is not allowed.
+    /// `starter` is the person who started the run.
     pub(super) fn is_own(&self, id: &str, starter: Option<&str>) -> bool {
         !self.self_approval && starter.is_some_and(|starter| is_same(starter, id))
     }
 
-    /// Returns the reason why `other` requires less than this assignment. `None` if `other` requires at least as much.
+    /// Returns the reason why `other` is weaker than this assignment: it requires less agreement. `None` if `other` is
+    /// at least as strict.
     pub(super) fn asks_for_more_than(&self, other: &Self) -> Option<String> {
         let votes = |of: &Self| of.stages.iter().map(Stage::needed).sum::<usize>();
         // If `distinct` is false, one person may vote in several stages.
@@ -317,7 +322,7 @@ impl Assignment {
             .then(|| "does not require every named approver and group, as the gate does".to_owned())
     }
 
-    /// Returns the index of the first stage that these ballots do not satisfy.
+    /// Returns the index of the first stage that still needs votes, if these ballots are the votes so far.
     pub fn stage(&self, agreed: &[Ballot<'_>]) -> Option<usize> {
         self.stages.iter().enumerate().position(|(i, stage)| {
             let here: Vec<Ballot<'_>> = agreed.iter().filter(|one| one.seat.stage == i).copied().collect();
@@ -342,8 +347,8 @@ impl Assignment {
         (people, groups)
     }
 
-    /// Returns the problems of the assignment's form, and a problem for each name of a person or group that may not
-    /// decide. JSON pointers begin with `at`.
+    /// Returns the problems of the assignment, including a problem for each named person or group that is not allowed
+    /// to decide. JSON pointers begin with `at`.
     pub fn check(&self, deciders: &Deciders, at: &str) -> Vec<Problem> {
         let mut problems = Vec::new();
         if self.stages.is_empty() {
@@ -386,7 +391,8 @@ impl Assignment {
         problems
     }
 
-    /// Returns true if the remaining people can still satisfy the assignment. `barred` is the people who may not vote.
+    /// Returns true if there are still enough people to satisfy the assignment. The people in `barred` are not allowed
+    /// to vote.
     pub fn is_in_reach(&self, agreed: &[Ballot<'_>], people: &People, barred: &BTreeSet<&str>) -> bool {
         let mut places = Vec::new();
         for (i, stage) in self.stages.iter().enumerate() {
@@ -412,8 +418,8 @@ impl Assignment {
         !self.distinct || find_unfilled_stage(&places).is_none()
     }
 
-    /// Returns the reason why the people of the installation cannot satisfy the assignment. `None` if the people can
-    /// satisfy the assignment. `starter` is the person who started the run.
+    /// Returns the reason why there are too few people to satisfy the assignment. `None` if there are enough people.
+    /// `starter` is the person who started the run.
     pub fn find_shortage(&self, people: &People, starter: Option<&str>) -> Option<ApproverShortage> {
         let starter = starter.filter(|_| !self.self_approval);
         let is_starter = |id: &str| starter.is_some_and(|starter| is_same(starter, id));
@@ -454,8 +460,8 @@ impl Assignment {
     }
 }
 
-/// Assigns one person to each required vote, using augmenting paths. Returns the stage of the first vote to which no
-/// person can be assigned.
+/// Assigns a different person to each required vote (bipartite matching with augmenting paths). If nobody is left for a
+/// vote, returns the stage of this vote.
 fn find_unfilled_stage(places: &[(usize, BTreeSet<&str>)]) -> Option<usize> {
     let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
     let free = (0..places.len()).find(|place| !take(*place, places, &mut taken, &mut BTreeSet::new()));

@@ -1,4 +1,4 @@
-//! Checks of decisions. The order of the refusals is fixed by the design, part 4.
+//! Checks if a decision of a person is acceptable. Part 4 of the design defines the order of the checks.
 
 use super::{Carry, Decision, Effect, Interrupt, Kind, Offer, Outcome, Refusal, Seat, Voter, option};
 use crate::json;
@@ -8,15 +8,15 @@ use crate::schema::Problem;
 /// Result of a successful check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Checked {
-    /// New decision, with the chosen option and the seat of the vote.
+    /// Acceptable new decision, with the chosen option and the seat in which it counts.
     New(Offer, Seat),
-    /// The person already made the same vote. The repetition changes nothing, and the response is the current result.
+    /// The person has already made exactly this decision. Nothing changes, and the person gets the current result.
     Repeat,
 }
 
 /// Checks a decision in this order: role, repeat, expired, resolved, version, option, stage, text and edit. `seq` is
-/// the sequence number of the decision's event. The run later checks the edit against its schema, because the schema
-/// depends on the value that the edit replaces.
+/// the sequence number of the event that will record the decision. The edit is compared with its schema later, by the
+/// run. The schema depends on the value that the edit replaces.
 pub fn check(
     interrupt: &Interrupt,
     voter: &Voter<'_>,
@@ -70,7 +70,8 @@ pub fn check(
     if problems.is_empty() { Ok(Checked::New(offer.clone(), seat)) } else { Err(Refusal::Invalid(problems)) }
 }
 
-/// Returns the problems of a decision's text, edit and other fields. Does not check the edit against its schema.
+/// Returns the problems of the text, the edit and the other fields of a decision. Does not compare the edit with its
+/// schema.
 pub(crate) fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
     let mut problems = Vec::new();
     let text = decision.text.as_deref().unwrap_or_default();

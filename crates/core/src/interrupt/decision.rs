@@ -13,37 +13,36 @@ pub struct Decision {
     pub option: String,
     #[serde(default)]
     pub text: Option<String>,
-    /// Value that replaces the complete arguments, the complete plan or the complete output. Null if the decision has
-    /// no edit.
+    /// Value that replaces the arguments, the plan or the output as a whole. Null if the decision has no edit.
     #[serde(default)]
     pub edit: Value,
-    /// Version of the interrupt on which the person's decision is based.
+    /// Version of the interrupt that the person saw.
     #[serde(default)]
     pub version: Option<u64>,
-    /// Earlier question whose answer the person reused for this decision.
+    /// Earlier question, if the person reused its answer.
     #[serde(default)]
     pub from: Option<InterruptId>,
-    /// Milliseconds for which the person's client displayed the card, as reported by the client.
+    /// Time for which the person's client displayed the card, in milliseconds. The client reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
-    /// Name of the person whom the voter represents, as reported by the voter's client. The name is not verified and
-    /// has no effect.
+    /// Name of the person for whom the voter acts. The client reports the name. It is only recorded: nobody verifies
+    /// it, and it has no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<String>,
-    /// Open interrupts that the decision also releases, because its grant covers them. The client listed these
-    /// interrupts, and the person did not deselect them.
+    /// Further open interrupts that this decision also approves, because they match the grant that it gives. The client
+    /// showed a list of them, from which the person could remove some.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<InterruptId>,
-    /// Open interrupts that the client displayed to the person, as reported by the client.
+    /// Open interrupts that the client showed to the person at this time. The client reports them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_shown: Vec<InterruptId>,
-    /// True if the decision came from a page that displayed the current card. The decision then also records that the
-    /// person viewed the interrupt.
+    /// True if the decision was made on a page that showed the current card. The person is then also recorded as having
+    /// viewed the interrupt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_page: bool,
 }
 
-/// Reason for refusing a decision. A refused decision does not change the interrupt.
+/// Reason why a decision is refused. A refused decision does not change the interrupt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("the role of the caller may not decide")]

@@ -1,8 +1,9 @@
-//! Effects of options: a closed set. Each row defines what the effect does to the work that waits for the decision.
+//! Effects of options. The set of effects is fixed in the program. The table has one row per effect, which defines what
+//! happens to the work that waits for the decision.
 
 use serde::{Deserialize, Serialize};
 
-/// Effect of an option. Only an effect can release or stop work that an interrupt holds.
+/// Effect of an option. Work that waits for a decision continues or stops only through an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
@@ -38,7 +39,7 @@ pub enum Outcome {
     Superseded,
 }
 
-/// Effect of an option on the work that its interrupt holds.
+/// Consequence of an option for the work that waits for the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldWork {
@@ -46,9 +47,9 @@ pub enum HeldWork {
     Continues,
     /// The work is done again, and a person then decides on the new result.
     Repeats,
-    /// The work stays held, or is replaced.
+    /// The work does not continue, or other work replaces it.
     Held,
-    /// The work stays held, and the run ends.
+    /// The work does not continue, and the run ends.
     Ended,
 }
 
@@ -56,7 +57,7 @@ pub enum HeldWork {
 struct EffectRow {
     outcome: Outcome,
     work: HeldWork,
-    /// Description of the effect that is displayed after the name of the option.
+    /// Description of the effect, shown after the name of the option.
     does: &'static str,
 }
 
@@ -102,7 +103,7 @@ impl Effect {
         self.row().outcome
     }
 
-    /// Returns the description that is displayed after the name of an option, for example *ends the run as failed*.
+    /// Returns the description that is shown after the name of an option, for example *ends the run as failed*.
     pub fn does(self) -> &'static str {
         self.row().does
     }
@@ -111,20 +112,20 @@ impl Effect {
         self.row().work
     }
 
-    /// Returns true if the effect lets work continue that needs approval. All other effects hold the work back or
-    /// replace it.
+    /// Returns true if work that needs approval continues with this effect. With all other effects, the work stops or
+    /// is replaced.
     pub fn lets_go_on(self) -> bool {
         matches!(self.work(), HeldWork::Continues | HeldWork::Repeats)
     }
 
-    /// Returns true if the effect is possible only for calls that Holdshort inspects and executes: an effect that gives
-    /// a grant, or that commits only some of a trial's changes.
+    /// Returns true if the effect exists only for calls that Holdshort itself executes. Such effects give a grant, or
+    /// commit only some of a trial's changes.
     pub fn is_of_own_calls(self) -> bool {
         matches!(self, Self::Grant | Self::ProceedWithSome)
     }
 
-    /// Returns true if votes for the two effects agree. An approval for the session agrees with an approval of a single
-    /// call.
+    /// Returns true if votes with these two effects are counted together. An approval for the session counts together
+    /// with an approval of a single call.
     pub fn agrees_with(self, other: Self) -> bool {
         let allows = |effect| matches!(effect, Self::Proceed | Self::Grant);
         self == other || (allows(self) && allows(other))

@@ -1,7 +1,8 @@
-//! Interrupts: the table of kinds and options, the state of an interrupt, and the rules for deciding an interrupt.
+//! Interrupts: their kinds and options, their state, and the rules by which people decide on them.
 //!
-//! A run opens an interrupt, people decide on it, and it is resolved once. Only the resolution releases work.
-//! `run/interrupts` applies events to an interrupt. `run/decide` carries out the resolution.
+//! A run opens an interrupt, people decide, and the interrupt is resolved exactly once. The waiting work continues only
+//! after the interrupt is resolved. `run/interrupts` applies events to an interrupt. `run/decide` carries out the
+//! consequences of a resolution.
 
 mod action;
 mod answer;
@@ -56,7 +57,7 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interrupt {
     pub opened: Opened,
-    /// Current assignment: the assignment of the latest reassignment, or else the assignment at the opening.
+    /// Current assignment, which people may have changed since the interrupt was opened.
     pub assignment: Assignment,
     /// Delegations that apply only to this interrupt.
     pub delegations: Vec<Delegation>,
@@ -64,31 +65,31 @@ pub struct Interrupt {
     pub content: Value,
     pub opened_at: Timestamp,
     pub opened_seq: u64,
-    /// Version of the interrupt, which increases with each change of the approvers. A decision may state the version on
-    /// which it is based.
+    /// Version of the interrupt, which increases each time its approvers change. A decision can state the version that
+    /// the person saw.
     pub version: u64,
-    /// Current votes, at most one of each person.
+    /// Current votes. Each person has at most one.
     pub votes: Vec<Vote>,
-    /// Person who wrote the subject of the interrupt, such as a rewritten plan. `None` if an agent wrote the subject.
+    /// Person who wrote the work on which people decide, for example a rewritten plan. `None` if an agent wrote it.
     pub written_by: Option<Actor>,
-    /// Author of each edit. The key is the sequence number of the decision that introduced the edit.
+    /// Author of each edit. The key is the sequence number of the decision that contained the edit first.
     pub authors: BTreeMap<u64, Actor>,
     pub claim: Option<Claim>,
-    /// Number of claims so far.
+    /// Number of times that people have claimed the interrupt.
     pub claims: u32,
     pub comments: Vec<Comment>,
-    /// Time at which each person first viewed the interrupt while it was open.
+    /// Time at which each person viewed the open interrupt for the first time.
     pub views: BTreeMap<String, Timestamp>,
     /// State of reminders and escalation.
     pub due: Due,
-    /// End of each person's snooze. The key is the person who snoozed the interrupt.
+    /// Time at which each person's snooze ends, by person id.
     pub snoozes: BTreeMap<String, Timestamp>,
     pub resolution: Option<Resolution>,
-    /// Corrections and erasure of the answer, if the interrupt is a question.
+    /// Correction and erasure of the answer. Only for questions.
     pub kept: AnswerAmendments,
-    /// Record of the use of the approval by an external agent.
+    /// Record that the external agent has used the approval.
     pub used: Option<Usage>,
-    /// Report of the external agent, which says if it wrote the approved changes. `None` until the report arrives.
+    /// Report in which the external agent states if it wrote the approved changes. `None` until the report arrives.
     pub exec: Option<ExecReport>,
 }
 
@@ -98,8 +99,8 @@ impl Open for Interrupt {
     }
 }
 
-/// Removes the output of a trial from the content, so that a run with many trials needs little memory. The event keeps
-/// the output, and readers get the output from the event.
+/// Removes the output of a trial from the state, so that a run with many trials needs little memory. Readers get the
+/// output from the event.
 fn drop_streams(content: &mut Value) {
     content.as_object_mut().map(|members| members.remove(STREAMS));
 }
@@ -109,7 +110,7 @@ impl Interrupt {
         self.resolution.is_none()
     }
 
-    /// Builds the interrupt from an `interrupt_opened` event. `by` is the actor whose input caused the event.
+    /// Builds the interrupt from an `interrupt_opened` event. `by` is the actor whose request opened the interrupt.
     pub fn new(mut opened: Opened, mut content: Value, by: &Actor, at: Timestamp, seq: u64) -> Self {
         opened.take_labels(&mut content);
         drop_streams(&mut content);
@@ -143,9 +144,9 @@ impl Interrupt {
         self.opened.options.iter().find(|offer| offer.id == option)
     }
 
-    /// Returns the value that an edit replaces. The value is a member of the payload, and its name depends on the kind.
-    /// If the payload has no such member, the value is the complete payload. `None` for a kind without edits, and for a
-    /// question, because a question has no value before the answer.
+    /// Returns the value that an edit would replace. This is a member of the payload. Its name depends on the kind of
+    /// interrupt. If the payload has no such member, the value is the complete payload. `None` if the kind has no
+    /// edits, or if the interrupt is a question. Before its answer, a question has nothing to replace.
     pub fn replaced(&self) -> Option<&Value> {
         let member = self.opened.kind.row().edits?;
         let payload = self.content.get("payload")?;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Carry, Effect, HeldWork, Kind, Outcome, Row, option};
 use crate::schema;
 
-/// Option that an interrupt offers: a row of the option table, possibly with a different label.
+/// Option of an interrupt, copied from the option table. Its label may differ from the table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Offer {
@@ -17,8 +17,8 @@ pub struct Offer {
     pub needs_text: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_edit: bool,
-    /// Set if the table of effects is wrong for this option: true if the option ends the run although its effect
-    /// usually does not, false if it does not end the run although its effect usually does.
+    /// Exception to the effect of the option: true if the option ends the run although its effect does not, and false
+    /// if the run continues although the effect ends it. `None` if there is no exception.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends_run: Option<bool>,
 }
@@ -35,18 +35,19 @@ impl Offer {
         }
     }
 
-    /// Returns true if the option may take effect by itself when the interrupt expires. Such an option needs neither a
-    /// text nor an edit, and gives no grant.
+    /// Returns true if the option can be applied without a person when the interrupt expires. Such an option needs no
+    /// text and no edit, and gives no grant.
     pub fn applies_alone(&self) -> bool {
         !self.needs_text && !self.needs_edit && self.effect != Effect::Grant
     }
 
-    /// Returns the option, changed so that it takes data instead of a text. The data is sent as the edit.
+    /// Returns a copy of the option that requires data instead of a text. A decision contains this data as its edit.
     pub fn of_data(self) -> Self {
         Self { needs_text: false, needs_edit: true, ..self }
     }
 
-    /// Returns the option, changed so that it takes data if the schema of the question requires data.
+    /// Returns a copy of the option. If the schema of the question requires data, the option requires data instead of a
+    /// text.
     pub fn answered_by(self, kind: Kind, schema: Option<&Value>) -> Self {
         let is_data = schema.is_some_and(|schema| !schema::is_of_text(schema));
         if kind == Kind::Question && self.effect == Effect::Respond && is_data {
@@ -56,7 +57,7 @@ impl Offer {
         }
     }
 
-    /// Returns the description that is displayed after the name of the option. `is_own` is true if Holdshort itself
+    /// Returns the description that is shown after the name of the option. `is_own` is true if Holdshort itself
     /// executes the work. `is_tried` is true if a trial showed the changes of the command.
     pub fn does(&self, kind: Kind, is_own: bool, is_tried: bool) -> &'static str {
         match (self.ends_run, self.effect) {
@@ -80,7 +81,7 @@ impl Offer {
         row.and_then(|row| row.does).unwrap_or_else(|| self.effect.does())
     }
 
-    /// Returns the effect of the option on the work that the interrupt holds.
+    /// Returns the consequence of the option for the work that waits for the decision.
     pub fn work(&self) -> HeldWork {
         match self.ends_run {
             Some(true) => HeldWork::Ended,
@@ -89,13 +90,13 @@ impl Offer {
         }
     }
 
-    /// Returns true if the client must ask the person to confirm the option.
+    /// Returns true if the client must ask the person for a confirmation of this option.
     pub fn asks_again(&self, kind: Kind) -> bool {
         self.ends_run == Some(true) || option(kind, &self.id).is_some_and(|row| row.asks_again)
     }
 
-    /// Returns true if the option releases work that the interrupt holds. Every kind has at least one option that does
-    /// not release work.
+    /// Returns true if waiting work continues with this option. Every kind also has at least one option with which it
+    /// does not continue.
     pub fn releases(&self) -> bool {
         self.effect.outcome() == Outcome::Approved
     }
@@ -106,20 +107,20 @@ impl Offer {
     }
 }
 
-/// Returns the options that a workflow selects, in the order of the workflow. If every selected option releases work, a
-/// person could only agree. In that case all options of the kind are returned instead.
+/// Returns the options that a workflow lists, in the workflow's order. If all listed options approve, a person could
+/// not refuse. In that case, returns all options of the kind.
 pub fn offered(own: Vec<Offer>, wanted: &[String]) -> Vec<Offer> {
     let find = |id: &String| own.iter().find(|offer| offer.id == *id).cloned();
     let left: Vec<Offer> = wanted.iter().filter_map(find).collect();
     if left.iter().all(Offer::releases) { own } else { left }
 }
 
-/// Value of `on_expiry` if no option takes effect when the interrupt expires. No option has this id.
+/// Value of `on_expiry` if the interrupt expires without applying an option. No option has this id.
 pub const EXPIRED: &str = "expired";
 
-/// Returns the id of the option that takes effect when the interrupt expires. The first usable option of these takes
-/// effect: the configured option, the default of the kind, the last option that stops work. An option that is not
-/// offered or that needs input is not usable. Returns [`EXPIRED`] if no option is usable.
+/// Returns the id of the option that takes effect when the interrupt expires. It is the first usable one of: the
+/// configured option, the default option of the kind, the last option that stops work. An option is usable if the
+/// interrupt offers it and it needs no input. Returns [`EXPIRED`] if no option is usable.
 pub fn on_expiry(kind: Kind, configured: Option<&str>, offered: &[Offer]) -> String {
     let find = |id: &str| offered.iter().find(|offer| offer.id == id && offer.applies_alone());
     configured

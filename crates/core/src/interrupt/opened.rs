@@ -1,4 +1,4 @@
-//! Facts of an interrupt that its `interrupt_opened` event stores.
+//! Facts about an interrupt that are stored when it is opened, in the event `interrupt_opened`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub struct Risk {
     pub reasons: Vec<Reason>,
 }
 
-/// Subject of an interrupt. The resolution of the interrupt takes effect on its subject.
+/// Part of the run about which people decide. The result of the interrupt is applied to this part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum About {
@@ -32,22 +32,22 @@ pub enum About {
     Failure(String),
     /// Step that reached a limit.
     Limit(String),
-    /// Step whose agent wrote a question in its reply instead of asking with a tool.
+    /// Step whose agent asked a question in the text of its reply instead of calling a tool.
     Printed(String),
-    /// Step whose last reply is not allowed to end the step.
+    /// Step whose agent ended it with a reply that is not allowed to end it.
     Ending(String),
     /// Copilot phase, before or after one of its rounds.
     Round(String),
     /// Run that a person interrupted.
     Interruption,
-    /// Run that a service holds until a person has reviewed it.
+    /// Run that a service has stopped until a person reviews the run.
     Hold,
-    /// Request of an agent of another framework.
+    /// Request of an external agent, which runs in another framework.
     External,
 }
 
 impl About {
-    /// Returns the phase, if the subject of the interrupt is a whole phase.
+    /// Returns the phase about which people decide. `None` if the interrupt is about anything else.
     pub fn phase(&self) -> Option<&str> {
         match self {
             Self::Phase(phase) | Self::Plan(phase) | Self::Round(phase) => Some(phase),
@@ -76,36 +76,36 @@ pub struct Opened {
     pub options: Vec<Offer>,
     pub risk: Risk,
     pub action_digest: Option<Digest>,
-    /// Version of the system policy that caused the interrupt.
+    /// Version of the system policy at the time when the interrupt was opened.
     pub policy_version: u64,
     pub expires_at: Option<Timestamp>,
     pub on_expiry: String,
-    /// Assignment that the interrupt had when it was opened.
+    /// Assignment at the time when the interrupt was opened.
     pub assignment: Assignment,
-    /// Settings of the reminders and the escalation. `remind_at` is the time of the first reminder, and `escalate_at`
-    /// is the time of the first escalation.
+    /// Settings of the reminders and the escalation. Also contains the times of the first reminder (`remind_at`) and of
+    /// the first escalation (`escalate_at`).
     pub timing: Timing,
     pub remind_at: Option<Timestamp>,
     pub escalate_at: Option<Timestamp>,
     pub supersedes: Option<InterruptId>,
-    /// Time in milliseconds within which an external agent must use its approval.
+    /// Number of milliseconds within which an external agent must use the approval.
     pub usable_ms: Option<u64>,
-    /// Rules that withhold parts of the interrupt from people with some roles.
+    /// Rules that hide parts of the interrupt from people with certain roles.
     pub withhold: Vec<Withhold>,
-    /// True if the agent that asks receives a callback when the interrupt is resolved. No event contains the address or
-    /// the signing secret of the callback.
+    /// True if the agent that asks receives a callback when the interrupt is resolved. Events never contain the address
+    /// or the signing secret of the callback.
     pub callback: bool,
 }
 
-/// Key of the option labels that the agent chose, in the erasable content of `interrupt_opened`.
+/// Field of the erasable content of `interrupt_opened` that contains the agent's labels for the options.
 pub(crate) const LABELS: &str = "labels";
 
-/// Key of the output of a trial, in the erasable content of `interrupt_opened`.
+/// Field of the erasable content of `interrupt_opened` that contains the output of a trial.
 pub(crate) const STREAMS: &str = "streams";
 
 impl Opened {
-    /// Moves the labels from the erasable content into the options. If the content has no label for an option, the
-    /// option gets the label of the option table, or else its id. Earlier versions stored the labels in the facts.
+    /// Moves the labels from the erasable content into the options. An option without a label in the content gets its
+    /// label from the option table, or its id as the label. Earlier versions stored the labels in the facts instead.
     pub fn take_labels(&mut self, content: &mut Value) {
         let Some(labels) = content.as_object_mut().and_then(|members| members.remove(LABELS)) else { return };
         for offer in &mut self.options {
@@ -115,8 +115,8 @@ impl Opened {
         }
     }
 
-    /// Returns the option that takes effect when the interrupt expires. `None` if no such option is set, or if an
-    /// earlier version recorded an option that needs a text.
+    /// Returns the option that takes effect when the interrupt expires. `None` if no option takes effect. Also `None`
+    /// if an earlier version of Holdshort recorded an option that needs a text.
     pub fn taken_on_expiry(&self) -> Option<&Offer> {
         self.options.iter().find(|offer| offer.id == self.on_expiry && offer.applies_alone())
     }
@@ -132,8 +132,8 @@ impl Opened {
     }
 }
 
-/// Form in which the journal stores the facts. An assignment with a single plain stage is stored as `approvers` and
-/// `quorum`, as in versions in which assignments had only one stage.
+/// Facts as the journal stores them. An assignment with a single plain stage is stored as `approvers` and `quorum`.
+/// Earlier versions stored all assignments like this, because assignments had only one stage.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {

@@ -1,4 +1,4 @@
-//! Records about an interrupt: claims, comments, delegations, answers, and the resolution.
+//! Parts of an interrupt's record: claims, comments, delegations, answers, and the resolution.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::limits;
 use crate::text::clip;
 use crate::time::Timestamp;
 
-/// Delegation of one interrupt from one person to a second person.
+/// Delegation of one interrupt from one person to another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Delegation {
@@ -22,44 +22,46 @@ pub struct Delegation {
     pub until: Option<Timestamp>,
 }
 
-/// Claim on an interrupt. Other people may still decide a claimed interrupt. If a client executes the call of the
-/// interrupt, the claim names this client.
+/// Claim: a person states that they will decide on the interrupt. Other people can still decide on it. If a client of
+/// the person executes the call that the interrupt is about, the claim names this client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     pub by: String,
-    /// Client that holds the claim. Set if one person can have several clients, such as two windows.
+    /// Client for which the claim was made. Set if a person can have several clients at the same time, such as two
+    /// windows.
     pub holder: Option<ClaimHolder>,
     pub at: Timestamp,
-    /// Sequence number of the claim's event.
+    /// Sequence number of the event that records the claim.
     pub seq: u64,
 }
 
-/// Connection of a client, identified by the node and by the number of the connection at that node.
+/// Client, identified by its connection: a server node, and the number of the connection at this node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimHolder {
-    /// Identifier of the node: the first epoch that the node acquired after its start.
+    /// Identifier of the server node: the first epoch that the node acquired after its start.
     pub node: u64,
     pub number: u64,
 }
 
-/// Comment on an interrupt. `text` is `None` after the erasure of the comment.
+/// Comment on an interrupt. `text` is `None` after the comment is erased.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comment {
     pub by: String,
-    /// Role that the author had when commenting.
+    /// Role of the author at the time of the comment.
     pub role: Role,
     pub text: Option<String>,
-    /// Finding of a service, `{title, payload}`, from which the text was rendered. Null if a person wrote the comment.
+    /// Finding of a service (`{title, payload}`), from which the text of the comment was rendered. Null if a person
+    /// wrote the comment.
     pub found: Value,
     pub at: Timestamp,
     pub seq: u64,
 }
 
 impl Comment {
-    /// Renders the finding `{title, payload}` as the text of a comment. If the finding is too large for a comment, the
-    /// text contains the beginning of the finding, its original length and its digest. Two findings with the same
-    /// beginning therefore get different texts.
+    /// Renders the finding `{title, payload}` as the text of a comment. If the finding is too long for a comment, the
+    /// text is its beginning, with the original length and the digest. Therefore two findings with the same beginning
+    /// still have different texts.
     pub(crate) fn describe_finding(found: &Value) -> String {
         let title = found["title"].as_str().unwrap_or_default();
         let payload = serde_json::to_string_pretty(&found["payload"]).unwrap_or_default();
@@ -73,7 +75,8 @@ impl Comment {
     }
 }
 
-/// Answer to a question. The answer is a text, or data with an optional text if the question has a schema.
+/// Answer to a question. The answer is a text. If the question has a schema, the answer is data, optionally with a
+/// text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnswerContent {
     pub text: Option<String>,
@@ -94,17 +97,18 @@ impl AnswerContent {
     }
 }
 
-/// Correction and erasure of a stored answer.
+/// Later correction and erasure of a stored answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnswerAmendments {
     /// Corrected answer, with the time of its correction.
     pub corrected: Option<(AnswerContent, Timestamp)>,
-    /// Sequence numbers of further events that contain a copy of the answer: corrections, and messages to agents.
+    /// Sequence numbers of other events that contain a copy of the answer: corrections, and messages to agents. Erasing
+    /// the answer also erases these copies.
     pub copies: Vec<u64>,
     pub erased: bool,
 }
 
-/// Record of the use of an approval.
+/// Record that an external agent used an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usage {
     pub by: String,
@@ -124,7 +128,7 @@ pub enum ExecOutcome {
     Halfway,
 }
 
-/// Report of an external agent about writing the changes that were approved. The text is `None` after it is erased.
+/// Report of an external agent: if it wrote the approved changes. `text` is `None` after it is erased.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecReport {
     pub outcome: ExecOutcome,
@@ -142,17 +146,17 @@ pub enum Cause {
     Expiry,
     /// A new grant covers the call of the interrupt.
     Grant(GrantId),
-    /// A rule allows or forbids the call, so no person was asked.
+    /// A rule allows or forbids the call, so nobody was asked.
     Rule {
         source: Source,
         rule: usize,
     },
-    /// The workflow requires no decision here, or requires none in an unattended run.
+    /// The workflow requires no decision here. The reason may be that nobody attends the run.
     Unasked,
     /// The workflow reused the answer to an earlier question.
     Reused(InterruptId),
-    /// The subject of the interrupt changed. A new interrupt replaced this interrupt, or no interrupt was needed any
-    /// more.
+    /// The work on which people were deciding changed. Another interrupt replaced this interrupt, or no decision was
+    /// needed any more.
     Superseded,
     /// The agent withdrew its question.
     Withdrawn,
@@ -165,11 +169,11 @@ pub struct Resolution {
     pub outcome: Outcome,
     pub option: Option<String>,
     pub cause: Cause,
-    /// Actor whose input resolved the interrupt. If a grant of the same run resolved it, this is the person who gave
-    /// the grant.
+    /// Id of the actor who caused the resolution. If a grant that was given in the same run resolved the interrupt,
+    /// this is the person who gave the grant.
     pub by: String,
     pub at: Timestamp,
     pub seq: u64,
-    /// Sequence number of the decision that settled the interrupt. `None` if no decision settled the interrupt.
+    /// Sequence number of the decisive vote's event. `None` if no vote resolved the interrupt.
     pub decision: Option<u64>,
 }

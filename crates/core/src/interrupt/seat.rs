@@ -1,4 +1,4 @@
-//! Seats: the stages in which a person may vote, as approver or as delegate, and votes that became invalid.
+//! Seats: the stages in which a person can vote, as approver or as delegate. Also finds votes that have become invalid.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::people::People;
 use crate::rights::{self, Extent, Permission};
 use crate::time::Timestamp;
 
-/// Person who acts on an interrupt, with the data that determines the person's rights.
+/// Person who acts on an interrupt, with everything that determines the person's rights.
 #[derive(Clone, Copy, Debug)]
 pub struct Voter<'a> {
     pub actor: &'a Actor,
@@ -29,14 +29,14 @@ pub struct MissingVotes {
 }
 
 impl Interrupt {
-    /// Checks that the person may decide in at least one stage, as approver or as delegate.
+    /// Checks that the person is allowed to decide in at least one stage, as approver or as delegate.
     pub fn may_take_part(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
         has_role(voter)?;
         let sits = (0..self.assignment.stages.len()).any(|stage| self.sits_in(voter, stage));
         if sits { Ok(()) } else { Err(Refusal::NotAnApprover) }
     }
 
-    /// Returns the seat that the person would get now with a vote for this option and edit.
+    /// Returns the seat that the person would get by voting now for this option with this edit.
     pub(super) fn seat(
         &self,
         voter: &Voter<'_>,
@@ -92,8 +92,8 @@ impl Interrupt {
         Err(Refusal::NotYourStage { stage: reached.unwrap_or_default() + 1 })
     }
 
-    /// Returns true if the remaining people could still settle the interrupt after this vote. Also returns true if the
-    /// remaining people could not have settled the interrupt before the vote.
+    /// Returns true if there would still be enough people for a result after this vote. Also returns true if there were
+    /// too few people even before this vote.
     fn leaves_enough(&self, voter: &Voter<'_>, offer: &Offer, edit_of: Option<u64>, seat: &Seat) -> bool {
         let who = voter.actor.id.as_str();
         // If the assignment has a single stage, no people must remain for a later stage.
@@ -120,15 +120,16 @@ impl Interrupt {
         is_in_reach(&ballots)
     }
 
-    /// Returns the people who may not release the interrupt: the person who started the run, and the author of the
-    /// edit. If there is no edit, the author of the subject takes the place of the author of the edit.
+    /// Returns the people who must not approve because it would be their own work: the person who started the run, and
+    /// the author of the edit. Without an edit, the author of the original work is used instead of the author of the
+    /// edit.
     fn whose_own<'s>(&'s self, starter: Option<&'s str>, edit_of: Option<u64>) -> BTreeSet<&'s str> {
         let authors = self.author(edit_of).into_iter().flat_map(|author| [&*author.id, author.hand()]);
         starter.into_iter().chain(authors).filter(|_| !self.assignment.self_approval).collect()
     }
 
-    /// Returns the seat that the person would get by agreeing with the newest vote. If there is no vote, returns the
-    /// seat for a first vote.
+    /// Returns the seat that the person would get by agreeing with the latest vote. Without an earlier vote, returns
+    /// the seat for a first vote.
     pub fn seat_now(&self, voter: &Voter<'_>) -> Result<Seat, Refusal> {
         let newest = self.votes.last();
         let agrees = newest.and_then(|vote| Some((self.offers(&vote.option)?, vote.edit_of)));
@@ -140,7 +141,7 @@ impl Interrupt {
         }
     }
 
-    /// Returns the votes that a stage still needs, assuming that the leading votes stay.
+    /// Returns the votes that a stage still needs in addition to the votes that agree with the latest vote.
     pub fn missing_votes(&self, stage: usize) -> MissingVotes {
         let Some(of) = self.assignment.stages.get(stage) else { return MissingVotes::default() };
         let counted = self.counted(&self.leading());
@@ -150,14 +151,14 @@ impl Interrupt {
         MissingVotes { needed: u32::try_from(needed).unwrap_or(u32::MAX), missing }
     }
 
-    /// Returns the newest vote and all votes that agree with it.
+    /// Returns the latest vote, and all votes that agree with it.
     fn leading(&self) -> Vec<&Vote> {
         let newest = self.votes.last();
         let chosen = newest.and_then(|vote| Some((self.offers(&vote.option)?, vote.edit_of)));
         chosen.map(|(offer, edit_of)| self.agreeing(offer, edit_of)).unwrap_or_default()
     }
 
-    /// Returns the index of the stage that currently needs votes.
+    /// Returns the index of the stage that needs the next vote.
     pub fn stage_now(&self) -> usize {
         self.assignment.stage(&self.counted(&self.leading())).unwrap_or_default()
     }
@@ -166,14 +167,15 @@ impl Interrupt {
         !self.seats_in(voter, stage, &|_| false).is_empty()
     }
 
-    /// Returns true if the person may decide in at least one stage, by name, through a group, or as a delegate.
+    /// Returns true if the person is allowed to decide in at least one stage: by name, through a group, or as a
+    /// delegate.
     pub(super) fn asks(&self, id: &str, people: &People, now: Timestamp) -> bool {
         let stood_in_for = self.stood_in_for(id, people, now, &|_| false);
         stood_in_for.into_iter().chain([id]).any(|id| self.assignment.is_for(id, people))
     }
 
-    /// Returns the seats that the person may take in a stage: first the seat as approver, then the seats as a delegate.
-    /// The person cannot represent people in `barred`.
+    /// Returns the seats that the person can take in a stage: first the seat as approver, then the seats as a delegate.
+    /// People in `barred` cannot be represented.
     fn seats_in(&self, voter: &Voter<'_>, stage: usize, barred: &dyn Fn(&str) -> bool) -> Vec<Seat> {
         let Some(of) = self.assignment.stages.get(stage) else { return Vec::new() };
         let Voter { actor, people, now, .. } = *voter;
@@ -191,9 +193,8 @@ impl Interrupt {
         own.into_iter().chain(others.map(in_place_of)).collect()
     }
 
-    /// Returns all people whom this person may represent as a delegate: absent people, people who delegated this
-    /// interrupt, and the people whom those people represent in turn. Leaves out people who are barred, and delegations
-    /// by them.
+    /// Returns all people whom this person can represent: absent people, people who delegated this interrupt, and the
+    /// people whom those people represent. Leaves out people in `barred`, and their delegations.
     fn stood_in_for<'s>(
         &'s self,
         id: &str,
@@ -217,8 +218,9 @@ impl Interrupt {
         found
     }
 
-    /// Returns all voters, if the assignment can be satisfied only after the existing votes are withdrawn. Votes must
-    /// be withdrawn if an approver has left and an earlier voter is now needed in a different stage.
+    /// Returns all voters if the votes so far block the assignment: enough people are left only if all votes are
+    /// withdrawn. This happens, for example, if an approver has left and an earlier voter is now needed in another
+    /// stage.
     pub fn out_of_reach(&self, people: &People, starter: Option<&str>) -> BTreeSet<String> {
         let votes = self.leading();
         if votes.is_empty() {
@@ -232,7 +234,7 @@ impl Interrupt {
         votes.into_iter().map(|vote| vote.by.clone()).collect()
     }
 
-    /// Returns the voters whose votes became invalid, because a voter has left or would no longer get the same seat.
+    /// Returns the voters whose votes have become invalid, because the voter left or would now get a different seat.
     pub fn unseated(&self, people: &People) -> Vec<String> {
         let sits = |vote: &Vote| {
             let Some(of) = self.assignment.stages.get(vote.seat.stage) else { return false };
@@ -255,8 +257,8 @@ impl Interrupt {
     }
 }
 
-/// Checks that the person may decide in the role of the login. The person's current roles may have changed since the
-/// login.
+/// Checks that the person is allowed to decide in the role with which the person signed in. The roles of the person may
+/// have changed since then.
 fn has_role(voter: &Voter<'_>) -> Result<(), Refusal> {
     let Voter { actor, people, .. } = *voter;
     let decides = match rights::extent(actor.role, Permission::Decide) {

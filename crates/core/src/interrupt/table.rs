@@ -1,8 +1,8 @@
-//! Table of interrupts: the option ids of each kind, and the effect of each option (design, part 4).
+//! Table of interrupts: the options of each kind, and the effects of each option (design, part 4).
 //!
-//! Workflows and edges (adapters for other frameworks) may rename, leave out or reorder options, but may never add an
-//! option. The kind `choice` is an exception: the asking agent defines its options, and each of them answers the
-//! interrupt. The option `custom` of `choice` is always offered and also answers the interrupt.
+//! Workflows and edges (adapters for other frameworks) can rename, leave out or reorder options. They cannot add
+//! options. Exception: the agent that opens an interrupt of the kind `choice` defines its options. Choosing any of them
+//! answers the interrupt. The option `custom` of `choice` is always offered, too. It answers the interrupt with a text.
 
 use serde::{Deserialize, Serialize};
 
@@ -74,19 +74,19 @@ impl Kind {
 pub struct KindRow {
     /// Name of the kind in journals, workflows and responses.
     pub name: &'static str,
-    /// True if agents of other frameworks may open interrupts of this kind. All other kinds are about work that
-    /// Holdshort executes.
+    /// True if external agents, which run in other frameworks, can open interrupts of this kind. All other kinds are
+    /// about work that Holdshort executes.
     pub from_outside: bool,
-    /// Member of the payload that an edit replaces. `None` if the kind has no value to edit.
+    /// Member of the payload that an edit can replace. `None` if the kind has no edits.
     pub edits: Option<&'static str>,
-    /// Option that takes effect by default when the interrupt expires. The option never releases work and never needs a
-    /// text. `None` if no option takes effect by default.
+    /// Option that takes effect by default when the interrupt expires. This option never approves work and never needs
+    /// a text. `None` if no option takes effect by default.
     pub on_expiry: Option<&'static str>,
     /// Options, in the order in which they are displayed.
     pub options: &'static [Row],
 }
 
-/// Rule for a text or an edit in a decision: it must be absent, may be present, or must be present.
+/// Rule for the text or the edit of a decision: not allowed, optional, or required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carry {
     Never,
@@ -99,14 +99,15 @@ pub enum Carry {
 pub struct Row {
     pub id: &'static str,
     pub label: &'static str,
-    /// Effects that the option may have. The first effect is the default. A workflow may select a different effect for
-    /// `reject`.
+    /// Effects among which a workflow can choose for this option. The first effect is the default. A workflow can only
+    /// choose for `reject` and `respond`.
     pub effects: &'static [Effect],
     pub text: Carry,
     pub edit: Carry,
-    /// Description of the option's default effect. If `None`, the description that [`Effect::does`] returns applies.
+    /// Description of the option with its default effect. If `None`, the description of the effect is used
+    /// ([`Effect::does`]).
     pub does: Option<&'static str>,
-    /// True if the client must ask the person to confirm the option, because the option skips or cancels work.
+    /// True if the client must ask the person for a confirmation, because the option skips or cancels work.
     pub asks_again: bool,
 }
 

@@ -1,9 +1,9 @@
-//! Tally of the votes on an interrupt: determines which vote settles the interrupt.
+//! Counts the votes on an interrupt, and finds the vote that decides it.
 //!
-//! A vote that stops or replaces work settles the interrupt at once. Votes that release work settle the interrupt when
-//! they satisfy every stage of the assignment. To count together, votes that release work must choose the same effect
-//! and the same edit. If a person votes again, the new vote replaces the earlier vote. A question to several people is
-//! settled when enough of them have answered. Their answers may differ.
+//! A vote to stop or to replace work decides the interrupt at once. Votes to approve work decide the interrupt when
+//! they satisfy all stages of the assignment. Approving votes are counted together if they have the same effect and the
+//! same edit. If a person votes again, the new vote replaces the earlier vote. A question to several people is decided
+//! when enough of them have answered. Their answers may differ.
 
 use std::collections::BTreeMap;
 
@@ -13,18 +13,18 @@ use super::assignment::Ballot;
 use super::{Cause, Effect, Interrupt, Kind, Offer, Vote};
 use crate::actor::Actor;
 
-/// Option that settles an interrupt, together with its votes.
+/// Decided option of an interrupt, together with the votes for it.
 #[derive(Clone, Debug)]
 pub struct Settlement<'a> {
     pub vote: &'a Vote,
-    /// Option that `vote` chose. This option takes effect.
+    /// Option of `vote`, which is applied.
     pub offer: &'a Offer,
     /// Votes that agree with `vote`, the oldest first.
     pub agreed: Vec<&'a Vote>,
 }
 
 impl Interrupt {
-    /// Returns the option that the newest vote settles. `None` if more people must agree.
+    /// Returns the option that is decided by the latest vote. `None` if more people must agree.
     pub fn settles(&self) -> Option<Settlement<'_>> {
         let newest = self.votes.last()?;
         let chosen = self.offers(&newest.option)?;
@@ -43,7 +43,7 @@ impl Interrupt {
         Some(Settlement { vote, offer: offer(vote)?, agreed })
     }
 
-    /// Returns true if several people must each answer the question for themselves.
+    /// Returns true if the interrupt is a question that several people must each answer.
     pub fn is_gathered(&self, offer: &Offer) -> bool {
         let answers = self.opened.kind == Kind::Question && offer.effect == Effect::Respond;
         answers && !self.assignment.takes_one()
@@ -59,8 +59,8 @@ impl Interrupt {
         self.votes.iter().filter(says_so).collect()
     }
 
-    /// Returns the votes that count. The author's own vote does not count if self-approval is not allowed. If a person
-    /// voted under several names, only the first vote counts.
+    /// Returns the votes that count. If self-approval is not allowed, an author's vote for the author's own work does
+    /// not count. If a person voted under several names, only the first of these votes counts.
     pub(super) fn counted<'v>(&self, agreed: &[&'v Vote]) -> Vec<Ballot<'v>> {
         let may_be_own = self.assignment.self_approval || self.opened.kind == Kind::Question;
         let is_own = |vote: &Vote| {
@@ -80,13 +80,13 @@ impl Interrupt {
         counted.into_iter().map(|vote| Ballot { by: &vote.by, seat: &vote.seat }).collect()
     }
 
-    /// Returns true if the person wrote this edit, or created the login link that the author of the edit used. If there
-    /// is no edit, checks the author of the interrupt's subject instead.
+    /// Returns true if the person wrote this edit, or created the login link with which the author signed in. Without
+    /// an edit, examines the author of the original work instead.
     pub(super) fn wrote(&self, who: &str, edit_of: Option<u64>) -> bool {
         self.author(edit_of).is_some_and(|author| author.responsible_people().includes(who))
     }
 
-    /// Returns the author of the subject, and the author of each edit that has current votes.
+    /// Returns the author of the original work, and the authors of all edits for which there are current votes.
     pub(super) fn standing_authors(&self) -> impl Iterator<Item = &Actor> {
         let edits = self.votes.iter().filter_map(|vote| self.authors.get(&vote.edit_of?));
         self.written_by.iter().chain(edits)
@@ -114,21 +114,21 @@ impl Interrupt {
         self.votes.push(vote);
     }
 
-    /// Returns the sequence number of the decision that introduced this edit. Returns `seq` if the edit is new, and
-    /// `None` if there is no edit.
+    /// Returns the sequence number of the decision that contained this edit first. Returns `seq` if the edit is new,
+    /// and `None` if there is no edit.
     pub fn edit_of(&self, edit: &Value, seq: u64) -> Option<u64> {
         let same = |vote: &&Vote| vote.edit_of.is_some() && vote.edit == *edit;
         let first = || self.votes.iter().find(same).and_then(|vote| vote.edit_of);
         (!edit.is_null()).then(|| first().unwrap_or(seq))
     }
 
-    /// Returns the vote that settled the interrupt. `None` if no vote settled the interrupt.
+    /// Returns the vote that decided the interrupt. `None` if no vote decided the interrupt.
     pub fn settled_by(&self) -> Option<&Vote> {
         let seq = self.resolution.as_ref()?.decision?;
         self.votes.iter().find(|vote| vote.seq == seq)
     }
 
-    /// Returns the texts of the votes that agreed with the settling vote.
+    /// Returns the texts of all votes that agree with the decisive vote.
     pub fn agreed_text(&self) -> Option<String> {
         let agreed = self.agreed();
         let said: Vec<&str> =
@@ -136,7 +136,7 @@ impl Interrupt {
         (!said.is_empty()).then(|| said.join("\n"))
     }
 
-    /// Returns the people who decided. Empty if no person decided. If a grant covered the call, this is the person who
+    /// Returns the people who decided. Empty if no person decided. If a grant allowed the call, returns the person who
     /// gave the grant.
     pub fn decided_by(&self) -> Vec<String> {
         let Some(resolution) = &self.resolution else { return Vec::new() };
@@ -152,20 +152,20 @@ impl Interrupt {
         }
     }
 
-    /// Returns the person whom each voter represented, as the voters' clients reported it. The key is the id of the
+    /// Returns the person for whom each voter acted, as the voters' clients reported it. The key is the id of the
     /// voter.
     pub fn on_behalf_of(&self) -> BTreeMap<String, String> {
         let agreed = self.agreed().into_iter();
         agreed.filter_map(|vote| Some((vote.by.clone(), vote.on_behalf_of.clone()?))).collect()
     }
 
-    /// Returns the creator of the login link that each voter used. The key is the id of the voter.
+    /// Returns the creator of the login link with which each voter signed in. The key is the id of the voter.
     pub fn let_in_by(&self) -> BTreeMap<String, String> {
         let agreed = self.agreed().into_iter();
         agreed.filter_map(|vote| Some((vote.by.clone(), vote.let_in_by.clone()?))).collect()
     }
 
-    /// Returns the votes that agree with the vote that settled the interrupt, the oldest first.
+    /// Returns the votes that agree with the decisive vote, the oldest first.
     pub fn agreed(&self) -> Vec<&Vote> {
         let by_votes = self.settled_by().is_some();
         self.settles().filter(|_| by_votes).map(|settled| settled.agreed).unwrap_or_default()

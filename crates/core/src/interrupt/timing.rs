@@ -1,4 +1,4 @@
-//! Reminders and escalation of interrupts that still wait for a decision.
+//! Reminders and escalation of interrupts that wait for a decision.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::people::{People, STARTER};
 use crate::schema::Problem;
 use crate::time::Timestamp;
 
-/// Settings of reminders and escalation. A gate, or the agent or service that asks, configures them.
+/// Settings of reminders and escalation. The gate configures them, or the agent or service that opens the interrupt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
@@ -17,30 +17,29 @@ pub struct Timing {
     pub reminders: Option<Reminders>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub escalation: Vec<Escalation>,
-    /// True if the times of reminders, escalation and the expiry include only the working hours of the approvers'
-    /// groups.
+    /// True if only working hours of the approvers' groups count for the times of reminders, escalation and expiry.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub working_time: bool,
 }
 
-/// Settings of the reminders that the approvers of an interrupt get.
+/// Settings of the reminders that approvers get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reminders {
-    /// Delay between the time when approvers are asked and the first reminder.
+    /// Delay from the time when the approvers were asked until the first reminder.
     pub after_ms: u64,
     /// Interval between reminders. If `None`, only one reminder is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every_ms: Option<u64>,
-    /// Maximum number of reminders each time that approvers are asked.
+    /// Maximum number of reminders. The count starts again each time that approvers are asked.
     pub limit: u32,
 }
 
-/// Escalation step, which adds approvers or replaces the approvers.
+/// Escalation step: further people become approvers, or replace the approvers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Escalation {
-    /// Delay after the interrupt was opened, or after the previous escalation step.
+    /// Delay since the interrupt was opened or since the previous escalation step.
     pub after_ms: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvers: Vec<String>,
@@ -58,11 +57,11 @@ pub struct Due {
     pub escalate_at: Option<Timestamp>,
     /// Number of reminders sent since approvers were last asked.
     pub reminded: u32,
-    /// Number of escalation steps so far, including steps that reached no person.
+    /// Number of escalation steps so far. Steps that found no person are included.
     pub steps: usize,
-    /// Index of the stage to which the reminders and escalation steps apply.
+    /// Index of the stage whose approvers get the reminders and escalation steps.
     pub stage: usize,
-    /// True if the approvers have changed. The times must then be computed again.
+    /// True if the approvers have changed since the times were computed. The times must then be computed again.
     pub is_outdated: bool,
 }
 
@@ -72,7 +71,7 @@ pub struct Due {
 pub enum ReminderReason {
     /// No decision has been made yet.
     Waiting,
-    /// The time for which the person snoozed the interrupt has ended.
+    /// The person's snooze has ended.
     Snoozed,
 }
 
@@ -81,14 +80,14 @@ impl Timing {
         *self == Self::default()
     }
 
-    /// Returns true if the settings have reminders or escalation steps. Reminders and escalation restart when further
-    /// approvers are asked.
+    /// Returns true if there are settings for reminders or escalation steps. Both start again when further approvers
+    /// are asked.
     pub fn has_follow_ups(&self) -> bool {
         self.reminders.is_some() || !self.escalation.is_empty()
     }
 
     /// Returns the time at which `ms` have passed since `from`. If `working_time` is set, only the working time of the
-    /// stage's approvers counts.
+    /// stage's approvers is counted.
     pub fn later(&self, from: Timestamp, ms: u64, stage: Option<&Stage>, people: &People) -> Timestamp {
         let groups = stage.map(|stage| stage.groups.as_slice()).unwrap_or_default();
         let hours: Vec<_> = groups.iter().filter_map(|group| people.hours(group)).collect();
@@ -106,7 +105,7 @@ impl Timing {
         self.reminders.map(|reminders| self.later(now, reminders.after_ms, stage, people))
     }
 
-    /// Returns the time of the next reminder after `told` reminders were sent.
+    /// Returns the time of the next reminder. `told` is the number of reminders that were already sent.
     pub fn next_reminder(
         &self,
         told: u32,
@@ -119,7 +118,7 @@ impl Timing {
         Some(self.later(now, every_ms, stage, people))
     }
 
-    /// Returns the time of an escalation step, if its delay starts now.
+    /// Returns the time of an escalation step whose delay starts now.
     pub fn step_at(
         &self,
         step: usize,
@@ -130,8 +129,8 @@ impl Timing {
         Some(self.later(now, self.escalation.get(step)?.after_ms, stage, people))
     }
 
-    /// Returns the problems of the settings, and a problem for each person or group that cannot decide this interrupt.
-    /// `expires_in_ms` is the time until the interrupt expires. JSON pointers begin with `at`.
+    /// Returns the problems of the settings, including a problem for each person or group that is not allowed to decide
+    /// on the interrupt. `expires_in_ms` is the time after which the interrupt expires. JSON pointers begin with `at`.
     pub fn check(
         &self,
         assignment: &Assignment,
@@ -224,7 +223,7 @@ impl Timing {
         problems
     }
 
-    /// Returns a problem if an escalation step would replace the approvers by people who could never satisfy the
+    /// Returns a problem if an escalation step would replace the approvers by people who are too few for the
     /// assignment.
     fn lacking(
         &self,
@@ -261,8 +260,8 @@ impl Timing {
 }
 
 impl Escalation {
-    /// Returns true if the escalation step names a person of the installation who may decide. The person who started
-    /// the run counts only if self-approval is allowed.
+    /// Returns true if the escalation step names at least one person of the installation who is allowed to decide. The
+    /// person who started the run counts only if self-approval is allowed.
     pub fn reaches(&self, assignment: &Assignment, people: &People, starter: Option<&str>) -> bool {
         let named =
             Stage { approvers: self.approvers.clone(), groups: self.groups.clone(), ..Stage::default() };
@@ -271,8 +270,8 @@ impl Escalation {
 }
 
 impl Assignment {
-    /// Returns the assignment after an escalation step. The approvers of the step are added to the approvers of a
-    /// stage, or replace them.
+    /// Returns the assignment after an escalation step. The people of the step become approvers of one stage, in
+    /// addition to its approvers or instead of them.
     #[must_use]
     pub fn escalated(&self, stage: usize, step: &Escalation) -> Self {
         let mut next = self.clone();
@@ -293,7 +292,7 @@ impl Assignment {
         next
     }
 
-    /// Returns the assignment after admins and operators were added as approvers of a stage.
+    /// Returns the assignment after admins and operators became approvers of one stage, too.
     #[must_use]
     pub fn of_operators(&self, stage: usize) -> Self {
         let mut next = self.clone();

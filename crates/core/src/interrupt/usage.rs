@@ -1,6 +1,6 @@
-//! Use of approvals by external agents. Each approval can be used once. To use an approval, the agent sends the digest
-//! of the action that it is about to perform. The approved action is the payload of the agent's question, with the
-//! approver's edit applied.
+//! Use of approvals by external agents, which execute approved actions themselves. Each approval can be used once. To
+//! use an approval, the agent sends the digest of the action that it is about to perform. The digest must match the
+//! approved action. The approved action is the payload that the agent sent, with the approver's edit applied.
 
 use serde_json::Value;
 
@@ -11,10 +11,10 @@ use crate::gate::foreign_trial::ForeignTrial;
 use crate::kept_changes::selected;
 use crate::time::Timestamp;
 
-/// Reason why an approval cannot be used. The failed attempt does not change the interrupt.
+/// Reason why an approval cannot be used. The attempt changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
-    /// Reason, worded as the end of the error message.
+    /// Reason, which is the end of the error message.
     #[error("the interrupt is not approved: {0}")]
     NotApproved(&'static str),
     #[error("the approval was already used at {at}, by `{by}`")]
@@ -25,30 +25,30 @@ pub enum Unusable {
     Differs { digest: Digest, approved: Box<Value> },
 }
 
-/// Changes that an approval releases to an external agent.
+/// Changes that an external agent is allowed to write after an approval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReleasedChanges {
-    /// Trial that contains only the released changes.
+    /// Trial with only the approved changes.
     pub trial: ForeignTrial,
     /// Paths whose changes the approver did not approve.
     pub dropped: Vec<String>,
 }
 
 impl Interrupt {
-    /// Returns the call of an external agent that the interrupt asks about. `None` if the interrupt is not about a
-    /// call, or if its content was erased.
+    /// Returns the external agent's call about which the interrupt asks. `None` if the interrupt is not about a call,
+    /// or if its content was erased.
     pub fn foreign_call(&self) -> Option<ForeignCall> {
         serde_json::from_value(self.content.get("call")?.clone()).ok()
     }
 
-    /// Returns the trial of the call. `None` if the call was not tried, or if its content was erased.
+    /// Returns the trial in which the server ran the call. `None` if there was no trial, or if its content was erased.
     pub fn foreign_trial(&self) -> Option<ForeignTrial> {
         serde_json::from_value(self.content.get("trial")?.clone()).ok()
     }
 
-    /// Returns the call of an external agent in the form in which a decision with this edit releases it, and the trial
-    /// of the call. If the call was tried, the edit is the list of the paths whose changes are approved. If the call
-    /// was not tried, the edit replaces the arguments, and the edited call has no trial.
+    /// Returns the call of an external agent as a decision with this edit approves it, and the trial of the call. If
+    /// there was a trial, the edit is the list of paths whose changes are approved. If there was no trial, the edit
+    /// replaces the arguments of the call.
     pub(crate) fn decided_call(&self, edit: &Value) -> Option<(ForeignCall, Option<ForeignTrial>)> {
         let call = self.foreign_call()?;
         let trial = self.foreign_trial();
@@ -63,8 +63,8 @@ impl Interrupt {
         }
     }
 
-    /// Returns the released changes of a tried call, and the paths that the approver did not approve. `None` if no
-    /// person or rule approved the call, if the call was not tried, or if its content was erased.
+    /// Returns the approved changes of a call that ran in a trial, and the paths that were not approved. `None` if
+    /// nobody and no rule approved the call, if there was no trial, or if the content was erased.
     pub fn released_changes(&self) -> Option<ReleasedChanges> {
         let edit = self.answer_from_votes().edit;
         let is_approved = self.resolution.as_ref().is_some_and(|it| it.outcome == Outcome::Approved);
@@ -79,7 +79,7 @@ impl Interrupt {
         Some(ReleasedChanges { trial: trial?, dropped })
     }
 
-    /// Returns the approved action, in the form of the payload that the agent sent. `None` if the interrupt is not
+    /// Returns the approved action. It has the form of the payload that the agent sent. `None` if the interrupt is not
     /// approved, or if its content was erased.
     pub fn approved(&self) -> Option<Value> {
         let is_approved = self.resolution.as_ref().is_some_and(|it| it.outcome == Outcome::Approved);
@@ -105,14 +105,15 @@ impl Interrupt {
         }
     }
 
-    /// Returns the end of the period in which the agent can use the approval. `None` if the interrupt is not approved,
-    /// or if the period has no end.
+    /// Returns the time until which the agent can use the approval. `None` if the interrupt is not approved, or if the
+    /// approval can be used without a time limit.
     pub fn usable_until(&self) -> Option<Timestamp> {
         let resolution = self.resolution.as_ref().filter(|it| it.outcome == Outcome::Approved)?;
         Some(resolution.at.plus_ms(self.opened.usable_ms?))
     }
 
-    /// Checks that the agent can use the approval now for an action with this digest.
+    /// Checks that the agent can use the approval now. `digest` is the digest of the action that the agent is about to
+    /// perform.
     pub fn check_use(&self, digest: Digest, now: Timestamp) -> Result<(), Unusable> {
         let why = match self.resolution.as_ref().map(|resolution| resolution.outcome) {
             None => Some("no decision has been made yet"),

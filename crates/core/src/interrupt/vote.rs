@@ -1,4 +1,4 @@
-//! Votes: decisions of people as the journal records them.
+//! Votes: decisions of people, as the journal records them.
 
 use serde_json::Value;
 
@@ -12,22 +12,22 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote {
     pub by: String,
-    /// Role that the voter had when voting.
+    /// Role of the voter at the time of the vote.
     pub role: Role,
     pub option: String,
     pub text: Option<String>,
     pub edit: Value,
-    /// Sequence number of the decision that introduced the vote's edit. `None` if the vote has no edit.
+    /// Sequence number of the decision that contained the vote's edit first. `None` if the vote has no edit.
     pub edit_of: Option<u64>,
-    /// Earlier question whose answer the voter reused for this vote.
+    /// Earlier question, if the voter reused its answer.
     pub from: Option<InterruptId>,
-    /// Stage in which the vote counts, and the people and groups for which it counts.
+    /// Stage, person and groups for which the vote counts.
     pub seat: Seat,
-    /// Milliseconds for which the voter's client displayed the card, as reported by the client.
+    /// Time for which the voter's client displayed the card, in milliseconds. The client reports it.
     pub viewed_ms: Option<u64>,
-    /// Name of the person whom the voter represented, as reported by the voter's client.
+    /// Name of the person for whom the voter acted. The client reports the name.
     pub on_behalf_of: Option<String>,
-    /// Open interrupts that the voter also released, because the grant of the vote covers them.
+    /// Further open interrupts that this vote also approves, because they match the grant that it gives.
     pub also: Vec<InterruptId>,
     /// Creator of the login link with which the voter signed in, if another person created the link.
     pub let_in_by: Option<String>,
@@ -37,7 +37,7 @@ pub struct Vote {
 }
 
 impl Vote {
-    /// Returns the person whom the voter represents as delegate. Returns the voter if the voter represents nobody.
+    /// Returns the person whom the voter represents as a delegate. If there is no such person, returns the voter.
     pub fn principal(&self) -> &str {
         self.seat.principal(&self.by)
     }
@@ -46,14 +46,14 @@ impl Vote {
         ResponsiblePeople { id: &self.by, hand: self.hand() }
     }
 
-    /// Returns the creator of the voter's login link, or the voter if the voter did not use a login link. See
-    /// [`Actor::hand`](crate::actor::Actor::hand).
+    /// Returns the creator of the login link with which the voter signed in. Without a login link, returns the voter.
+    /// See [`Actor::hand`](crate::actor::Actor::hand).
     pub fn hand(&self) -> &str {
         actor::hand(&self.by, self.let_in_by.as_deref())
     }
 
-    /// Returns true if the same person may have cast both votes. The names of the voters may be equal, or one voter may
-    /// have used a login link that the other voter created.
+    /// Returns true if possibly the same person cast both votes. This is the case if both voters have the same name, or
+    /// if one of them signed in with a login link that the other created.
     pub(super) fn is_of_one_hand(&self, other: &Self) -> bool {
         let is_let_in = |vote: &Self| vote.hand() != vote.by;
         let is_same = name::is_same(self.hand(), other.hand())

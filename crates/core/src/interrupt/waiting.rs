@@ -1,5 +1,4 @@
-//! Interrupts that wait for a decision: the times at which something becomes due, the recipients of reminders, and
-//! snoozes.
+//! Interrupts that wait for a decision: their deadlines, the recipients of reminders, and snoozes.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +8,7 @@ use crate::people::People;
 use crate::schema::Problem;
 use crate::time::Timestamp;
 
-/// Kind of event that becomes due while an interrupt waits for a decision.
+/// Event that happens to a waiting interrupt at a certain time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DueEvent {
     Escalate,
@@ -18,8 +17,8 @@ pub enum DueEvent {
 }
 
 impl Interrupt {
-    /// Returns the first event that is due at the time `now`. If several events have the same time, the order of
-    /// [`DueEvent`] applies.
+    /// Returns the first event whose time has come at `now`. If several events have the same time, the order of
+    /// [`DueEvent`] decides.
     pub fn due_by(&self, now: Timestamp) -> Option<DueEvent> {
         let snoozed = self.snoozes.values().min().copied();
         let all = [
@@ -31,13 +30,13 @@ impl Interrupt {
         due.min().map(|(_, what)| what)
     }
 
-    /// Returns the times of all events that become due if nobody decides.
+    /// Returns the times of all events that will happen if nobody decides.
     pub fn deadlines(&self) -> impl Iterator<Item = Timestamp> {
         let own = [self.opened.expires_at, self.due.remind_at, self.due.escalate_at];
         own.into_iter().flatten().chain(self.snoozes.values().copied())
     }
 
-    /// Returns the next escalation step. `None` if no further step follows.
+    /// Returns the next escalation step. `None` if there is no further step.
     pub fn next_step(&self) -> Option<&Escalation> {
         self.opened.timing.escalation.get(self.due.steps).filter(|_| self.due.escalate_at.is_some())
     }
@@ -47,9 +46,9 @@ impl Interrupt {
         self.snoozes.get(id).copied()
     }
 
-    /// Returns the recipients of a reminder: people who may agree in the current stage and have not voted. If a person
-    /// is absent, the delegate receives the reminder instead. People who received a delegation of this interrupt also
-    /// get the reminder.
+    /// Returns the recipients of a reminder: people who can still agree in the current stage and have not voted.
+    /// Instead of an absent person, the person's delegate gets the reminder. People to whom this interrupt was
+    /// delegated also get the reminder.
     pub fn waited_for(&self, people: &People, starter: Option<&str>, now: Timestamp) -> BTreeSet<String> {
         let at = self.stage_now();
         let Some(stage) = self.assignment.stages.get(at) else { return BTreeSet::new() };
@@ -68,7 +67,7 @@ impl Interrupt {
         told
     }
 
-    /// Returns true if the snooze would change the interrupt. If `until` is `None`, ends the current snooze.
+    /// Returns true if the snooze would change the interrupt. If `until` is `None`, the person's current snooze ends.
     pub fn check_snooze(&self, voter: &Voter<'_>, until: Option<Timestamp>) -> Result<bool, Refusal> {
         self.may_act(voter)?;
         let before = self.snoozes.get(&voter.actor.id);

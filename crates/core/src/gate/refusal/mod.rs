@@ -1,9 +1,9 @@
-//! Refused calls, and the comparison of later calls with refused calls.
+//! Calls that people refused, and the comparison of later calls with them.
 //!
-//! Two calls are equal if their effects are equal. A command line is compared by its programs and by the paths and
-//! hosts that the programs name, a call of a file tool by its path, and a web page by its address. Any other call is
-//! compared by its tool alone, as in a grant. If the comparison is uncertain, a person is asked, because an unnecessary
-//! question is better than running a refused call.
+//! Two calls are equal if they have the same effect. A command line is compared by its programs, and by the paths and
+//! hosts that they name. A call of a file tool is compared by its path, and a web page by its address. Any other call
+//! is compared only by its tool, as a grant does. In case of doubt a person is asked. An unnecessary question is better
+//! than executing a call that a person refused.
 
 mod paths;
 mod program;
@@ -27,11 +27,11 @@ use crate::web::Target;
 /// Reason code on the card of a call that a person has refused before.
 pub const CODE: &str = "refused_before";
 
-/// Maximum number of earlier refusals that one card names.
+/// Maximum number of earlier refusals that one card lists.
 pub(crate) const NAMED: usize = 3;
 
-/// Call in the form that is compared with refusals. The refused call is stored in the head of an event, which can never
-/// be erased. The refused call therefore contains digests instead of paths.
+/// Call in the form that is compared with refusals. It is stored in the head of an event. Heads can never be erased, so
+/// it contains digests instead of paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedCall {
@@ -40,7 +40,7 @@ pub struct RefusedCall {
     #[serde(default, skip_serializing_if = "is_default")]
     pub reads: bool,
     pub identity: Identity,
-    /// SHA-256 of the arguments, as the agent wrote them.
+    /// SHA-256 of the arguments exactly as the agent wrote them.
     pub arguments: Digest,
 }
 
@@ -48,15 +48,16 @@ pub struct RefusedCall {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Identity {
-    /// Programs of a command line. If at least one program does more than read, programs that only read are left out.
+    /// Programs of a command line, without programs that only read. If all programs only read, all are included.
     Programs(BTreeSet<RefusedProgram>),
-    /// Every command line of any tool. A refusal of a command line with too many programs is recorded in this way.
+    /// The refusal matches every command line of any tool. It is recorded for a refused command line with too many
+    /// programs.
     AnyCommand,
     /// File that a file tool reads or changes.
     Path(PathDigest),
     /// Address of a page, without its query.
     Page(PathDigest),
-    /// The call has no other property to compare, so its refusal matches every call of the same tool.
+    /// Only the tool is compared, so the refusal matches every call of the same tool.
     Tool,
 }
 
@@ -66,17 +67,17 @@ pub struct Refusal {
     pub interrupt: InterruptId,
     pub run: RunId,
     pub call: RefusedCall,
-    /// Description of the refused call in one line. `None` if the journal does not contain the description.
+    /// One-line description of the refused call. `None` if the journal does not contain the description.
     pub words: Option<String>,
     /// Person who refused the call.
     pub by: String,
     pub at: Timestamp,
-    /// Sequence number of the event in the session's stream that records the refusal.
+    /// Sequence number of the event that records the refusal, in the stream of the session.
     pub seq: u64,
     pub revoked_at: Option<Timestamp>,
 }
 
-/// Refused call, with its description in one line.
+/// Refused call, with a one-line description.
 pub struct RefusalRecord {
     pub call: RefusedCall,
     pub words: String,
@@ -85,18 +86,18 @@ pub struct RefusalRecord {
 /// Relation of a later call to a refused call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// The later call is the refused call, possibly in a different spelling.
+    /// The later call is the refused call, possibly spelled differently.
     Same,
-    /// The later call contains the refused call, or is a part of the refused call.
+    /// The later call includes the refused call, or is a part of it.
     Related,
 }
 
-/// Result of the comparison of a call with the refusals of its session.
+/// Result of comparing a call with all refusals of its session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RefusedBefore {
     /// One reason for each matching refusal, the latest first.
     pub reasons: Vec<Reason>,
-    /// True if every matching refusal refused exactly this call. If a person then approves the call for the session,
+    /// True if all matching refusals are about exactly this call. If a person then allows the call for the session,
     /// these refusals are revoked.
     pub is_same: bool,
 }
@@ -127,7 +128,7 @@ impl RefusedCall {
         }
     }
 
-    /// Compares a later call with this refused call. `None` if the later call does something else.
+    /// Compares a later call with this refused call. `None` if the two calls have nothing in common.
     pub fn repeated_by(&self, later: &Self) -> Option<Repeat> {
         // If a person refused a change of a file, reading the file is still permitted.
         let changes_less = later.reads && !self.reads;
@@ -180,7 +181,7 @@ impl RefusedCall {
         }
     }
 
-    /// Returns true if a grant may cover the call. The result may be wrong, so it is used only for a hint on a card,
+    /// Returns true if a grant probably allows the call. The result can be wrong. It is used only for a hint on a card,
     /// never for a decision.
     pub(crate) fn may_be_covered(&self, grant: &Matcher) -> bool {
         if grant.category.is_some() {
@@ -201,8 +202,8 @@ impl RefusedCall {
 }
 
 impl RefusalRecord {
-    /// Builds the record of a refused call. Leaves out the programs of a command line that only read, unless all its
-    /// programs only read.
+    /// Builds the record of a refused call. Leaves out programs of a command line that only read. If all programs only
+    /// read, includes all.
     pub fn for_call(subject: &Subject<'_>, arguments: &Value) -> Self {
         if let Some(line) = subject.command {
             return Self::of_command(line, subject, arguments);
@@ -234,7 +235,7 @@ impl RefusalRecord {
 }
 
 impl RefusedBefore {
-    /// Compares a call with the refusals in `standing`. These refusals are not revoked.
+    /// Compares a call with the refusals in `standing`, which must not be revoked.
     pub(crate) fn compare<'r>(
         standing: impl Iterator<Item = &'r Refusal>,
         subject: &Subject<'_>,

@@ -1,4 +1,4 @@
-//! Digests of paths, and a test whether two sets of paths overlap.
+//! Digests of paths, and a test for overlaps between two sets of paths.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::json::is_default;
 
-/// Folder that contains every path, and that also stands for an unknown path.
+/// Root folder. It contains every path, so it is also used for an unknown path.
 pub(super) const ROOT: &str = "/";
 
 /// Number of hexadecimal digits of a [`PathDigest`].
 const DIGITS: usize = 16;
 
-/// Maximum number of folders above a path. If a path has more folders, [`ROOT`] replaces it.
+/// Maximum number of parent folders of a path. If a path has more folders, [`ROOT`] replaces it.
 const DEPTH: usize = 256;
 
 /// Maximum number of bytes of a name that is stored as text. A longer name is stored as a digest.
@@ -46,7 +46,7 @@ impl PathDigest {
     }
 }
 
-/// Returns the name of a program or of a subcommand. If the text is more than a name, returns the digest of the text.
+/// Returns the name of a program or of a subcommand. If the text cannot be a name, returns the digest of the text.
 pub(super) fn name_or_digest(text: &str) -> String {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '.' | '+');
     if text.len() <= NAME_BYTES && text.chars().all(is_name) {
@@ -80,7 +80,7 @@ impl Paths {
         digested
     }
 
-    /// Returns the set that stands for every path.
+    /// Returns a set that matches every path.
     pub(super) fn root() -> Self {
         Self { paths: [PathDigest::root()].into(), above: BTreeSet::new() }
     }

@@ -11,8 +11,8 @@ use crate::gate::grant::resolve_path;
 use crate::json::is_default;
 use crate::limits;
 
-/// Program with its subcommand and the paths that the program names. Two calls of a program are equal if they differ
-/// only in options.
+/// Program with its subcommand and the paths that the program names. Differences in options are ignored: two calls of a
+/// program with the same paths are equal.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedProgram {
@@ -27,7 +27,7 @@ pub struct RefusedProgram {
     /// Working directories in which the program may run.
     #[serde(default, skip_serializing_if = "is_default")]
     pub folders: Paths,
-    /// Files of the program's redirections.
+    /// Files from which the program's input, or to which its output, is redirected.
     #[serde(default, skip_serializing_if = "is_default")]
     pub files: Paths,
 }
@@ -44,7 +44,7 @@ pub(super) struct NamedProgram {
     places: BTreeSet<String>,
     folders: BTreeSet<String>,
     files: BTreeSet<String>,
-    /// True if the program names more paths than the maximum that is compared.
+    /// True if the program names more paths than are compared.
     pub(super) is_cut: bool,
 }
 
@@ -121,7 +121,7 @@ impl NamedProgram {
 
 impl RefusedProgram {
     /// Returns true if `self` and `other` are the same program and have a path in common. If a program has no operands,
-    /// its working directory is compared instead.
+    /// its working directory is used instead.
     pub(super) fn meets(&self, other: &Self) -> bool {
         if self.program != other.program || self.subcommand != other.subcommand {
             return false;
@@ -136,14 +136,14 @@ impl RefusedProgram {
     }
 }
 
-/// Returns all programs of a command line, including the programs that the line may run.
+/// Returns all programs of a command line, including programs that these programs may start.
 pub(super) fn all(command: &Command, subject: &Subject<'_>) -> Vec<NamedProgram> {
     let all = command.parts.iter().chain(&command.guesses);
     all.map(|part| NamedProgram::from_part(part, subject)).collect()
 }
 
-/// Returns the programs of a command line that a refusal of the line stores. If at least one program does more than
-/// read, the programs that only read are left out.
+/// Returns the programs of a command line that are stored when the command line is refused. If at least one program
+/// does more than read, the programs that only read are left out.
 pub(super) fn to_refuse(command: &Command, subject: &Subject<'_>) -> Vec<NamedProgram> {
     let all = || command.parts.iter().chain(&command.guesses);
     let changes_something = all().any(|part| !part.is_read_only());

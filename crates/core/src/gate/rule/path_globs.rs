@@ -1,9 +1,9 @@
-//! Rules with `paths`: compares the paths of a call with the paths of a rule.
+//! Compares the paths of a call with the `paths` of a rule.
 //!
-//! A path is compared by its name and by the targets of its links, which the inspection resolved. A rule that allows
-//! matches only if the name and all targets are inside the rule's paths. A rule that asks or forbids matches if the
-//! name or any target is inside the rule's paths. If a target is unknown, rules that ask or forbid match, and rules
-//! that allow do not match.
+//! A path of the call is compared by its name. It is also compared by the targets of its links, which the inspection
+//! resolved. A rule that allows matches only if the name and all targets are inside the rule's paths. A rule that asks
+//! or forbids matches if the name or any target is inside the rule's paths. If a target is unknown, rules that ask or
+//! forbid match, and rules that allow do not match.
 
 use globset::GlobMatcher;
 
@@ -32,18 +32,18 @@ pub(super) fn matches(
 /// Maximum number of comparisons between the shell patterns of a call and the paths of one rule.
 const MAX_COMPARED: usize = 4_000;
 
-/// File name that cannot occur. If a call names a folder, this name stands for any file in the folder in the comparison
-/// with a rule.
+/// File name that no file can have. If a call names a folder, the comparison with a rule uses this name for any file in
+/// the folder.
 const ANY_FILE: &str = "\u{1}";
 
 /// Paths of a rule.
 struct Globs<'a> {
     workspace: &'a str,
-    /// Compiled paths of the rule. The value is `None` if a path is malformed. A malformed path matches every path in
+    /// Compiled paths of the rule. An entry is `None` if the path is malformed. A malformed path matches every path in
     /// rules that ask or forbid, and no path in rules that allow.
     matchers: Vec<Option<GlobMatcher>>,
-    /// Paths of the rule as patterns, which are compared with shell patterns. The paths in `relative` are relative to
-    /// the workspace, the paths in `absolute` are absolute.
+    /// Paths of the rule as patterns, for the comparison with file patterns of the shell. The paths in `relative` are
+    /// relative to the workspace, the paths in `absolute` are absolute.
     relative: Vec<Pattern>,
     absolute: Vec<Pattern>,
 }
@@ -72,9 +72,9 @@ impl<'a> Globs<'a> {
             .any(|glob| glob.as_ref().is_none_or(|glob| glob.is_match(path) || glob.is_match(&in_it)))
     }
 
-    /// Returns true if a rule that allows covers a path, by its name and by each target of its links. A path with `..`
-    /// is never covered: `src/../secrets` is not in `src`, and the name `src/link/..` does not show where the link
-    /// leads.
+    /// Returns true if a rule that allows matches a path, by its name and by all targets of its links. Returns false
+    /// for a path with `..`. For example, `src/../secrets` is not in `src`, and the target of `src/link/..` depends on
+    /// the link.
     fn hold(&self, path: &str, named: &str, subject: &Subject<'_>) -> bool {
         let by_name = !path.split('/').any(|name| name == "..")
             && plain(path, self.workspace).is_some_and(|path| self.cover(&path));
@@ -104,7 +104,7 @@ impl<'a> Globs<'a> {
         self.may_cover(path) || plain(path, self.workspace).is_none_or(|path| self.may_cover(&path))
     }
 
-    /// Returns true if the rule matches the link target of any path in the call.
+    /// Returns true if the target of a link in the call's paths may be inside the rule's paths.
     fn meet_places(&self, subject: &Subject<'_>) -> bool {
         subject.places.iter().any(|place| {
             place.resolved.as_deref().is_none_or(|path| {
@@ -114,7 +114,7 @@ impl<'a> Globs<'a> {
     }
 
     /// Returns true if any word of a command, or any of its working directories, may be inside the rule's paths. Every
-    /// word is compared, because any word of an unknown program may be a file.
+    /// word is compared, because the parser does not know which arguments of an unknown program are files.
     fn meet_command(&self, command: &Command, subject: &Subject<'_>) -> bool {
         let cwd = Cwd::for_subject(subject);
         let mut left = MAX_COMPARED;
@@ -145,8 +145,8 @@ impl<'a> Globs<'a> {
             })
     }
 
-    /// Returns true if the rule's paths may contain a path that this part of the command traverses or extracts from
-    /// commits.
+    /// Returns true if this part of the command traverses a folder, or extracts files from commits, and a path that it
+    /// may reach is inside the rule's paths.
     fn meet_reach(&self, part: &Part, cwd: &Cwd, subject: &Subject<'_>) -> bool {
         let in_commits = || {
             let names = if part.program == "git" { part.names_in_commits(&cwd.0) } else { Vec::new() };
@@ -227,7 +227,8 @@ impl<'a> Globs<'a> {
             })
     }
 
-    /// Returns true if a path is inside the rule's paths, whichever of its possible working directories the part has.
+    /// Returns true if a path of the command is inside the rule's paths in each working directory that this part of the
+    /// command may have.
     fn hold_operand(&self, part: &Part, text: &str, cwd: &Cwd, subject: &Subject<'_>) -> bool {
         let named = part.located(text);
         !named.is_empty() && named.iter().all(|named| self.hold(&cwd.join(named), named, subject))
@@ -276,8 +277,8 @@ impl Cwd {
     }
 }
 
-/// Returns the paths that a pattern may denote if the shell expands a name in it to `..`. `None` if there are too many
-/// such paths.
+/// Returns the paths that a file pattern may stand for, if the shell expands one of its names to `..`. `None` if there
+/// are too many such paths.
 pub(in crate::gate) fn ways(path: &str, expands: bool) -> Option<Vec<String>> {
     if expands { Pattern::ways(path) } else { Some(vec![path.to_owned()]) }
 }
@@ -298,7 +299,7 @@ pub(in crate::gate) fn plain(path: &str, workspace: &str) -> Option<String> {
     if inside.is_empty() { Some(String::new()) } else { inside.strip_prefix('/').map(str::to_owned) }
 }
 
-/// Returns true if the path leads above the folder in which it starts.
+/// Returns true if the path leads out of the folder in which it starts, through `..`.
 fn climbs(path: &str) -> bool {
     let mut depth = 0_usize;
     for name in path.split('/') {

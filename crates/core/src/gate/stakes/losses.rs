@@ -1,8 +1,8 @@
-//! Irreversible effects of commands: a table of programs, of the words that cause a loss of data, and of the options
-//! that cause or prevent it.
+//! Commands that lose data: a table of programs, of the arguments that cause a loss, and of the options that cause or
+//! prevent it.
 //!
-//! If a row matches, a person should look more closely at the command. If no row matches, the command is not thereby
-//! allowed.
+//! If a row matches a command, a person should examine the command closely. If no row matches, the command is not
+//! automatically allowed.
 
 use super::{base, short};
 use holdshort_command::Part;
@@ -10,11 +10,12 @@ use holdshort_command::Part;
 /// One way in which a command loses data.
 pub(super) struct Loss {
     programs: &'static [&'static str],
-    /// Arguments that must all be present. If the subcommand is known, it must contain the first of these arguments.
+    /// Arguments that must all be present. If the parser knows the subcommand, the subcommand must contain the first of
+    /// these arguments.
     words: &'static [&'static str],
     /// Long options. If the list is not empty, at least one of these options must be present.
     options: &'static [&'static str],
-    /// Short options that mean the same as `options`, as letters.
+    /// Short forms of `options`, one letter each.
     letters: &'static str,
     /// Options that prevent the loss of data.
     unless: &'static [&'static str],
@@ -50,7 +51,7 @@ impl Loss {
     }
 }
 
-/// Deletion of folders together with their content.
+/// Commands that delete folders together with their content.
 pub(super) const FOLDERS: &[Loss] = &[
     loss(&["rm"], &[]).with(&["--recursive"], "rR"),
     loss(&["find"], &["-delete"]),
@@ -62,7 +63,7 @@ pub(super) const FOLDERS: &[Loss] = &[
     loss(&["rimraf", "srm"], &[]),
 ];
 
-/// Deletion or overwriting of data that exists nowhere else.
+/// Commands that delete or overwrite data for which no copy exists.
 pub(super) const FOR_GOOD: &[Loss] = &[
     loss(&["shred", "wipefs", "mkfs", "dropdb", "truncate"], &[]),
     loss(&["git"], &["restore"]).unless(&["--staged", "-S"]),
@@ -85,7 +86,7 @@ pub(super) const FOR_GOOD: &[Loss] = &[
 
 const CONTAINERS: &[&str] = &["docker", "podman", "docker-compose", "podman-compose"];
 
-/// Programs that manage remote systems or storage, so the data that they delete is not in a local folder.
+/// Programs that manage remote systems or storage. The data that they delete is not in a local folder.
 const MANAGING: [&str; 29] = [
     "aws",
     "az",
@@ -159,7 +160,7 @@ pub(super) fn overwrites_blocks(part: &Part) -> bool {
     base(&part.program) == "dd" && part.arguments.iter().any(|word| word.starts_with("of="))
 }
 
-/// Recursive changes of file permissions.
+/// Commands that change file permissions recursively.
 pub(super) const RIGHTS: &[Loss] =
     &[loss(&["chmod", "chown", "chgrp", "setfacl", "chattr", "chcon"], &[]).with(&["--recursive"], "R")];
 

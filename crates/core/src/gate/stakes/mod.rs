@@ -1,8 +1,9 @@
-//! Risk of commands, independent of the gates: deletion of folders, irreversible losses, permissions of folders,
-//! options that force an action, production, deployment. A match only means that a person should look more closely: the
-//! command then has *high* risk, and its card offers no grant. A command without a match is not thereby allowed.
+//! Risks of commands: deletion of folders, irreversible losses, permissions of folders, options that force an action,
+//! production, deployment. They do not depend on the gates. If a risk is found, the command has *high* risk, its card
+//! offers no grant, and a person should examine it closely. If no risk is found, the command is not automatically
+//! allowed.
 //!
-//! `losses` is the table of irreversible effects.
+//! The module `losses` has the table of irreversible losses.
 
 mod losses;
 
@@ -16,7 +17,7 @@ struct Stake {
     holds: fn(&Part) -> bool,
 }
 
-/// Returns the reason that makes known changes risky even if the gates allow them: the changes delete files.
+/// Returns a reason if the changes delete files. Such changes are risky even if the gates allow them.
 pub(crate) fn of_deletions(changes: &Changeset) -> Vec<Reason> {
     let text = match changes.deletions().count() {
         0 => return Vec::new(),
@@ -52,7 +53,7 @@ const TABLE: [Stake; 7] = [
     Stake { code: "deploys", text: "the command deploys, publishes or pushes", holds: deploys },
 ];
 
-/// Options that force the action of any program.
+/// Options that force an action, in any program.
 const FORCING: [&str; 7] = [
     "--force",
     "--force-with-lease",
@@ -63,8 +64,8 @@ const FORCING: [&str; 7] = [
     "--discard-changes",
 ];
 
-/// Short options that force an action, by program and subcommand. In other programs, `-f` may name a file or suppress a
-/// question.
+/// Short options that force an action, by program and subcommand. Only listed programs are examined: in other programs,
+/// `-f` may name a file or suppress a question.
 const FORCING_SHORT: [(&str, &str, char); 10] = [
     ("cp", "", 'f'),
     ("mv", "", 'f'),
@@ -87,8 +88,7 @@ const DEPLOYING: [&str; 7] = ["deploy", "publish", "release", "rollout", "promot
 /// Programs whose subcommand `apply` changes remote systems.
 const APPLYING: [&str; 5] = ["kubectl", "terraform", "tofu", "pulumi", "helm"];
 
-/// Returns the risks of a command, including the risks of the programs that it may run. Empty if the command matches no
-/// row of the table.
+/// Returns the risks of a command, including the risks of the programs that it may run. Empty if no risk is found.
 pub(crate) fn find_risks(line: &str) -> Vec<Reason> {
     let command = holdshort_command::parse(line);
     let parts: Vec<&Part> =
@@ -134,7 +134,8 @@ fn names_production(part: &Part) -> bool {
     said.flat_map(|word| pieces(word)).any(|piece| PRODUCTION.contains(&piece.as_str()))
 }
 
-/// Compares only the last name of a path, because `target/release/app` does not mean a release.
+/// Returns true if a word of the command means a deployment. Of a path, only the last name is compared, because
+/// `target/release/app` does not mean a release.
 fn deploys(part: &Part) -> bool {
     let named = |word: &str| pieces(base(word)).iter().any(|piece| is_deploying(piece));
     let words = part.arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-'));

@@ -1,9 +1,9 @@
-//! Redacted view of an interrupt, for people who may see only a part of the interrupt.
+//! Redacted view of an interrupt, for people who are not allowed to see all values of the payload.
 //!
-//! A mark replaces each withheld value. If another text of the payload contains the same words, a mark replaces that
-//! text, too. Data that is derived from the payload is omitted instead of searched: a diff, a summary, or a digest that
-//! could be guessed. If the author of a text may not see the withheld value either, the text is shown unchanged,
-//! because a mark would confirm the author's guess.
+//! A mark replaces each hidden value. If another text of the payload contains the same words, a mark also replaces that
+//! text. Data that is computed from the payload (a diff, a summary, a digest that could be guessed) is left out
+//! completely. A text whose author is not allowed to see the hidden value either is shown unchanged. A mark in it would
+//! confirm a guess of the author.
 
 use std::collections::BTreeSet;
 
@@ -17,27 +17,27 @@ use crate::gate::Source;
 use crate::interrupt::{About, Assignment, Comment, Effect, Interrupt, Opened, Vote, Voter};
 use crate::people::People;
 
-/// Withheld values of a payload.
+/// Values of a payload that are hidden from a person.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cover {
-    /// Places of the withheld values in the payload, given as JSON pointers.
+    /// Places of the hidden values in the payload, as JSON pointers.
     pub places: BTreeSet<String>,
-    /// Words that are redacted from displayed texts.
+    /// Words that are replaced in all displayed texts.
     words: BTreeSet<String>,
 }
 
-/// Interrupt from which the withheld values are removed.
+/// Interrupt without the hidden values.
 #[derive(Clone, Debug)]
 pub struct RedactedInterrupt {
     pub interrupt: Interrupt,
     pub cover: Cover,
 }
 
-/// Text that replaces withheld words within a text.
+/// Text that replaces hidden words within a text.
 const IN_TEXT: &str = "[withheld]";
 
-/// Keys of a run's card that stay visible if a part of the card is withheld. All other keys of the card are omitted,
-/// because their values may be derived from withheld values.
+/// Keys of a card that are shown even if a part of the card is hidden. All other keys are left out, because their
+/// values may be computed from hidden values.
 pub(super) const SHOWN: [&str; 36] = [
     "arguments",
     "asker",
@@ -77,11 +77,11 @@ pub(super) const SHOWN: [&str; 36] = [
     "workspace",
 ];
 
-/// Keys that the gates add to the card of an external agent's call. The redacted card leaves these keys out.
+/// Keys that the gates add to the card of an external agent's call. They are left out of the redacted card.
 const MADE: [&str; 3] = ["diff", "grant", "new_file"];
 
 impl Interrupt {
-    /// Returns the interrupt as people with this role may see it. `None` if no value is withheld from the role.
+    /// Returns the interrupt as people with this role are allowed to see it. `None` if nothing is hidden from the role.
     pub fn redact_for(&self, sees: Role, people: &People) -> Option<RedactedInterrupt> {
         let patterns = self.withheld_from(sees);
         let mut cover = self.cover(&patterns);
@@ -126,14 +126,14 @@ impl Interrupt {
         Some(RedactedInterrupt { interrupt: shown, cover })
     }
 
-    /// Returns a SHA-256 digest of the content that this voter sees. The digest covers the canonical JSON of the
-    /// content without the values that are withheld from the voter.
+    /// Returns a SHA-256 digest of the content that this voter sees, so without the values that are hidden from the
+    /// voter. The digest is computed from canonical JSON.
     pub fn digest_shown(&self, voter: &Voter<'_>) -> Digest {
         let covered = self.redact_for(sees_as(&voter.actor.id, voter.actor.role, voter.people), voter.people);
         Digest::of_json(covered.as_ref().map_or(&self.content, |covered| &covered.interrupt.content))
     }
 
-    /// Returns the edit of a vote with marks instead of the withheld values.
+    /// Returns the edit of a vote, with marks in place of the hidden values.
     pub(crate) fn covered_edit(
         &self,
         vote: &Vote,
@@ -153,7 +153,7 @@ impl Interrupt {
         self.as_edit(marked(edit, self.edit_places(vote, cover, patterns, people), Some(first)))
     }
 
-    /// Returns the places in an edit that are withheld.
+    /// Returns the places of hidden values in an edit.
     pub(super) fn edit_places(
         &self,
         vote: &Vote,
@@ -174,8 +174,8 @@ impl Interrupt {
         pointers::outermost(&found)
     }
 
-    /// Returns true if the values at these patterns are also withheld from this person. Texts of a person who does not
-    /// see the values cannot reveal the values.
+    /// Returns true if the values at the places that match these patterns are also hidden from this person. In this
+    /// case, texts by the person cannot reveal the values.
     pub(crate) fn is_blind(&self, id: &str, role: Role, patterns: &[&str], people: &People) -> bool {
         // A person who has left may have seen the values earlier. Texts of this person may therefore reveal the values.
         if people.is_barred(id) {
@@ -185,7 +185,7 @@ impl Interrupt {
         patterns.iter().all(|pattern| theirs.contains(pattern))
     }
 
-    /// Returns the withheld values of the payload, including the withheld values of all current edits.
+    /// Returns the hidden values of the payload and of all current edits.
     pub(crate) fn cover(&self, patterns: &[&str]) -> Cover {
         let mut cover = Cover::default();
         if patterns.is_empty() {
@@ -204,8 +204,7 @@ impl Interrupt {
     }
 }
 
-/// Returns the places in a payload that are withheld: places that match a pattern, and places that contain withheld
-/// words.
+/// Returns the places of hidden values in a payload: places that match a pattern, and places that contain hidden words.
 pub(super) fn places(payload: &Value, patterns: &[&str], words: &BTreeSet<String>) -> BTreeSet<String> {
     let mut found: BTreeSet<String> =
         patterns.iter().flat_map(|pattern| pointers::find_matching(payload, pattern)).collect();
@@ -224,12 +223,12 @@ fn marked(mut value: Value, places: BTreeSet<String>, edit_of: Option<u64>) -> V
 }
 
 impl Cover {
-    /// Returns true if no place and no word is withheld.
+    /// Returns true if nothing is hidden.
     pub(crate) fn is_empty(&self) -> bool {
         self.places.is_empty() && self.words.is_empty()
     }
 
-    /// Removes withheld data from the facts of an opened interrupt.
+    /// Removes hidden data from the facts that were stored when the interrupt was opened.
     pub(crate) fn opened(&self, opened: &mut Opened) {
         opened.action_digest = None;
         self.stages(&mut opened.assignment);
@@ -246,14 +245,14 @@ impl Cover {
         }
     }
 
-    /// Redacts the names of stages, because the agent or service that asks wrote these names.
+    /// Redacts the names of stages. They were written by the agent or service that opened the interrupt.
     pub(crate) fn stages(&self, assignment: &mut Assignment) {
         for stage in &mut assignment.stages {
             stage.name = stage.name.as_deref().map(|name| self.text(name));
         }
     }
 
-    /// Adds the withheld values of another value with the structure of the payload, such as an edit.
+    /// Adds the hidden values of another value that has the structure of the payload, such as an edit.
     pub(crate) fn add(&mut self, payload: &Value, patterns: &[&str]) {
         for place in patterns.iter().flat_map(|pattern| pointers::find_matching(payload, pattern)) {
             if let Some(value) = payload.pointer(&place) {
@@ -263,7 +262,7 @@ impl Cover {
         }
     }
 
-    /// Replaces the withheld words in a text.
+    /// Replaces the hidden words in a text.
     pub fn text(&self, text: &str) -> String {
         // Longer words come first, because a shorter word may be a part of a longer word.
         let mut words: Vec<&String> = self.words.iter().collect();
@@ -272,7 +271,7 @@ impl Cover {
     }
 
     /// Redacts a comment. If the comment is the finding of a service, its text is rendered again from the finding
-    /// without the withheld values.
+    /// without the hidden values.
     pub(crate) fn redact_comment(&self, text: &str, found: &Value, patterns: &[&str]) -> String {
         if found.is_null() {
             return self.text(text);
@@ -283,20 +282,20 @@ impl Cover {
         Comment::describe_finding(&json!({ "title": title, "payload": self.value(payload, patterns) }))
     }
 
-    /// Redacts the title of a service's finding. If the finding is withheld, its title is withheld, too, because both
-    /// begin with the same text.
+    /// Redacts the title of a service's finding. If the finding is hidden, its title is hidden, too, because the title
+    /// and the finding begin with the same text.
     fn title(&self, title: &str, places: &BTreeSet<String>) -> String {
         let is_of_it = |place: &String| place.is_empty() || format!("{place}/").starts_with("/findings/");
         let is_withheld = places.iter().any(is_of_it);
         if is_withheld { IN_TEXT.to_owned() } else { self.text(title) }
     }
 
-    /// Replaces withheld values with marks. The value must have the structure of the payload.
+    /// Replaces hidden values with marks. The value must have the structure of the payload.
     pub(crate) fn value(&self, value: &Value, patterns: &[&str]) -> Value {
         marked(value.clone(), places(value, patterns, &self.words), None)
     }
 
-    /// Returns the content with withheld values redacted: `{title, message, payload, response_schema?}`.
+    /// Returns the content (`{title, message, payload, response_schema?}`) with marks in place of the hidden values.
     pub(crate) fn content(&self, interrupt: &Interrupt) -> Value {
         let mut content = interrupt.content.clone();
         let Some(members) = content.as_object_mut() else { return content };

@@ -1,7 +1,7 @@
-//! Withheld values of an interrupt: values in the payload that people with some roles may not see.
+//! Withheld values of an interrupt: values in the payload that people with certain roles are not allowed to see.
 //!
-//! The opening of an interrupt stores the rules as facts. `cover` builds the redacted view of an interrupt. If a person
-//! who cannot see the withheld values sends an edit, `restore` puts the values back into it.
+//! When an interrupt is opened, its event stores the rules for this as facts. `cover` builds the redacted view of an
+//! interrupt. A person may edit a payload with hidden values. `restore` then puts these values back into the edit.
 
 mod cover;
 mod payload;
@@ -20,21 +20,21 @@ use crate::people::People;
 use crate::rights::{self, Permission};
 use crate::schema::Problem;
 
-/// Rule that withholds values of the payload from people with some roles.
+/// Rule that hides values of the payload from people with certain roles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Withhold {
     pub from: BTreeSet<Role>,
-    /// JSON pointers into the payload. A `*` stands for any single member or element.
+    /// JSON pointers into the payload. `*` matches any one member or element.
     pub fields: Vec<String>,
 }
 
-/// Roles from which values can be withheld. These roles see only the interrupts that are assigned to them. From other
-/// roles nothing can be withheld: a role that sees everything finds the values in the events of the run, and an agent
-/// wrote the values itself.
+/// Roles from which values can be hidden. These roles see only the interrupts that are assigned to them. Values cannot
+/// be hidden from other roles. A role that sees everything finds them in the events of the run, and an agent has
+/// written them itself.
 pub const BLINDED: [Role; 1] = [Role::Reviewer];
 
-/// Returns the reason why values cannot be withheld from this role. `None` if values can be withheld from this role.
+/// Returns the reason why values cannot be hidden from this role. `None` if they can be hidden from it.
 pub fn flaw_of_role(role: Role) -> Option<String> {
     let known: Vec<String> = BLINDED.iter().map(|role| format!("`{}`", role.as_str())).collect();
     let message = || {
@@ -49,7 +49,7 @@ pub fn flaw_of_role(role: Role) -> Option<String> {
     (!BLINDED.contains(&role)).then(message)
 }
 
-/// Returns the reason why a text is not a valid place in a payload. `None` if the text is a valid place.
+/// Returns the reason why a text does not describe a place in a payload. `None` if the text describes one.
 pub fn flaw_of_field(field: &str) -> Option<String> {
     if field.len() > limits::WITHHELD_BYTES {
         return Some(format!("is longer than {} bytes", limits::WITHHELD_BYTES));
@@ -92,7 +92,8 @@ pub fn check(rules: &[Withhold], at: &str) -> Vec<Problem> {
     problems
 }
 
-/// Returns the role of the person that sees most of an interrupt. `as_role` is the role of the person's login.
+/// Returns the role of the person that is allowed to see most of an interrupt. `as_role` is the role with which the
+/// person signed in.
 pub fn sees_as(id: &str, as_role: Role, people: &People) -> Role {
     let mut roles = people.roles(id);
     roles.insert(as_role);

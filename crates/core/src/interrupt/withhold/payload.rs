@@ -1,4 +1,4 @@
-//! Payloads and edits in a common structure, and the marks that replace withheld values in them.
+//! Converts edits to the structure of the payload, and builds the marks that replace hidden values.
 
 use serde_json::{Value, json};
 
@@ -6,15 +6,15 @@ use crate::actor::Role;
 use crate::interrupt::{Effect, Interrupt};
 
 impl Effect {
-    /// Returns true if the option depends on data that is derived from the payload. An example is the list of the calls
-    /// that a grant covers.
+    /// Returns true if an option with this effect is based on data that is computed from the payload. An example is the
+    /// list of calls that a grant would allow.
     pub fn is_of_what_is_made(self) -> bool {
         matches!(self, Self::Grant | Self::ProceedWithSome)
     }
 }
 
 impl Interrupt {
-    /// Returns the places of the payload that are withheld from a role.
+    /// Returns the places of the payload that are hidden from a role.
     pub(crate) fn withheld_from(&self, sees: Role) -> Vec<&str> {
         let rules = self.opened.withhold.iter().filter(|rule| rule.from.contains(&sees));
         rules.flat_map(|rule| &rule.fields).map(String::as_str).collect()
@@ -27,7 +27,8 @@ impl Interrupt {
         payload.get(member).filter(|member| !member.is_null()).map(|_| member)
     }
 
-    /// Wraps an edit in the structure of the payload. A place then means the same in the edit and in the payload.
+    /// Puts an edit into the structure of the payload. A JSON pointer then leads to the same value in the edit and in
+    /// the payload.
     pub(crate) fn as_payload(&self, edit: Value) -> Value {
         match self.edited_member() {
             Some(member) => json!({ member: edit }),
@@ -48,8 +49,8 @@ impl Interrupt {
     }
 }
 
-/// Returns the mark that replaces a withheld value. The mark contains the place of the value. In an edit, the mark also
-/// contains the sequence number of the decision that introduced the edit.
+/// Returns the mark that replaces a hidden value. The mark contains the place of the value. For a value in an edit, the
+/// mark also contains the sequence number of the decision that contained the edit first.
 pub(super) fn mark(place: &str, edit_of: Option<u64>) -> Value {
     match edit_of {
         Some(seq) => json!({ "withheld": place, "edit_of": seq }),

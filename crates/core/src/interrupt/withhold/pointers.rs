@@ -1,4 +1,4 @@
-//! Places in a JSON value: finds the places that match a pattern, and the places that repeat withheld words.
+//! Finds places in a JSON value: places that match a pattern, and places that contain hidden words.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::cover::SHOWN;
 
-/// Minimum number of characters of a withheld word. Shorter words occur in many places by chance.
+/// Minimum number of characters of a hidden word that is looked for in other texts. Shorter words occur in many texts
+/// by chance.
 const WORD_CHARS: usize = 4;
 
 /// Returns the places in a value that match a pattern.
@@ -27,7 +28,7 @@ fn below<'v>(at: &str, value: &'v Value, segment: &str) -> Vec<(String, &'v Valu
     value.pointer(&pointer).map(|child| (format!("{at}{pointer}"), child)).into_iter().collect()
 }
 
-/// Returns the members or elements of a value, each with the segment that names it in a JSON pointer.
+/// Returns the members or elements of a value. Each comes with its segment of a JSON pointer.
 fn children(value: &Value) -> Vec<(String, &Value)> {
     match value {
         Value::Object(members) => members.iter().map(|(name, child)| (escaped(name), child)).collect(),
@@ -40,7 +41,7 @@ pub(super) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// Removes each place that is inside one of the other places.
+/// Removes places that lie inside another place of the set.
 pub(super) fn outermost(places: &BTreeSet<String>) -> BTreeSet<String> {
     if places.contains("") {
         return BTreeSet::from([String::new()]);
@@ -50,7 +51,7 @@ pub(super) fn outermost(places: &BTreeSet<String>) -> BTreeSet<String> {
     places.iter().filter(|place| !is_inside(place)).cloned().collect()
 }
 
-/// Collects the words of a value that would reveal the value.
+/// Collects the words of a hidden value. Such a word in another text could reveal the value.
 pub(super) fn collect_words(value: &Value, found: &mut BTreeSet<String>) {
     let text = match value {
         Value::String(text) => text.trim().to_owned(),
@@ -86,8 +87,8 @@ pub(super) fn holding(at: &str, value: &Value, held: &BTreeSet<String>, found: &
     }
 }
 
-/// Returns true if the name of a member reveals a word. If the word has only lower-case letters, the name must be equal
-/// to it, because many names contain such a word by chance.
+/// Returns true if the name of an object field reveals a hidden word. A word of only lower-case letters must be equal
+/// to the name, because many names contain it by chance.
 fn names(name: &str, word: &str) -> bool {
     let is_plain = word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     if is_plain { name == word } else { name.contains(word) }

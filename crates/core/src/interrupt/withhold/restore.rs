@@ -1,7 +1,7 @@
-//! Edits by people who do not see all values. Restores the values that are withheld from these people.
+//! Edits by people who are not allowed to see all values. Puts the hidden values back into such an edit.
 //!
-//! The person sends each mark back at the place where it was. A missing, moved or duplicated mark is rejected, because
-//! it would change a value that the person may not see.
+//! The edit must contain each mark at the place of its hidden value. If a mark is missing, moved or duplicated, the
+//! edit is rejected. It would change a value that the person is not allowed to see.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,7 @@ use crate::interrupt::{Decision, Effect, Interrupt, Voter};
 use crate::schema::Problem;
 
 impl Interrupt {
-    /// Returns the edit with the withheld values instead of their marks. `None` if the edit contains no mark to
-    /// restore.
+    /// Returns the edit, with the hidden values in place of their marks. `None` if the edit contains no marks.
     pub fn restored(&self, voter: &Voter<'_>, decision: &Decision) -> Result<Option<Value>, Vec<Problem>> {
         let rules = &self.opened.withhold;
         if rules.is_empty() {
@@ -102,7 +101,7 @@ impl Interrupt {
     }
 }
 
-/// Collects the places of marks, and of other data that has the form of a mark.
+/// Collects the places of marks, and of other data that looks like a mark.
 fn marks_of<'v>(at: String, value: &'v Value, found: &mut Vec<(String, &'v Value)>) {
     let is_mark = |members: &serde_json::Map<String, Value>| {
         members.get("withheld").is_some_and(Value::is_string)
